@@ -13,10 +13,9 @@ from typing import TypeAlias
 
 from django.conf import settings
 
+from attachments.code_files import as_utf8, unpacked
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from attachments.text_encoding import to_utf8
-from attachments.validation import TABLE_SUFFIXES
 from chat.answering.prompt.context_window import IMAGE_TOKENS
 from chat.answering.prompt.request_size import base64_bytes, json_bytes
 from chat.messages.records import MessageRecord
@@ -125,7 +124,7 @@ class FileChoice:
         place = (record.message.pk, file.pk)
         fits = file.size_bytes <= self._files_room_bytes
         if fits and self._takes_inline(file, is_question=is_question):
-            self._files_room_bytes -= file.size_bytes
+            self._files_room_bytes -= self._sent_bytes(file)
             self.inline.add(place)
         elif self._capabilities.stores_files:
             self.by_reference[place] = file
@@ -146,10 +145,16 @@ class FileChoice:
                 raise
             # The file cannot be read now: a sentence stands in its place in the request, and needs no room.
             return True
+        if self._sent_bytes(file) > self._files_room_bytes:
+            return False
         if is_question:
             self._budget.size_bytes -= size_bytes
             return True
         return self._budget.take(size_bytes)
+
+    def _sent_bytes(self, file: Attachment) -> int:
+        """Return the size of what is sent of a file. A packed text is larger than what is stored."""
+        return len(self.texts[file.pk]) if file.pk in self.texts else file.size_bytes
 
     def _size_of(self, file: Attachment) -> int:
         """Return a file's size in a request. A text is read to find it: raises BytesUnavailable if that fails."""
@@ -179,14 +184,9 @@ def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:
     return {placed.attachment.pk for record in records for placed in record.attachments}
 
 
-def is_table(file: Attachment) -> bool:
-    """Return whether the name of a file is that of a table, of which code may be asked again."""
-    return file.name.lower().rpartition(".")[2] in TABLE_SUFFIXES
-
-
 def encoded_for_model(data: bytes, mime_type: str, encoding: str | None = None) -> bytes:
-    """Return text as UTF-8, which is all that a model reads, and other files as they are.
+    """Return text as UTF-8, which is all that a model reads, and other files as they are. Packed text is unpacked.
 
     `encoding`: the one that the owner of the file chose, by its name for people.
     """
-    return to_utf8(data) if mime_type.startswith("text/") else data
+    return as_utf8(unpacked(data), encoding) if mime_type.startswith("text/") else data

@@ -13,10 +13,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from attachments.chosen_readings import chosen_encodings
 from attachments.models import Attachment
-from attachments.store import BytesUnavailable
+from attachments.store import BytesUnavailable, read_bytes
+from attachments.table_types import is_table_name
 from chat.answering.code_tools import code_tools
-from chat.answering.prompt.file_choice import FileChoice, is_table, sent_files
+from chat.answering.prompt.file_choice import FileChoice, encoded_for_model, sent_files
 from chat.answering.prompt.table_notes import TableNotes
 from chat.messages.records import MessageRecord
 from chat.models import Message, ProjectFile, ProviderFile
@@ -104,7 +106,7 @@ class RequestFiles:
 
     def _absent(self, file: Attachment, usual: str) -> str:
         """Return the sentence about a file that was not chosen. Of a table, code may be asked again."""
-        if self._is_session or not is_table(file) or self._choice.has(file):
+        if self._is_session or not is_table_name(file.name) or self._choice.has(file):
             return usual
         return TOO_LARGE if self._capabilities.accepted_type(file.mime_type) else NOT_TAKEN
 
@@ -132,6 +134,11 @@ def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.
 def forget_uploads_of(attachment_id: uuid.UUID) -> None:
     """Forget all uploads of a file, because models get other bytes of it now: its owner chose another encoding."""
     ProviderFile.objects.filter(attachment=attachment_id).delete()
+
+
+def read_for_upload(attachment: Attachment, mime_type: str) -> bytes:
+    """Return what the provider is to store of a file. Raises BytesUnavailable."""
+    return encoded_for_model(read_bytes(attachment), mime_type, chosen_encodings([attachment]).get(attachment.pk))
 
 
 def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) -> None:

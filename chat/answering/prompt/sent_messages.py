@@ -11,6 +11,7 @@ from django.conf import settings
 
 from attachments.chosen_readings import chosen_encodings
 from attachments.models import Attachment
+from attachments.table_types import is_table_name
 from chat.answering.prompt.answers import ReplayedImages, answer_contents, is_sent_back
 from chat.answering.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
 from chat.answering.prompt.dates import date_note, dated_question
@@ -19,7 +20,6 @@ from chat.answering.prompt.file_choice import (
     FilesTooLarge,
     RequestBudget,
     attachment_ids,
-    is_table,
     sent_files,
 )
 from chat.answering.prompt.own_code import own_code_contents
@@ -129,7 +129,7 @@ class SentMessages:
         """Raise FilesTooLarge if a table does not fit into the request, so that code runs where it is."""
         for file in files:
             is_taken = self._recipient.capabilities.accepted_type(file.mime_type) and file.pk not in refused
-            if is_table(file) and is_taken and not self.choice.has(file):
+            if is_table_name(file.name) and is_taken and not self.choice.has(file):
                 raise FilesTooLarge(f"{file.name} does not fit into the request")
 
     def contents(self) -> Iterator[Content]:

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
+from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.answering.code_tools import TableNote, code_tools
 from chat.answering.prompt.request_size import part_bytes
@@ -30,7 +31,7 @@ class TableNotes:
     def name(self, file: Attachment) -> str:
         """Return the name under which a file is sent: for a table, the one that its note says."""
         note = self._notes.get(file.pk)
-        return note.label if note else file.name
+        return note.label if note else name_in_code(file.name, file.mime_type)
 
     def text(self, files: Iterable[Attachment]) -> str:
         """Return the text about the tables among the files of one message; empty if there is none."""

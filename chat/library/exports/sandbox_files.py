@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from attachments.code_files import as_code_reads
+from attachments.chosen_readings import chosen_encodings
+from attachments.code_files import as_code_reads, name_in_code
 from attachments.models import Attachment
 from chat.library.exports.encoding import split_bytes
 from chat.library.exports.file_names import file_label, make_unique
@@ -29,10 +30,12 @@ class StoredFile:
 
     name: str
     attachment: Attachment
+    encoding: str | None
+    """The encoding that its owner chose, by its name for people."""
 
     def chunks(self) -> Iterator[bytes]:
         """Return what code found in it, in chunks. There are none if storage cannot deliver it."""
-        return split_bytes(as_code_reads(self.attachment.name, load_bytes(self.attachment) or b""))
+        return split_bytes(as_code_reads(self.attachment.name, load_bytes(self.attachment) or b"", self.encoding))
 
 
 class SandboxFiles:
@@ -45,6 +48,7 @@ class SandboxFiles:
     def __init__(self, attachments: list[Attachment]) -> None:
         """`attachments`: the files of the shown questions, oldest first."""
         self._attachments = attachments
+        self._encodings = chosen_encodings(attachments)
         self._names_in_code = {file.pk: _name_in_code(file, number) for number, file in enumerate(attachments)}
         contents: dict[str, set[str]] = defaultdict(set)
         for file in attachments:
@@ -92,12 +96,13 @@ class SandboxFiles:
         for name, file in [*named, *self._aliases.items()]:
             if name.casefold() not in names:
                 names.add(name.casefold())
-                yield StoredFile(name, file)
+                yield StoredFile(name, file, self._encodings.get(file.pk))
 
 
 def _name_in_code(file: Attachment, number: int) -> str:
-    label = file_label(file.name)
-    if label == file.name and _HARMLESS.fullmatch(label):
+    name = name_in_code(file.name, file.mime_type)
+    label = file_label(name)
+    if label == name and _HARMLESS.fullmatch(label):
         return label
     suffix = mimetypes.guess_extension(file.mime_type) or ""
     return f"input_file_{number}{suffix}"

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from channels.db import database_sync_to_async
 
 from attachments.chosen_encodings import encoding_of
+from attachments.code_files import name_in_code, unpacked
 from attachments.encoding_names import encoding_name
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes_unconnected
@@ -84,10 +85,11 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
         try:
             read = database_sync_to_async(_read_file, thread_sensitive=False)
             data, encoding = await read(attachment, choices.get("encoding", ""))
-            if suffix_of(attachment.name) == "txt" and not has_table_lines(data):
+            name = name_in_code(attachment.name, attachment.mime_type)
+            if suffix_of(name) == "txt" and not has_table_lines(data):
                 return None
             async with current_client().new_kernel() as kernel:
-                name = await kernel.write_file(attachment.name, _in_one_piece(data))
+                name = await kernel.write_file(name, _in_one_piece(data))
                 reading = await kernel.read_table(name, choices, limit_s=READ_LIMIT_S)
         except (KernelsUnavailable, BytesUnavailable) as error:
             logger.warning("Attachment %s has no preview: %s", attachment.pk, error)
@@ -108,6 +110,7 @@ def _read_file(attachment: Attachment, chosen_encoding: str) -> tuple[bytes, Tex
     data = read_bytes_unconnected(attachment)
     if not is_text(attachment.mime_type):
         return data, None
+    data = unpacked(data)
     try:
         encoding = encoding_of(data, chosen_encoding)
     except NotText:
