@@ -53,11 +53,11 @@ class RequestFiles:
         notes: Mapping[uuid.UUID, str],
         tables: TableNotes,
         *,
-        is_session: bool,
+        explains_tables: bool,
     ) -> None:
         """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`.
 
-        `is_session`: whether code finds all files where it runs.
+        `explains_tables`: whether to say what it means that a table is not sent: code finds it nowhere.
         """
         self._choice = choice
         self._question = question
@@ -65,7 +65,7 @@ class RequestFiles:
         self._refused = refused
         self._notes = notes
         self._tables = tables
-        self._is_session = is_session
+        self._explains_tables = explains_tables
         referenced = choice.by_reference.values()
         self._stored = _stored_files(account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
@@ -102,13 +102,9 @@ class RequestFiles:
             return FileData(stored.uri, stored.mime_type)
         if file.pk in self._refused:
             return Text(f"[The file {file.name} was here; the model's service could not read it.]")
-        return Text(self._absent(file, absent).format(name=file.name))
-
-    def _absent(self, file: Attachment, usual: str) -> str:
-        """Return the sentence about a file that was not chosen. Of a table, code may be asked again."""
-        if self._is_session or not is_table_name(file.name) or self._choice.has(file):
-            return usual
-        return TOO_LARGE if self._capabilities.accepted_type(file.mime_type) else NOT_TAKEN
+        if absent is ABSENT and self._explains_tables and is_table_name(file.name) and not self._choice.has(file):
+            absent = TOO_LARGE if self._capabilities.accepted_type(file.mime_type) else NOT_TAKEN
+        return Text(absent.format(name=file.name))
 
 
 def notes_of_files(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> dict[uuid.UUID, str]:

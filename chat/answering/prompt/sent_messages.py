@@ -119,7 +119,7 @@ class SentMessages:
             refused,
             notes,
             self._tables,
-            is_session=turn.engine == Engine.SESSION,
+            explains_tables=replay.has_files and turn.engine != Engine.SESSION,
         )
         if replay.has_files and turn.engine == Engine.NATIVE and turn.offers_session:
             self._check_tables(files_in_order(shown, rows.project_files), refused)

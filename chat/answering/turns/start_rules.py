@@ -143,7 +143,9 @@ def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
     if not before.code_execution:
         return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
     ran_here = before.engine == Engine.SESSION
-    choice = choose_engine(replace(options, has_state=lambda: ran_here or options.has_state()))
+    has_state = partial(bool, True) if ran_here else options.has_state
+    # Files of earlier questions have decided about the answer that is continued.
+    choice = choose_engine(replace(options, has_state=has_state, find_earlier_files=tuple))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)
     reason = before.code_reason if is_same else choice.reason
     return CodeChoice(before.code_mode, choice.engine, reason, choice.offers_session)

@@ -63,6 +63,11 @@ class SessionFile:
         return placed.get(self.label) == self.version
 
 
+def attachment_of_version(version: str) -> uuid.UUID:
+    """Return the id of the attachment in a `SessionFile.version`."""
+    return uuid.UUID(version.partition(" ")[0])
+
+
 def is_kept_in_session(file: Attachment) -> bool:
     """Return whether a file is only put into the session, and not sent to the model whose code runs there."""
     if is_image_type(file.mime_type) or file.mime_type.startswith(READ_BY_MODELS):
