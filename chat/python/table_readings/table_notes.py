@@ -67,11 +67,11 @@ def _present(key: str, values: JSONObject) -> JSONObject:
 
 def _names(columns: Sequence[TableColumn]) -> list[str]:
     """Return distinct names of columns, as pandas makes them of the same header."""
+    header = [column.name or f"Unnamed: {index}" for index, column in enumerate(columns)]
     names: dict[str, None] = {}
-    for index, column in enumerate(columns):
-        first = name = column.name or f"Unnamed: {index}"
-        number = 0
-        while name in names:
+    for first in header:
+        name, number = first, 0
+        while name in names or (number and name in header):
             number += 1
             name = f"{first}.{number}"
         names[name] = None
