@@ -127,10 +127,10 @@ class CodeTools(Protocol):
         """Wait, for a limited time, until it is known how the tables among these files are read."""
         ...
 
-    def table_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, TableNote]:
+    def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
         """Return what is told about those files whose reading is known, by the file's id. At most one query.
 
-        `files`: as in `file_notes`.
+        `files`: as in `file_notes`. `is_native`: whether code runs at the model's service, which takes fewer names.
         """
         ...
 

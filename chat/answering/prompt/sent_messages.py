@@ -87,7 +87,7 @@ class SentMessages:
         self._turn, self._recipient, self._replay = turn, recipient, replay
         shown = without_refused(rows.records)
         all_files = files_in_order(rows.records, rows.project_files)
-        self._tables = find_table_notes(all_files)
+        self._tables = find_table_notes(all_files, is_native=turn.engine == Engine.NATIVE)
         # With the files of refused questions, because code finds them, too.
         notes = notes_of_files(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))

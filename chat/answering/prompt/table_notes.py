@@ -56,13 +56,13 @@ class TableNotes:
         return (*parts[:end], Text(text), *parts[end:])
 
 
-def find_table_notes(files: Sequence[Attachment]) -> TableNotes:
+def find_table_notes(files: Sequence[Attachment], *, is_native: bool) -> TableNotes:
     """Return the notes about those of the files whose reading is stored. At most one query.
 
-    `files`: see `CodeTools.table_notes`.
+    `files`, `is_native`: see `CodeTools.table_notes`.
     """
     tools = code_tools()
-    return TableNotes(tools.table_notes(files) if tools and files else {})
+    return TableNotes(tools.table_notes(files, is_native=is_native) if tools and files else {})
 
 
 def _joinable(notes: Sequence[TableNote]) -> list[JSON]:

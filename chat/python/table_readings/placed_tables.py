@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 
-from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.python.sessions.files import attachment_of_version
 from chat.python.table_readings.stored_readings import stored_readings
@@ -19,10 +17,6 @@ def placed_expressions(placed: Mapping[str, str]) -> dict[str, str]:
     """
     ids = {label: attachment_of_version(version) for label, version in placed.items()}
     readings = stored_readings(ids.values()) if ids else {}
-    names: Mapping[uuid.UUID, Attachment] = Attachment.objects.in_bulk(list(readings)) if readings else {}
-    expressions = {
-        label: read_expression(readings[pk], name_in_code(names[pk].name, names[pk].mime_type), label)
-        for label, pk in ids.items()
-        if pk in readings and pk in names
-    }
+    files = Attachment.objects.in_bulk(list(readings)) if readings else {}
+    expressions = {label: read_expression(readings[pk], files[pk], label) for label, pk in ids.items() if pk in files}
     return {label: code for label, code in expressions.items() if code}

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attachments.code_files import name_in_code
+from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from chat.python.table_readings.table_json import type_of
@@ -22,22 +24,23 @@ NOTES_CHARS = 1_200
 """Characters of code and of notes beside which the names of usual columns fit."""
 
 
-def read_expression(reading: TableReading, name: str, label: str) -> str:
-    """Return the expression that reads the table in the file `label` with pandas; empty if none is known.
+def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
+    """Return the expression that reads the table of an attachment with pandas, from a file with this name.
 
-    `name`: the attachment's name, from which the kernel that read the table got the name of its file.
+    It is empty if none is known.
     """
-    [name_in_kernel] = file_labels([name])
+    # The kernel that read the table got the file under this name.
+    [name_in_kernel] = file_labels([name_in_code(file.name, file.mime_type)])
     return reading.code.replace(ascii(name_in_kernel), repr(label))
 
 
-def table_note(reading: TableReading, name: str, label: str) -> TableNote:
-    """Return what is told about a table. `name`: of the attachment. `label`: by which code finds the file."""
+def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote:
+    """Return what is told about the table of an attachment. `label`: the name by which code finds the file."""
     if reading.error:
         return TableNote(label, encode_data({"file": label, "refused": reading.error}, SPACED))
     named = list(zip(_names(reading.columns), reading.columns, strict=True))
     notes = [*reading.notes, *(f"{name}: {column.note}" for name, column in named if column.note)]
-    code = read_expression(reading, name, label)
+    code = read_expression(reading, file, label)
     told_code = code if len(code) <= CODE_CHARS else ""
     told_notes = _fitting(notes, NOTES_CHARS)
     is_cut = len(told_notes) < len(notes) or told_code != code

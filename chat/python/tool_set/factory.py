@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
 from chat.messages.tool_sets import results_need_release
@@ -22,6 +21,7 @@ from chat.python.table_readings.table_notes import table_note
 from chat.python.tool_set.declarations import RUN_PYTHON
 from chat.python.tool_set.engine_rules import choose_engine, reason_to_move
 from chat.python.tool_set.tool_set import PythonSessionTools
+from chat.vocabulary.file_labels import native_name
 from chat.vocabulary.parts import Engine
 
 READING_LIMIT_S = 20.0
@@ -77,15 +77,14 @@ class PythonTools:
         """Wait until the tables among these files are read, so that requests say how."""
         await reading_for_turn(files, READING_LIMIT_S)
 
-    def table_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, TableNote]:
+    def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
         """Return what is told about the tables whose reading is stored, with the names that code finds."""
-        labels = labels_of(files)
+        labels = {pk: native_name(label) if is_native else label for pk, label in labels_of(files).items()}
         tables = [file for file in files if can_hold_table(file)]
         # What a person must release first is not told either: cells, of which notes give examples.
         told = [file for file in tables if not (results_need_release() and is_kept_in_session(file))]
         readings = stored_readings({file.pk for file in told}) if told else {}
-        names = {file.pk: name_in_code(file.name, file.mime_type) for file in told}
-        return {pk: table_note(reading, names[pk], labels[pk]) for pk, reading in readings.items()}
+        return {file.pk: table_note(readings[file.pk], file, labels[file.pk]) for file in told if file.pk in readings}
 
 
 python_tools = PythonTools()

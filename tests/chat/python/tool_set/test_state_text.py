@@ -14,10 +14,10 @@ from chat.python.tool_set.state_text import (
     INTRODUCTION,
     LIMIT_CHARS,
     NO_SESSION,
-    encode_data,
     running_state_text,
     stopped_state_text,
 )
+from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.parts import JSONObject
 
 HOSTILE = [
