@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from base64 import b64decode
 from dataclasses import replace
@@ -16,12 +17,15 @@ from attachments.models import Attachment, AttachmentPreview
 from attachments.validation import EXCEL
 from chat.answering.prompt.provider_files import NOT_TAKEN, TOO_LARGE
 from chat.answering.prompt.table_notes import INTRODUCTION
-from chat.models import Conversation, PythonSession
+from chat.models import Conversation, ProviderFile, PythonSession
 from chat.providers.google.provider import GeminiProvider
+from chat.python.kernels.table_reading import parse_table_reading
+from chat.python.session_panel import panel_html
 from chat.python.sessions import control
+from chat.python.table_readings.stored_readings import store_choices
 from chat.vocabulary.parts import Engine
 from tests.chat.answering.turns.session_turns import ask_with_files, make_file, outputs_of, session_conversation
-from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, new_conversation
+from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, fresh_page, new_conversation
 from tests.table_files import Cell, excel_file
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,8 +115,12 @@ async def test_chosen_encoding_is_what_models_and_code_get(sessions: Settings) -
     code = "print(open('prices.csv').read())"
     turn, _ = await ask(sessions, conversation, code, file)
     [found] = await outputs_of(turn)
-    values = {"choices": {"encoding": "ISO 8859-15"}, "chosen_at": timezone.now()}
-    await AttachmentPreview.objects.filter(attachment=file).aupdate(**values)
+    preview = await AttachmentPreview.objects.aget(attachment=file)
+    reading = replace(parse_table_reading(preview.content), code="pd.read_csv('prices.csv', decimal=',')")
+    await ProviderFile.objects.acreate(attachment=file, account="any", uri="files/1", expires_at=timezone.now())
+    # Uploads hold the bytes of the former encoding.
+    await database_sync_to_async(store_choices)(file.pk, reading, {"encoding": "ISO 8859-15"})
+    assert not await ProviderFile.objects.aexists()
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
     turn = await ask_and_wait(conversation, code)
     assert found != "price\n5 €\n\n"
@@ -121,3 +129,25 @@ async def test_chosen_encoding_is_what_models_and_code_get(sessions: Settings) -
     assert b64decode(sent["inlineData"]["data"]).decode() == "price\n5 €\n"
     session = await PythonSession.objects.aget(conversation=conversation)
     assert session.placed_files == {"prices.csv": f"{file.pk} ISO 8859-15"}
+    panel = await database_sync_to_async(panel_html)(conversation.pk)
+    assert "pd.read_csv(&#39;prices.csv&#39;, decimal=&#39;,&#39;)" in panel
+    # Only the first answer read the file in the former way.
+    page = await fresh_page(conversation)
+    assert page.count("Read with an earlier reading of “prices.csv”.") == 1
+    assert page.index("Read with an earlier reading") < page.index(f"message-{turn.message_id}")
+
+
+async def test_packed_text_is_unpacked_for_models_and_code(sessions: Settings) -> None:
+    conversation = await new_conversation(model="scenario-text", code_execution="on", engine="native")
+    data = gzip.compress(TICKS.encode("utf-16-le"))
+    file = await database_sync_to_async(make_file)(conversation, "ticks.csv.gz", data)
+    before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
+    await ask_with_files(conversation, "What is in it?", file)
+    sent = calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]["contents"][0]["parts"]
+    assert sent[0]["inlineData"]["displayName"] == "ticks.csv"
+    assert b64decode(sent[0]["inlineData"]["data"]).decode() == TICKS
+    assert json.loads(sent[1]["text"].splitlines()[1])["rows"] == 30
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(engine="session", model="scenario-function-script")
+    turn, texts = await ask(sessions, conversation, "print(len(open('ticks.csv').readlines()))")
+    assert await outputs_of(turn) == ["31\n"]
+    assert any("ticks.csv.gz (" in text and "as “ticks.csv”" in text for text in texts)
