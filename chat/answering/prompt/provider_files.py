@@ -48,7 +48,6 @@ class RequestFiles:
         choice: FileChoice,
         question: MessageRecord,
         capabilities: Capabilities,
-        account: str,
         refused: Collection[uuid.UUID],
         notes: Mapping[uuid.UUID, str],
         tables: TableNotes,
@@ -67,7 +66,7 @@ class RequestFiles:
         self._tables = tables
         self._explains_tables = explains_tables
         referenced = choice.by_reference.values()
-        self._stored = _stored_files(account, referenced) if referenced else {}
+        self._stored = _stored_files(capabilities.account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
         """Files that the provider must store before the request can name them."""
 
@@ -79,6 +78,11 @@ class RequestFiles:
             for file in self._choice.by_reference.values()
             if file.pk in self._stored
         }
+
+    def is_too_large(self, table: Attachment) -> bool:
+        """Return whether a file is a table that the model takes, and that does not fit into the request."""
+        is_taken = self._capabilities.accepted_type(table.mime_type) and table.pk not in self._refused
+        return is_table_name(table.name) and bool(is_taken) and not self._choice.has(table)
 
     def part(self, record: MessageRecord, file: Attachment, *, absent: str = ABSENT) -> Part:
         """Return the file as a part, or a sentence in its place; `absent` for a file that was not chosen.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -11,7 +11,6 @@ from django.conf import settings
 
 from attachments.chosen_readings import chosen_encodings
 from attachments.models import Attachment
-from attachments.table_types import is_table_name
 from chat.answering.prompt.answers import ReplayedImages, answer_contents, is_sent_back
 from chat.answering.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
 from chat.answering.prompt.dates import date_note, dated_question
@@ -86,50 +85,48 @@ class SentMessages:
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         shown = without_refused(rows.records)
+        # With the files of refused questions, because code finds them, too.
         all_files = files_in_order(rows.records, rows.project_files)
         self._tables = find_table_notes(all_files, is_native=turn.engine == Engine.NATIVE)
-        # With the files of refused questions, because code finds them, too.
         notes = notes_of_files(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= self._size_bytes(self._project) if self._project else 0
         # Half of the request is left for the other messages, and for files and images.
-        self._own_rounds = own_rounds and with_short_results(
-            with_replayed_texts(own_rounds), part_bytes, budget_bytes / 2
-        )
+        rounds = own_rounds and with_replayed_texts(own_rounds)
+        self._own_rounds = rounds and with_short_results(rounds, part_bytes, budget_bytes / 2)
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
         self._records, budget_bytes = self._newest(shown, budget_bytes)
         self._dated = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
         """How many of the oldest messages are not sent. Known when the contents are made."""
 
-        *earlier, question = self._records
-        later = [record for record in (self._own_rounds, self._project) if record]
-        refused = refused_files(attachment_ids([*self._records, *later]), account=recipient.account, model=turn.model)
-        budget = RequestBudget.of(budget_bytes, recipient.context_tokens)
-        sources = [*earlier, *later] if replay.has_files else []
-        self.choice = FileChoice(
-            question, sources, budget, recipient.capabilities, refused | notes.keys(), chosen_encodings(all_files)
-        )
-        self.files = RequestFiles(
-            self.choice,
-            question,
-            recipient.capabilities,
-            recipient.account,
-            refused,
-            notes,
-            self._tables,
-            explains_tables=replay.has_files and turn.engine != Engine.SESSION,
-        )
+        self.choice, self.files = self._choose_files(rows, notes, budget_bytes)
         if replay.has_files and turn.engine == Engine.NATIVE and turn.offers_session:
-            self._check_tables(files_in_order(shown, rows.project_files), refused)
+            self._check_tables(files_in_order(shown, rows.project_files))
         self._images = ReplayedImages(self.choice.images)
 
-    def _check_tables(self, files: Iterable[Attachment], refused: Container[uuid.UUID]) -> None:
+    def _choose_files(
+        self, rows: PromptRows, notes: Mapping[uuid.UUID, str], budget_bytes: int
+    ) -> tuple[FileChoice, RequestFiles]:
+        """Return which files are sent, and in which form. Raises FilesTooLarge, BytesUnavailable."""
+        capabilities, has_files = self._recipient.capabilities, self._replay.has_files
+        *earlier, question = self._records
+        later = [record for record in (self._own_rounds, self._project) if record]
+        sent = attachment_ids([*self._records, *later])
+        refused = refused_files(sent, account=self._recipient.account, model=self._turn.model)
+        budget = RequestBudget.of(budget_bytes, self._recipient.context_tokens)
+        encodings = chosen_encodings(files_in_order(rows.records, rows.project_files))
+        sources = [*earlier, *later] if has_files else []
+        choice = FileChoice(question, sources, budget, capabilities, refused | notes.keys(), encodings)
+        explains = has_files and self._turn.engine != Engine.SESSION
+        files = RequestFiles(choice, question, capabilities, refused, notes, self._tables, explains_tables=explains)
+        return choice, files
+
+    def _check_tables(self, files: Iterable[Attachment]) -> None:
         """Raise FilesTooLarge if a table does not fit into the request, so that code runs where it is."""
         for file in files:
-            is_taken = self._recipient.capabilities.accepted_type(file.mime_type) and file.pk not in refused
-            if is_table_name(file.name) and is_taken and not self.choice.has(file):
+            if self.files.is_too_large(file):
                 raise FilesTooLarge(f"{file.name} does not fit into the request")
 
     def contents(self) -> Iterator[Content]:
