@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attachments.chosen_encodings import encoding_of
 from attachments.packed_text import PACKED_SUFFIXES, PackedError, unpack
 from attachments.text_encoding import to_utf8
 from attachments.validation import BINARY, UTF_8_SUFFIXES
@@ -30,11 +31,16 @@ def unpacked(data: bytes) -> bytes:
     return packed[1] if packed else data
 
 
-def as_code_reads(name: str, data: bytes) -> bytes:
+def as_utf8(data: bytes, encoding: str | None) -> bytes:
+    """Return a text as UTF-8. `encoding`: the one that its owner chose, by its name for people; `None`: as found."""
+    return encoding_of(data, encoding).to_utf8(data) if encoding else to_utf8(data)
+
+
+def as_code_reads(name: str, data: bytes, encoding: str | None = None) -> bytes:
     """Return the bytes that code finds in an attached file of this name with these bytes.
 
-    `name`: with or without the suffix of packed text.
+    `name`: with or without the suffix of packed text. `encoding`: see `as_utf8`.
     """
     if name.lower().rpartition(".")[2] in PACKED_SUFFIXES:
         name, data = name.rpartition(".")[0], unpacked(data)
-    return to_utf8(data) if is_converted(name) else data
+    return as_utf8(data, encoding) if is_converted(name) else data

@@ -40,7 +40,9 @@ class EngineOptions:
     """Returns whether the tool set holds state of the conversation, such as variables. It is called only if that
     matters."""
     files: Sequence[Attachment] = ()
-    """The files of the question."""
+    """The files of the question and of the project."""
+    find_earlier_files: Callable[[], Sequence[Attachment]] = tuple
+    """Returns the files of the earlier questions. It is called only if they matter."""
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
     """Starts of one batch share what it returns."""
 
@@ -61,6 +63,18 @@ class EngineChoice:
     offers_session: bool = False
     """Whether code that runs at the model's service may also run in the tool set: the model may choose it, or the code
     moves there after a failure. A request contains the function only if the model takes both (`prompt.history`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableNote:
+    """What a model is told about how the server reads one attached table."""
+
+    label: str
+    """The name by which code finds the file."""
+    line: str
+    """JSON on one line."""
+    columns: tuple[str, ...] = ()
+    """The names of columns that the line holds."""
 
 
 @runtime_checkable
@@ -106,6 +120,17 @@ class CodeTools(Protocol):
         """Return this sentence for each file that `takes_file`, by the file's id: it says where code finds the file.
 
         `files`: those of the shown questions and the project, then kept files, in order of time.
+        """
+        ...
+
+    async def read_tables(self, files: Sequence[Attachment]) -> None:
+        """Wait, for a limited time, until it is known how the tables among these files are read."""
+        ...
+
+    def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
+        """Return what is told about those files whose reading is known, by the file's id. At most one query.
+
+        `files`: as in `file_notes`. `is_native`: whether code runs at the model's service, which takes fewer names.
         """
         ...
 

@@ -71,6 +71,8 @@ class MessageRecord:
     """The sentence that is shown while the provider of a live turn does not answer."""
     approval: Approval | None = None
     """What a waiting turn asks a person."""
+    earlier_readings: tuple[str, ...] = ()
+    """Names of tables that were read in another way when the answer began. Only `path_records` finds them."""
     seq: int = 0
     """The `seq` of the last log row that was read; 0 unless the turn is live."""
 
@@ -124,7 +126,25 @@ class MessageRecord:
 def path_records(conversation_id: uuid.UUID, condition: Q | None = None) -> list[MessageRecord]:
     """Read the shown messages of a conversation, or those of them that meet a condition, in order."""
     rows = Message.objects.filter(conversation_id=conversation_id, is_shown=True)
-    return _records(rows if condition is None else rows.filter(condition))
+    records = _records(rows if condition is None else rows.filter(condition))
+    _find_earlier_readings(conversation_id, records)
+    return records
+
+
+def _find_earlier_readings(conversation_id: uuid.UUID, records: Collection[MessageRecord]) -> None:
+    """Tell the records of answers for which of the tables before them another reading was chosen later."""
+    links = MessageAttachment.objects.filter(
+        message__conversation=conversation_id,
+        message__is_shown=True,
+        message__role=Role.USER,
+        attachment__preview__chosen_at__isnull=False,
+    ).order_by("message__index", "index")
+    chosen = list(links.values_list("message__index", "attachment__name", "attachment__preview__chosen_at"))
+    for record in records:
+        if record.turn is not None and not record.is_live:
+            began_at = record.turn.created_at
+            names = [name for index, name, at in chosen if index < record.message.index and at and at > began_at]
+            record.earlier_readings = tuple(dict.fromkeys(names))
 
 
 def records_of_conversations(

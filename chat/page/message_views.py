@@ -245,6 +245,8 @@ class MessageView:
     """How many of the oldest messages the model was not sent."""
     approval: Approval | None = None
     """What a waiting answer asks its owner."""
+    earlier_readings: tuple[str, ...] = ()
+    """Names of tables that the owner has since chosen to be read in another way."""
     move_reason: str = ""
     """Why code moved to the Python session; empty if it did not."""
     grounding: Grounding | None = None

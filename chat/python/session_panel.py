@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,6 +17,7 @@ from chat.models import PythonSession
 from chat.page.rendering.jinja import render
 from chat.python.sessions.branch import has_run_other_version
 from chat.python.sessions.places import TURNED_OFF, is_enabled
+from chat.python.table_readings.placed_tables import placed_expressions
 from chat.vocabulary.parts import JSONObject
 
 State = PythonSession.State
@@ -48,6 +49,8 @@ class FileView:
     name: str
     size_bytes: int
     url: str
+    read_as: str = ""
+    """The code that reads the table in it as the preview shows it; empty for other files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def _view(conversation_id: uuid.UUID, session: PythonSession | None) -> SessionV
         is_busy=is_busy,
         is_other_branch=has_run_other_version(session),
         variables=[_variable(variable) for variable in session.variables],
-        files=[_file(conversation_id, file) for file in session.files],
+        files=_files(session),
     )
 
 
@@ -110,7 +113,12 @@ def _variable(variable: JSONObject) -> VariableView:
     return VariableView(str(variable["name"]), str(variable["type"]), size, str(variable.get("preview", "")))
 
 
-def _file(conversation_id: uuid.UUID, file: JSONObject) -> FileView:
+def _files(session: PythonSession) -> list[FileView]:
+    code = placed_expressions(session.placed_files) if session.files else {}
+    return [_file(session.conversation_id, file, code) for file in session.files]
+
+
+def _file(conversation_id: uuid.UUID | None, file: JSONObject, code: Mapping[str, str]) -> FileView:
     name, size_bytes = str(file["name"]), file["size_bytes"]
     url = reverse("api-session-file", args=[conversation_id, name])
-    return FileView(name, size_bytes if isinstance(size_bytes, int) else 0, url)
+    return FileView(name, size_bytes if isinstance(size_bytes, int) else 0, url, code.get(name, ""))

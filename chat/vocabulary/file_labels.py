@@ -18,6 +18,17 @@ _FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Control and format characters, halves of surrogate pairs, separators of lines and paragraphs."""
 
 
+_UNUSUAL = re.compile(r"^\W|[^\w .-]")
+
+
+def native_name(label: str) -> str:
+    """Return the name of a file under which Google's sandbox keeps it: `data (1).csv` becomes `data _1_.csv`.
+
+    Other names are replaced there by `input_file_0.csv`.
+    """
+    return _UNUSUAL.sub("_", label)
+
+
 def file_labels(names: Iterable[str]) -> list[str]:
     """Return distinct labels for names, in order: `../../a.csv`, `b\\a.csv` become `a.csv`, `a-2.csv`."""
     unique = UniqueNames()

@@ -6,15 +6,16 @@ The newest are chosen first. The files of the question come before everything el
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from django.conf import settings
 
+from attachments.code_files import as_utf8, unpacked
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from attachments.text_encoding import to_utf8
 from chat.answering.prompt.context_window import IMAGE_TOKENS
 from chat.answering.prompt.request_size import base64_bytes, json_bytes
 from chat.messages.records import MessageRecord
@@ -66,8 +67,11 @@ class FileChoice:
         budget: RequestBudget,
         capabilities: Capabilities,
         excluded: Container[uuid.UUID],
+        encodings: Mapping[uuid.UUID, str] = MappingProxyType({}),
     ) -> None:
         """`earlier`: records that may hold files too, in order. `excluded`: ids of attachments that are not sent.
+
+        `encodings`: names of encodings that owners chose, by the files' ids.
 
         Raises FilesTooLarge if the question's files do not fit, BytesUnavailable if one of them cannot be read.
         """
@@ -82,6 +86,7 @@ class FileChoice:
         self._files_room_bytes: int = settings.REQUEST_FILES_LIMIT_BYTES
         self._capabilities = capabilities
         self._excluded = excluded
+        self._encodings = encodings
         self._chosen: set[uuid.UUID] = set()
         for file in sent_files(question):
             self._choose_file(question, file, is_question=True)
@@ -93,6 +98,15 @@ class FileChoice:
                 self._choose_file(record, file)
         self.of_earlier = frozenset(self._chosen - self.of_question)
         """Ids of the files and images of earlier messages that are sent."""
+
+    def has(self, file: Attachment) -> bool:
+        """Return whether the request holds the file."""
+        return file.pk in self._chosen
+
+    def encoded(self, file: Attachment) -> bytes:
+        """Return a file as the model gets it. Raises BytesUnavailable."""
+        mime_type = self._capabilities.accepted_type(file.mime_type)
+        return encoded_for_model(read_bytes(file), mime_type, self._encodings.get(file.pk))
 
     def _may_be_sent(self, file: Attachment) -> bool:
         is_new = file.pk not in self._chosen and file.pk not in self._excluded
@@ -110,7 +124,7 @@ class FileChoice:
         place = (record.message.pk, file.pk)
         fits = file.size_bytes <= self._files_room_bytes
         if fits and self._takes_inline(file, is_question=is_question):
-            self._files_room_bytes -= file.size_bytes
+            self._files_room_bytes -= self._sent_bytes(file)
             self.inline.add(place)
         elif self._capabilities.stores_files:
             self.by_reference[place] = file
@@ -131,17 +145,23 @@ class FileChoice:
                 raise
             # The file cannot be read now: a sentence stands in its place in the request, and needs no room.
             return True
+        if self._sent_bytes(file) > self._files_room_bytes:
+            return False
         if is_question:
             self._budget.size_bytes -= size_bytes
             return True
         return self._budget.take(size_bytes)
+
+    def _sent_bytes(self, file: Attachment) -> int:
+        """Return the size of what is sent of a file. A packed text is larger than what is stored."""
+        return len(self.texts[file.pk]) if file.pk in self.texts else file.size_bytes
 
     def _size_of(self, file: Attachment) -> int:
         """Return a file's size in a request. A text is read to find it: raises BytesUnavailable if that fails."""
         mime_type = self._capabilities.accepted_type(file.mime_type)
         if not mime_type.startswith("text/"):
             return base64_bytes(file.size_bytes)
-        data = self.texts[file.pk] = encoded_for_model(read_bytes(file), mime_type)
+        data = self.texts[file.pk] = self.encoded(file)
         return max(base64_bytes(len(data)), json_bytes(data.decode()))
 
 
@@ -164,6 +184,9 @@ def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:
     return {placed.attachment.pk for record in records for placed in record.attachments}
 
 
-def encoded_for_model(data: bytes, mime_type: str) -> bytes:
-    """Return text as UTF-8, which is all that a model reads, and other files as they are."""
-    return to_utf8(data) if mime_type.startswith("text/") else data
+def encoded_for_model(data: bytes, mime_type: str, encoding: str | None = None) -> bytes:
+    """Return text as UTF-8, which is all that a model reads, and other files as they are. Packed text is unpacked.
+
+    `encoding`: the one that the owner of the file chose, by its name for people.
+    """
+    return as_utf8(unpacked(data), encoding) if mime_type.startswith("text/") else data

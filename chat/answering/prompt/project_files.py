@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attachments.models import Attachment
 from chat.answering.prompt.context_window import USED_SHARE, tokens_of
+from chat.answering.prompt.table_notes import TableNotes
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import Message, Turn
 from chat.providers.requests import Content
@@ -39,17 +40,19 @@ def project_contents(
     context_tokens: int | None,
     share: float,
     file_sizes_bytes: Mapping[str, int],
+    tables: TableNotes,
 ) -> tuple[list[Content], int]:
     """Return what is sent of the files, and its estimated tokens.
 
     Files that do not fit into their share of the window are named. `share`: how much of the window to use; it is less
-    than 1 after the provider has refused the request as too long.
+    than 1 after the provider has refused the request as too long. `tables`: how tables are read.
     """
     if record is None:
         return [], 0
     files = [placed.attachment for placed in record.attachments]
     contents = [Content(Role.USER, (part_of(file),)) for file in files]
     sizes = [tokens_of(content, file_sizes_bytes) for content in contents]
+    text = tables.text(files)
     limit = sum(sizes) if context_tokens is None else context_tokens * USED_SHARE * WINDOW_SHARE
     left = min(limit, sum(sizes)) * share if share < 1 else limit
     parts: list[Part] = [Text(record.message.text)]
@@ -59,5 +62,6 @@ def project_contents(
             continue
         left -= size
         parts += content.parts
+    parts += [Text(text)] if text else []
     sent = Content(Role.USER, tuple(parts))
     return [sent], tokens_of(sent, file_sizes_bytes)

@@ -13,10 +13,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from attachments.chosen_readings import chosen_encodings
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
+from attachments.table_types import is_table_name
 from chat.answering.code_tools import code_tools
 from chat.answering.prompt.file_choice import FileChoice, encoded_for_model, sent_files
+from chat.answering.prompt.table_notes import TableNotes
 from chat.messages.records import MessageRecord
 from chat.models import Message, ProjectFile, ProviderFile
 from chat.providers.base import Capabilities, UploadedFile
@@ -27,6 +30,14 @@ RENEW_BEFORE = timedelta(hours=1)
 
 
 ABSENT = "[The file {name} was here; it is not sent again.]"
+TOO_LARGE = (
+    "[The table {name} was here. It is too large to be sent again, so neither you nor your code sees it here."
+    " Where the question needs it, say so; never guess its values.]"
+)
+NOT_TAKEN = (
+    "[The table {name} was here. The service of this model does not take files like it, so neither you nor your code"
+    " sees it here. Where the question needs it, say so; never guess its values.]"
+)
 
 
 class RequestFiles:
@@ -37,18 +48,25 @@ class RequestFiles:
         choice: FileChoice,
         question: MessageRecord,
         capabilities: Capabilities,
-        account: str,
         refused: Collection[uuid.UUID],
         notes: Mapping[uuid.UUID, str],
+        tables: TableNotes,
+        *,
+        explains_tables: bool,
     ) -> None:
-        """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`."""
+        """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`.
+
+        `explains_tables`: whether to say what it means that a table is not sent: code finds it nowhere.
+        """
         self._choice = choice
         self._question = question
         self._capabilities = capabilities
         self._refused = refused
         self._notes = notes
+        self._tables = tables
+        self._explains_tables = explains_tables
         referenced = choice.by_reference.values()
-        self._stored = _stored_files(account, referenced) if referenced else {}
+        self._stored = _stored_files(capabilities.account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
         """Files that the provider must store before the request can name them."""
 
@@ -61,6 +79,11 @@ class RequestFiles:
             if file.pk in self._stored
         }
 
+    def is_too_large(self, table: Attachment) -> bool:
+        """Return whether a file is a table that the model takes, and that does not fit into the request."""
+        is_taken = self._capabilities.accepted_type(table.mime_type) and table.pk not in self._refused
+        return is_table_name(table.name) and bool(is_taken) and not self._choice.has(table)
+
     def part(self, record: MessageRecord, file: Attachment, *, absent: str = ABSENT) -> Part:
         """Return the file as a part, or a sentence in its place; `absent` for a file that was not chosen.
 
@@ -72,30 +95,33 @@ class RequestFiles:
         if place in self._choice.inline:
             mime_type = self._capabilities.accepted_type(file.mime_type)
             try:
-                data = self._choice.texts.get(file.pk) or encoded_for_model(read_bytes(file), mime_type)
+                data = self._choice.texts.get(file.pk) or self._choice.encoded(file)
             except BytesUnavailable:
                 if record is self._question:
                     raise
                 return Text(f"[The file {file.name} was here; it cannot be read just now.]")
-            return InlineData(mime_type, file.name, data)
+            return InlineData(mime_type, self._tables.name(file), data)
         stored = self._stored.get(file.pk) if place in self._choice.by_reference else None
         if stored is not None:
             return FileData(stored.uri, stored.mime_type)
         if file.pk in self._refused:
             return Text(f"[The file {file.name} was here; the model's service could not read it.]")
+        if absent is ABSENT and self._explains_tables and is_table_name(file.name) and not self._choice.has(file):
+            absent = TOO_LARGE if self._capabilities.accepted_type(file.mime_type) else NOT_TAKEN
         return Text(absent.format(name=file.name))
 
 
 def notes_of_files(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
     """Return the sentences in the place of those files that only code in a tool set reads."""
     tools = code_tools()
-    if tools is None:
-        return {}
+    return tools.file_notes(files_in_order(records, project_files)) if tools else {}
+
+
+def files_in_order(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> list[Attachment]:
+    """Return all files: those of the questions and the project, then kept files, in order of time."""
     files = [file for record in records if record.turn is None for file in sent_files(record)]
     kept = [file for record in records if record.turn is not None for file in sent_files(record)]
-    files += project_files
-    files += sorted(kept, key=lambda file: file.created_at)
-    return tools.file_notes(files)
+    return [*files, *project_files, *sorted(kept, key=lambda file: file.created_at)]
 
 
 def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.UUID, ProviderFile]:
@@ -103,6 +129,16 @@ def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.
         attachment__in=list(attachments), account=account, expires_at__gt=timezone.now() + RENEW_BEFORE
     )
     return {row.attachment_id: row for row in rows}
+
+
+def forget_uploads_of(attachment_id: uuid.UUID) -> None:
+    """Forget all uploads of a file, because models get other bytes of it now: its owner chose another encoding."""
+    ProviderFile.objects.filter(attachment=attachment_id).delete()
+
+
+def read_for_upload(attachment: Attachment, mime_type: str) -> bytes:
+    """Return what the provider is to store of a file. Raises BytesUnavailable."""
+    return encoded_for_model(read_bytes(attachment), mime_type, chosen_encodings([attachment]).get(attachment.pk))
 
 
 def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) -> None:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 from django.conf import settings
 
+from attachments.chosen_readings import chosen_encodings
 from attachments.models import Attachment
 from chat.answering.prompt.answers import ReplayedImages, answer_contents, is_sent_back
 from chat.answering.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
 from chat.answering.prompt.dates import date_note, dated_question
-from chat.answering.prompt.file_choice import FileChoice, RequestBudget, attachment_ids, sent_files
+from chat.answering.prompt.file_choice import (
+    FileChoice,
+    FilesTooLarge,
+    RequestBudget,
+    attachment_ids,
+    sent_files,
+)
 from chat.answering.prompt.own_code import own_code_contents
 from chat.answering.prompt.project_files import NOT_SENT, project_contents, project_record
-from chat.answering.prompt.provider_files import RequestFiles, notes_of_files
+from chat.answering.prompt.provider_files import RequestFiles, files_in_order, notes_of_files
 from chat.answering.prompt.refusals import without_refused
 from chat.answering.prompt.refused_files import refused_files
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.replayed_text import with_replayed_texts, with_short_results
 from chat.answering.prompt.request_size import first_that_fits, message_bytes, part_bytes
 from chat.answering.prompt.rows import PromptRows
+from chat.answering.prompt.table_notes import find_table_notes
 from chat.messages.records import MessageRecord
 from chat.models import Turn
 from chat.providers.base import Capabilities
@@ -77,35 +86,57 @@ class SentMessages:
         self._turn, self._recipient, self._replay = turn, recipient, replay
         shown = without_refused(rows.records)
         # With the files of refused questions, because code finds them, too.
+        all_files = files_in_order(rows.records, rows.project_files)
+        self._tables = find_table_notes(all_files, is_native=turn.engine == Engine.NATIVE)
         notes = notes_of_files(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
-        budget_bytes -= message_bytes(self._project) if self._project else 0
+        budget_bytes -= self._size_bytes(self._project) if self._project else 0
         # Half of the request is left for the other messages, and for files and images.
-        self._own_rounds = own_rounds and with_short_results(
-            with_replayed_texts(own_rounds), part_bytes, budget_bytes / 2
-        )
+        rounds = own_rounds and with_replayed_texts(own_rounds)
+        self._own_rounds = rounds and with_short_results(rounds, part_bytes, budget_bytes / 2)
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
-        self._records, budget_bytes = _newest(shown, budget_bytes)
+        self._records, budget_bytes = self._newest(shown, budget_bytes)
         self._dated = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
         """How many of the oldest messages are not sent. Known when the contents are made."""
 
+        self.choice, self.files = self._choose_files(rows, notes, budget_bytes)
+        if replay.has_files and turn.engine == Engine.NATIVE and turn.offers_session:
+            self._check_tables(files_in_order(shown, rows.project_files))
+        self._images = ReplayedImages(self.choice.images)
+
+    def _choose_files(
+        self, rows: PromptRows, notes: Mapping[uuid.UUID, str], budget_bytes: int
+    ) -> tuple[FileChoice, RequestFiles]:
+        """Return which files are sent, and in which form. Raises FilesTooLarge, BytesUnavailable."""
+        capabilities, has_files = self._recipient.capabilities, self._replay.has_files
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]
-        refused = refused_files(attachment_ids([*self._records, *later]), account=recipient.account, model=turn.model)
-        budget = RequestBudget.of(budget_bytes, recipient.context_tokens)
-        sources = [*earlier, *later] if replay.has_files else []
-        self.choice = FileChoice(question, sources, budget, recipient.capabilities, refused | notes.keys())
-        self.files = RequestFiles(self.choice, question, recipient.capabilities, recipient.account, refused, notes)
-        self._images = ReplayedImages(self.choice.images)
+        sent = attachment_ids([*self._records, *later])
+        refused = refused_files(sent, account=self._recipient.account, model=self._turn.model)
+        budget = RequestBudget.of(budget_bytes, self._recipient.context_tokens)
+        encodings = chosen_encodings(files_in_order(rows.records, rows.project_files))
+        sources = [*earlier, *later] if has_files else []
+        choice = FileChoice(question, sources, budget, capabilities, refused | notes.keys(), encodings)
+        explains = has_files and self._turn.engine != Engine.SESSION
+        files = RequestFiles(choice, question, capabilities, refused, notes, self._tables, explains_tables=explains)
+        return choice, files
+
+    def _check_tables(self, files: Iterable[Attachment]) -> None:
+        """Raise FilesTooLarge if a table does not fit into the request, so that code runs where it is."""
+        for file in files:
+            if self.files.is_too_large(file):
+                raise FilesTooLarge(f"{file.name} does not fit into the request")
 
     def contents(self) -> Iterator[Content]:
         """Return the contents, in order. Raises BytesUnavailable for a file of the question."""
         contents = [self._contents_of(record) for record in self._records]
         window, share = self._recipient.context_tokens, self._replay.context_share
         file_sizes = self.files.sizes_bytes
-        of_project, project_tokens = project_contents(self._project, self._project_part, window, share, file_sizes)
+        of_project, project_tokens = project_contents(
+            self._project, self._project_part, window, share, file_sizes, self._tables
+        )
         sizes = [sum(tokens_of(content, file_sizes) for content in message) for message in contents]
         own_tokens, images_tokens = self._own_tokens()
         total = sum(sizes) + own_tokens + images_tokens
@@ -155,31 +186,35 @@ class SentMessages:
         if not kept:
             return []
         names = ", ".join(file.name for file in kept)
-        parts = (self.files.part(record, file) for file in kept)
-        return [Content(Role.USER, (Text(KEPT.format(names=names)), *parts))]
+        parts = [self.files.part(record, file) for file in kept]
+        return [Content(Role.USER, (Text(KEPT.format(names=names)), *self._tables.insert(parts, kept)))]
 
     def _question_contents(self, record: MessageRecord) -> list[Content]:
-        """Return a question: its files, its text, and for one of them the date.
+        """Return a question: its files with how tables are read, its text, and for one of them the date.
 
         Only the last one repeats the data URIs that it holds.
         """
-        sent = tuple(self.files.part(record, placed.attachment) for placed in record.attachments)
+        files = sent_files(record)
+        sent = self._tables.insert([self.files.part(record, file) for file in files], files)
         text = record.message.text
         if record is not self._records[-1]:
             text = without_data_uris(text)
         note = (self._dated.note,) if record.message is self._dated.message else ()
         return [Content(Role.USER, sent + ((Text(text),) if text else ()) + note)]
 
+    def _newest(self, records: list[MessageRecord], limit_bytes: int) -> tuple[list[MessageRecord], int]:
+        """Return the newest exchanges whose text is within the limit, and how many bytes of the limit are left."""
+        replayed = [with_replayed_texts(record) if record.turn else record for record in records]
+        sizes = [self._size_bytes(record) for record in replayed]
+        first = first_that_fits(sizes, [record.turn is None for record in replayed], limit_bytes)
+        return replayed[first:], limit_bytes - sum(sizes[first:])
+
+    def _size_bytes(self, record: MessageRecord) -> int:
+        """Return the size of a message without the bytes of its files."""
+        return message_bytes(record) + self._tables.size_bytes(sent_files(record))
+
 
 def _is_own(earlier: Turn, turn: Turn) -> bool:
     """Return whether the model of a turn can read what the model of an earlier turn signed."""
     signers = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
     return signers[0] == signers[1]
-
-
-def _newest(records: list[MessageRecord], limit_bytes: int) -> tuple[list[MessageRecord], int]:
-    """Return the newest exchanges whose text is within the limit, and how many bytes of the limit are left."""
-    replayed = [with_replayed_texts(record) if record.turn else record for record in records]
-    sizes = [message_bytes(record) for record in replayed]
-    first = first_that_fits(sizes, [record.turn is None for record in replayed], limit_bytes)
-    return replayed[first:], limit_bytes - sum(sizes[first:])

@@ -24,10 +24,11 @@ from typing import ParamSpec, TypeVar
 from channels.db import database_sync_to_async
 from django.conf import settings
 
-from attachments.store import BytesUnavailable, read_bytes
+from attachments.code_files import name_in_code
+from attachments.store import BytesUnavailable
 from chat.answering.code_tools import code_tools
 from chat.answering.prompt import history, provider_files
-from chat.answering.prompt.file_choice import FilesTooLarge, encoded_for_model
+from chat.answering.prompt.file_choice import FilesTooLarge
 from chat.answering.prompt.history import PreparedRequest
 from chat.answering.prompt.refused_files import save_refused
 from chat.answering.prompt.replay import Replay
@@ -164,11 +165,13 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
         longest_pause_s=settings.PROVIDER_RETRY_LIMIT_S,
         jitter=random.random,
     )
+    waits = not turn.answer.round_number
     while True:
         prepared: PreparedRequest | None = None
         retry: Retry | None
         try:
-            prepared = await _prepare(turn, policy.replay, toolbox)
+            prepared = await _prepare(turn, policy.replay, toolbox, waits=waits)
+            waits = False
             turn.note_left_out(prepared.left_out)
             turn.note_state(prepared.request.state)
             await _collect(turn, prepared)
@@ -207,13 +210,16 @@ async def _remember_refused(prepared: PreparedRequest, files: Collection[uuid.UU
         await _in_thread(save_refused, files, account=account, model=model)
 
 
-async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> PreparedRequest:
+async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: bool) -> PreparedRequest:
     """Return the request; uploads files that the provider must store first.
 
-    A file of an earlier message that cannot be stored is only named.
+    A file of an earlier message that cannot be stored is only named. `waits`: whether to wait until the tables of the
+    question are read.
     """
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()
+    if waits and (tools := code_tools()):
+        await tools.read_tables([placed.attachment for placed in rows.records[-1].attachments])
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
     if not prepared.to_upload:
@@ -222,8 +228,9 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
     for attachment in prepared.to_upload:
         mime_type = prepared.capabilities.accepted_type(attachment.mime_type)
         try:
-            data = encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
-            uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
+            data = await _in_thread(provider_files.read_for_upload, attachment, mime_type)
+            name = name_in_code(attachment.name, attachment.mime_type)
+            uploaded = await provider.upload_file(data, mime_type=mime_type, name=name)
         except (InvalidRequest, BytesUnavailable) as error:
             if isinstance(error, FileRefused):
                 await _remember_refused(prepared, {attachment.pk})

@@ -48,11 +48,21 @@ def obstacle_to_own_code() -> str:
 
 def find_file_for_code(options: EngineOptions) -> Attachment | None:
     """Return the first file of the question that only code in the tool set can read, such as a workbook."""
+    return _first_for_code(options, options.files)
+
+
+def find_earlier_file_for_code(options: EngineOptions) -> Attachment | None:
+    """Return the first such file of the earlier questions.
+
+    If a file turns out to be too large for a request, code moves when the request is made.
+    """
+    return _first_for_code(options, options.find_earlier_files())
+
+
+def _first_for_code(options: EngineOptions, files: Sequence[Attachment]) -> Attachment | None:
     tools = code_tools()
-    if tools is None or not options.files:
-        return None
-    accepted_type = options.capabilities.accepted_type
-    return next((file for file in options.files if tools.takes_file(file) and not accepted_type(file.mime_type)), None)
+    taken = [file for file in files if tools.takes_file(file)] if tools else []
+    return next((file for file in taken if not options.capabilities.accepted_type(file.mime_type)), None)
 
 
 def fits_request(files: Sequence[Attachment], capabilities: Capabilities) -> bool:

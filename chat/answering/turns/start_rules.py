@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache, partial
 
 from django.db.models import QuerySet
 
@@ -13,7 +14,13 @@ from attachments.table_types import TABLE_TYPES
 from attachments.validation import CSV, JSON_TYPE
 from chat.answering.code_tools import EngineOptions, capabilities_of, code_tools
 from chat.answering.prompt.intent import predict_code
-from chat.answering.turns.engine_choice import choose_engine, find_file_for_code, fits_request, sent_files
+from chat.answering.turns.engine_choice import (
+    choose_engine,
+    find_earlier_file_for_code,
+    find_file_for_code,
+    fits_request,
+    sent_files,
+)
 from chat.messages.notices import ERRORS
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.providers.base import Capabilities
@@ -113,7 +120,8 @@ def decide_code(
         return CodeChoice(Conversation.CodeExecution.ON, Engine.SESSION, tools.own_code_reason if tools else "")
     if chosen.without_tools:
         return CodeChoice(Conversation.CodeExecution.OFF, None, "You asked for an answer without tools.")
-    asked = EngineOptions(setup, conversation.engine, has_state, files, find_capabilities)
+    find_earlier = cache(partial(_earlier_files, question))
+    asked = EngineOptions(setup, conversation.engine, has_state, files, find_earlier, find_capabilities)
     options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
         return _decide_continuation(options, before)
@@ -135,7 +143,9 @@ def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
     if not before.code_execution:
         return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
     ran_here = before.engine == Engine.SESSION
-    choice = choose_engine(replace(options, has_state=lambda: ran_here or options.has_state()))
+    has_state = partial(bool, True) if ran_here else options.has_state
+    # Files of earlier questions have decided about the answer that is continued.
+    choice = choose_engine(replace(options, has_state=has_state, find_earlier_files=tuple))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)
     reason = before.code_reason if is_same else choice.reason
     return CodeChoice(before.code_mode, choice.engine, reason, choice.offers_session)
@@ -155,24 +165,33 @@ def _is_code_wanted(
         return True, "Only code can read files as large as these."
     if file := find_file_for_code(options):
         return True, f"Only code can read files like “{file.name}”."
-    has_data, ran_code_before = _earlier_data_and_code(question)
-    has_data = has_data or any(is_data(file.mime_type, file.name) for file in (*files, *project_files))
-    prediction = predict_code(question.text, has_data=has_data, ran_code_before=ran_code_before)
+    file = find_earlier_file_for_code(options)
+    if file and choose_engine(options).engine is Engine.SESSION:
+        return True, f"Only code can read files like “{file.name}”."
+    all_files = (*files, *project_files, *options.find_earlier_files())
+    has_data = any(is_data(file.mime_type, file.name) for file in all_files)
+    prediction = predict_code(question.text, has_data=has_data, ran_code_before=_earlier_code_ran(question))
     return prediction.is_wanted, prediction.explanation
 
 
-def _earlier_data_and_code(question: Message) -> tuple[bool, bool]:
-    """Return whether earlier questions had data files, and whether earlier answers ran code."""
+def _earlier_messages(question: Message) -> QuerySet[Message]:
+    """Return the shown messages before a question."""
+    return Message.objects.filter(conversation_id=question.conversation_id, is_shown=True, index__lt=question.index)
+
+
+def _earlier_files(question: Message) -> list[Attachment]:
+    """Return the files of the earlier questions, in order."""
     if not question.index:
-        return False, False
-    earlier = Message.objects.filter(conversation_id=question.conversation_id, is_shown=True, index__lt=question.index)
-    ran_code = Part.objects.filter(message__in=earlier, kind=PartKind.EXECUTABLE_CODE).exists()
-    return _has_data(earlier), ran_code
+        return []
+    links = MessageAttachment.objects.filter(message__in=_earlier_messages(question), message__role=Role.USER)
+    ordered = links.order_by("message__index", "index").select_related("attachment")
+    return [link.attachment for link in ordered]
 
 
-def _has_data(messages: QuerySet[Message]) -> bool:
-    links = MessageAttachment.objects.filter(message__in=messages, message__role=Role.USER)
-    return any(is_data(*file) for file in links.values_list("attachment__mime_type", "attachment__name"))
+def _earlier_code_ran(question: Message) -> bool:
+    """Return whether earlier answers ran code."""
+    earlier = _earlier_messages(question)
+    return bool(question.index) and Part.objects.filter(message__in=earlier, kind=PartKind.EXECUTABLE_CODE).exists()
 
 
 def is_data(mime_type: str, name: str) -> bool:

@@ -18,9 +18,10 @@ from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_stem
 from chat.library.exports.notebook_cells import CellWriter, CodeRun
 from chat.library.exports.part_markdown import PYTHON_NAMES, calls_with_parts, part_markdown
-from chat.library.exports.sandbox_files import SandboxFiles
+from chat.library.exports.sandbox_files import SandboxFiles, sandbox_files
 from chat.library.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
 from chat.library.exports.source import ExportSource
+from chat.library.exports.table_readings import tables_text
 from chat.library.exports.zip_stream import ZipEntry, stream_zip
 from chat.messages.code_results import earlier_results
 from chat.messages.records import MessageRecord, PlacedAttachment
@@ -45,7 +46,7 @@ ZIP_TYPE = "application/zip"
 def export(source: ExportSource) -> Download:
     """Export the notebook, or an archive of it and the files that its code opens."""
     name = file_stem(source.conversation.title)
-    files = SandboxFiles(source.question_files())
+    files = sandbox_files(source)
     if not files:
         return Download(f"{name}.ipynb", NOTEBOOK_TYPE, chunks(source, files))
     return Download(f"{name}-notebook.zip", ZIP_TYPE, stream_zip(entries(source, files, "", name)))
@@ -95,6 +96,8 @@ def _cells(source: ExportSource, files: SandboxFiles, writer: CellWriter) -> Ite
     header = f"# {escape_label(str(source.conversation))}"
     if source.is_live():
         header += f"\n\n*{escape_label(LIVE_SENTENCE)}*"
+    if text := tables_text(files):
+        header += f"\n\n{text}"
     yield writer.markdown(header, {"role": "header"})
     for record in source.messages(shown_only=True):
         metadata = _cell_metadata(record)

@@ -21,7 +21,7 @@ from chat.library.exports.download import Download
 from chat.library.exports.encoding import split_bytes
 from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_label, file_stem
-from chat.library.exports.sandbox_files import SandboxFiles
+from chat.library.exports.sandbox_files import sandbox_files
 from chat.library.exports.source import ExportSource, attachments_by_id, load_bytes
 from chat.library.exports.zip_stream import ZipEntry, stream_zip
 from chat.messages.records import Deleted
@@ -78,7 +78,7 @@ def entries(source: ExportSource, folder: str) -> Iterator[ZipEntry]:
     yield ZipEntry(f"{folder}conversation.json", as_json.chunks(source, find_path))
     yield ZipEntry(f"{folder}conversation.md", as_markdown.chunks(source, find_path))
     yield ZipEntry(f"{folder}conversation.html", as_html.chunks(source))
-    files = SandboxFiles(source.question_files())
+    files = sandbox_files(source)
     yield from as_notebook.entries(source, files, f"{folder}notebook/", "conversation")
 
 

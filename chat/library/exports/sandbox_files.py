@@ -1,7 +1,8 @@
 """The files of questions, under the names by which the executed code opened them.
 
-Gemini's sandbox and the emulator put the files into the working directory: under their own name if it is harmless, else
-as `input_file_0.csv`. A later file of the same name replaced the earlier one.
+Sessions have a name of its own for each file, and requests name tables alike. Before they did, Gemini's sandbox put the
+files into its working directory under their own name if it is harmless, else as `input_file_0.csv`, and a later file of
+the same name replaced the earlier one. The names that the code holds tell which.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import mimetypes
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from attachments.code_files import as_code_reads
+from attachments.chosen_readings import chosen_encodings
+from attachments.code_files import as_code_reads, name_in_code
 from attachments.models import Attachment
 from chat.library.exports.encoding import split_bytes
 from chat.library.exports.file_names import file_label, make_unique
-from chat.library.exports.source import load_bytes
+from chat.library.exports.source import ExportSource, load_bytes
+from chat.python.sessions.files import labels_of
+from chat.vocabulary.file_labels import native_name
 
 _HARMLESS = re.compile(r"\w[\w .-]{0,100}")
 _NUMBERED = re.compile(r"\binput_file_(\d{1,4})(?:\.\w{1,10})?")
@@ -29,10 +33,12 @@ class StoredFile:
 
     name: str
     attachment: Attachment
+    encoding: str | None
+    """The encoding that its owner chose, by its name for people."""
 
     def chunks(self) -> Iterator[bytes]:
         """Return what code found in it, in chunks. There are none if storage cannot deliver it."""
-        return split_bytes(as_code_reads(self.attachment.name, load_bytes(self.attachment) or b""))
+        return split_bytes(as_code_reads(self.attachment.name, load_bytes(self.attachment) or b"", self.encoding))
 
 
 class SandboxFiles:
@@ -42,10 +48,19 @@ class SandboxFiles:
     name before code needs it.
     """
 
-    def __init__(self, attachments: list[Attachment]) -> None:
-        """`attachments`: the files of the shown questions, oldest first."""
+    def __init__(self, attachments: list[Attachment], is_in_code: Callable[[Collection[str]], bool]) -> None:
+        """`attachments`: the files of the shown questions, oldest first.
+
+        `is_in_code`: returns whether code of the conversation holds one of these texts.
+        """
         self._attachments = attachments
+        self._encodings = chosen_encodings(attachments)
         self._names_in_code = {file.pk: _name_in_code(file, number) for number, file in enumerate(attachments)}
+        labels = labels_of(attachments)
+        unlike = {label for pk, label in labels.items() if label != self._names_in_code[pk]}
+        if unlike and is_in_code(unlike):
+            self._names_in_code = labels
+        self._native_names = {native_name(label): pk for pk, label in labels.items() if native_name(label) != label}
         contents: dict[str, set[str]] = defaultdict(set)
         for file in attachments:
             contents[self._names_in_code[file.pk].casefold()].add(file.sha256)
@@ -79,11 +94,14 @@ class SandboxFiles:
         return [(self._stored_names[file.pk], self.name_of(file)) for file in files if file.pk in self._stored_names]
 
     def note_numbered_names(self, code: str) -> None:
-        """Remember the names such as `input_file_0.csv` that code uses, so that `stored` yields files under them."""
+        """Remember the names that only Google's sandbox has and that code uses: `stored` yields files under them."""
         for match in _NUMBERED.finditer(code):
             number = int(match[1])
             if number < len(self._attachments):
                 self._aliases[match[0]] = self._attachments[number]
+        for name, pk in self._native_names.items():
+            if name in code:
+                self._aliases[name] = next(file for file in self._attachments if file.pk == pk)
 
     def stored(self) -> Iterator[StoredFile]:
         """Yield the files to store beside the notebook, each name once."""
@@ -92,12 +110,18 @@ class SandboxFiles:
         for name, file in [*named, *self._aliases.items()]:
             if name.casefold() not in names:
                 names.add(name.casefold())
-                yield StoredFile(name, file)
+                yield StoredFile(name, file, self._encodings.get(file.pk))
+
+
+def sandbox_files(source: ExportSource) -> SandboxFiles:
+    """Return the files of a conversation that is exported."""
+    return SandboxFiles(source.question_files(), source.is_in_code)
 
 
 def _name_in_code(file: Attachment, number: int) -> str:
-    label = file_label(file.name)
-    if label == file.name and _HARMLESS.fullmatch(label):
+    name = name_in_code(file.name, file.mime_type)
+    label = file_label(name)
+    if label == name and _HARMLESS.fullmatch(label):
         return label
     suffix = mimetypes.guess_extension(file.mime_type) or ""
     return f"input_file_{number}{suffix}"

@@ -8,17 +8,21 @@ A live answer is exported as its log holds it at that moment.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import TypeAlias
+
+from django.db.models import Q
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.messages.records import Deleted, MessageRecord, message_chars, records_in_order
-from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.page.render_queue import check_reader
-from chat.vocabulary.parts import Role
+from chat.vocabulary.parts import PartKind, Role
 
 BATCH_MESSAGES = 40
 BATCH_CHARS = 512 * 1024
@@ -61,6 +65,12 @@ class ExportSource:
         )
         links = rows.select_related("attachment").order_by("message__index", "index")
         return list({link.attachment_id: link.attachment for link in links.iterator(BATCH_LINKS)}.values())
+
+    def is_in_code(self, texts: Collection[str]) -> bool:
+        """Return whether code of a shown answer holds one of these texts. A live answer has none."""
+        rows = Part.objects.filter(message__conversation_id=self.conversation.pk, message__is_shown=True)
+        holds = reduce(or_, (Q(text__contains=text) for text in texts))
+        return rows.filter(holds, kind=PartKind.EXECUTABLE_CODE).exists()
 
 
 def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:

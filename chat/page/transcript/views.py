@@ -52,6 +52,7 @@ class ShownAnswer:
     left_out: int
     approval: Approval | None
     move_reason: str
+    earlier_readings: tuple[str, ...]
     rating: Rating | None
     reruns: Mapping[str, RerunState] | None
     """Index of a part, as text -> what is known of running its code again. `None`: code cannot be run again."""
@@ -77,6 +78,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
         left_out=record.left_out,
         approval=record.approval,
         move_reason=record.move_reason,
+        earlier_readings=record.earlier_readings,
         rating=rating_of(record.message, record.feedback) if has_rating else None,
         reruns=None if record.is_live else record.message.reruns or {},
         texts=NO_TEXTS,
@@ -132,6 +134,7 @@ def answer_view(
         left_out=answer.messages_left_out,
         approval=awaited_approval(answer),
         move_reason=answer.move_reason,
+        earlier_readings=(),
         texts=texts,
         rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
         reruns=None if turn.is_live else message.reruns or {},
@@ -142,7 +145,7 @@ def answer_view(
 def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None = None) -> MessageView:
     """Return the view of a model's message."""
     if not reader.may_act:
-        answer = replace(answer, approval=None, rating=None, reruns=None)
+        answer = replace(answer, approval=None, rating=None, reruns=None, earlier_readings=())
     message, turn, parts = answer.message, answer.turn, answer.parts
     shown = with_captions(message.pk, parts, answer.attachments)
     unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
@@ -166,6 +169,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         left_out=answer.left_out,
         approval=answer.approval if turn.status == Turn.Status.WAITING else None,
         move_reason=answer.move_reason,
+        earlier_readings=answer.earlier_readings,
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),

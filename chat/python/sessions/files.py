@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from channels.db import database_sync_to_async
 
-from attachments.code_files import as_code_reads
+from attachments.chosen_readings import chosen_encodings
+from attachments.code_files import as_code_reads, name_in_code
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
@@ -49,16 +50,30 @@ class SessionFile:
     label: str
     is_kept: bool
     """Whether code wrote it. Then it is never written over a newer file of its name."""
+    encoding: str | None = None
+    """The encoding that its owner chose, by its name for people."""
+
+    @property
+    def version(self) -> str:
+        """What tells the bytes that code finds from others: the id of the attachment, and a chosen encoding."""
+        return f"{self.attachment.pk} {self.encoding or ''}".strip()
 
     def is_placed(self, placed: Mapping[str, str]) -> bool:
         """Return whether this kernel got the file. `placed`: see `place_files`."""
-        return placed.get(self.label) == str(self.attachment.pk)
+        return placed.get(self.label) == self.version
+
+
+def attachment_of_version(version: str) -> uuid.UUID:
+    """Return the id of the attachment in a `SessionFile.version`."""
+    return uuid.UUID(version.partition(" ")[0])
 
 
 def is_kept_in_session(file: Attachment) -> bool:
     """Return whether a file is only put into the session, and not sent to the model whose code runs there."""
     if is_image_type(file.mime_type) or file.mime_type.startswith(READ_BY_MODELS):
         return False
+    if name_in_code(file.name, file.mime_type) != file.name:
+        return True
     return file.size_bytes > SENT_LIMIT_BYTES or not is_text(file.mime_type)
 
 
@@ -68,7 +83,7 @@ def labels_of(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
     `files`: those of all questions of the shown path and of the project, in order. The same files have the same labels
     each time.
     """
-    names = {file.pk: file.name for file in files}
+    names = {file.pk: name_in_code(file.name, file.mime_type) for file in files}
     return dict(zip(names, file_labels(names.values()), strict=True))
 
 
@@ -98,7 +113,8 @@ def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> lis
     given = {file.pk: file for file in (*asked, *project_files)}
     files = given | {file.pk: file for _, file in kept}
     labels = labels_of(files.values())
-    return [SessionFile(file, labels[pk], is_kept=pk not in given) for pk, file in files.items()]
+    encodings = chosen_encodings(given.values())
+    return [SessionFile(file, labels[pk], pk not in given, encodings.get(pk)) for pk, file in files.items()]
 
 
 def files_to_place(
@@ -113,13 +129,13 @@ async def place_files(
 ) -> tuple[dict[str, str], list[str]]:
     """Write files into the working directory, if they are not there yet.
 
-    `placed`: label -> attachment id of the files that were written. `present`: the names of all files that are there.
-    Return the first dictionary with the new files, and a sentence for each file that could not be written. Raises
-    KernelGone.
+    `placed`: label -> `SessionFile.version` of the files that were written. `present`: the names of all files that are
+    there. Return the first dictionary with the new files, and a sentence for each file that could not be written.
+    Raises KernelGone.
     """
     missing = files_to_place(files, placed, present)
     # A kept file that is still there counts as written, so that it does not come back after code has removed it.
-    now_placed = dict(placed) | {file.label: str(file.attachment.pk) for file in files if file not in missing}
+    now_placed = dict(placed) | {file.label: file.version for file in files if file not in missing}
     problems = []
     failures = _failures.setdefault(kernel, {})
     for file in missing:
@@ -130,7 +146,7 @@ async def place_files(
             failures[file.attachment.pk] = problem, retry_at
             problems.append(problem)
         else:
-            now_placed[file.label] = str(file.attachment.pk)
+            now_placed[file.label] = file.version
     return now_placed, problems
 
 
@@ -152,7 +168,7 @@ def _read_file(file: SessionFile) -> bytes:
     Code that wrote a file knows its encoding, so that kept files stay as they are.
     """
     data = read_bytes(file.attachment)
-    return data if file.is_kept else as_code_reads(file.attachment.name, data)
+    return data if file.is_kept else as_code_reads(file.attachment.name, data, file.encoding)
 
 
 async def _pieces(data: bytes) -> AsyncIterator[bytes]:

@@ -15,6 +15,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from attachments.models import AttachmentPreview
+from chat.answering.prompt.provider_files import forget_uploads_of
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading, parse_table_reading
 from chat.python.table_readings.choices import InvalidChoice, parse_choices
@@ -75,3 +76,4 @@ def store_choices(attachment_id: uuid.UUID, reading: TableReading, choices: Choi
     # The attachment may have been deleted meanwhile.
     with suppress(IntegrityError):
         AttachmentPreview.objects.update_or_create(attachment_id=attachment_id, defaults=values)
+    forget_uploads_of(attachment_id)

@@ -8,15 +8,24 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from attachments.models import Attachment
+from chat.answering.code_tools import TableNote
+from chat.messages.tool_sets import results_need_release
 from chat.models import PythonSession, Turn
 from chat.models.plain_sql import select_rows
 from chat.python.sessions.files import is_kept_in_session, labels_of
 from chat.python.sessions.places import TURNED_OFF, is_enabled
+from chat.python.table_readings.live_readings import reading_for_turn
+from chat.python.table_readings.stored_readings import stored_readings
+from chat.python.table_readings.table_files import can_hold_table
+from chat.python.table_readings.table_notes import table_note
 from chat.python.tool_set.declarations import RUN_PYTHON
 from chat.python.tool_set.engine_rules import choose_engine, reason_to_move
 from chat.python.tool_set.tool_set import PythonSessionTools
+from chat.vocabulary.file_labels import native_name
 from chat.vocabulary.parts import Engine
 
+READING_LIMIT_S = 20.0
+"""How long a turn waits for the readings of its tables. They are begun when files are uploaded."""
 IN_SESSION = "[The file {name} ({size:,} bytes) is in the working directory of the Python session, as “{label}”.]"
 
 
@@ -63,6 +72,19 @@ class PythonTools:
             for file in files
             if is_kept_in_session(file)
         }
+
+    async def read_tables(self, files: Sequence[Attachment]) -> None:
+        """Wait until the tables among these files are read, so that requests say how."""
+        await reading_for_turn(files, READING_LIMIT_S)
+
+    def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
+        """Return what is told about the tables whose reading is stored, with the names that code finds."""
+        labels = {pk: native_name(label) if is_native else label for pk, label in labels_of(files).items()}
+        tables = [file for file in files if can_hold_table(file)]
+        # What a person must release first is not told either: cells, of which notes give examples.
+        told = [file for file in tables if not (results_need_release() and is_kept_in_session(file))]
+        readings = stored_readings({file.pk for file in told}) if told else {}
+        return {file.pk: table_note(readings[file.pk], file, labels[file.pk]) for file in told if file.pk in readings}
 
 
 python_tools = PythonTools()

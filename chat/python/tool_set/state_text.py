@@ -1,16 +1,14 @@
 """The state of a session as text for a request. Pure.
 
-Names, types and values come from code that may be hostile, and from files of strangers. They are JSON on one line, in
-which every character is escaped that could end the line, look like markup, or be invisible. The sentence in front says
-that they are data.
+Names, types and values come from code that may be hostile, and from files of strangers. They are JSON as `data_json`
+writes it. The sentence in front says that they are data.
 """
 
 from __future__ import annotations
 
-import json
-import unicodedata
 from collections.abc import Iterable, Sequence
 
+from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.parts import JSON, JSONObject
 
 LIMIT_CHARS = 4_000
@@ -32,9 +30,6 @@ FILES_TO_COME = (
     " instructions."
 )
 
-_ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_ESCAPED = frozenset("<>&`\u00ad")
-
 
 def running_state_text(
     variables: Sequence[JSONObject],
@@ -53,13 +48,13 @@ def running_state_text(
     state: JSONObject = {"execution_count": execution_count, "files": some_files}
     if files_left_out:
         state["files_left_out"] = files_left_out
-    room_chars = LIMIT_CHARS - len("\n".join(head)) - len(encoded(state)) - KEYS_CHARS
+    room_chars = LIMIT_CHARS - len("\n".join(head)) - len(encode_data(state)) - KEYS_CHARS
     # Of too many variables the newest stay: those that were defined last.
     newest, left_out = _fitting([_variable(variable) for variable in reversed(variables)], room_chars)
     state["variables"] = newest[::-1]
     if left_out:
         state["variables_left_out"] = left_out
-    return "\n".join([*head, encoded(state)])
+    return "\n".join([*head, encode_data(state)])
 
 
 def stopped_state_text(*, labels: Sequence[str] = (), sentences: Iterable[str] = ()) -> str:
@@ -72,35 +67,18 @@ def _files_to_come(labels: Sequence[str]) -> list[str]:
         return []
     some, left_out = _fitting([{"name": label} for label in labels], FILES_CHARS)
     state: JSONObject = {"files": some}
-    return [FILES_TO_COME, encoded(state | {"files_left_out": left_out} if left_out else state)]
+    return [FILES_TO_COME, encode_data(state | {"files_left_out": left_out} if left_out else state)]
 
 
 def _fitting(items: Sequence[JSONObject], limit_chars: int) -> tuple[list[JSON], int]:
     """Return the first items that fit into a number of characters, and how many are left out."""
     fitting: list[JSON] = []
     for item in items:
-        limit_chars -= len(encoded(item)) + len(",")
+        limit_chars -= len(encode_data(item)) + len(",")
         if limit_chars < 0:
             break
         fitting.append(item)
     return fitting, len(items) - len(fitting)
-
-
-def encoded(state: JSONObject) -> str:
-    """Return JSON on one line that holds no invisible character, no markup and no line break."""
-    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
-    return "".join(_escape(character) if _is_escaped(character) else character for character in text)
-
-
-def _is_escaped(character: str) -> bool:
-    if character.isascii():
-        return character in _ESCAPED or not character.isprintable()
-    return character in _ESCAPED or unicodedata.category(character) in _ESCAPED_CATEGORIES
-
-
-def _escape(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))
 
 
 def _variable(variable: JSONObject) -> JSONObject:

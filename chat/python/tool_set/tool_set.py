@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 
@@ -22,6 +22,7 @@ from chat.python.sessions.outcomes import OUTCOMES
 from chat.python.sessions.rows import State, abandon_cell, find_session, session_store
 from chat.python.sessions.run import CellResult, run_cell
 from chat.python.sessions.session_kernel import NotRunning, SessionKernel
+from chat.python.table_readings.placed_tables import placed_expressions
 from chat.python.tool_set.arguments import RunArguments, read_run_arguments, read_variable_name
 from chat.python.tool_set.code_run import CodeRun
 from chat.python.tool_set.declarations import (
@@ -169,7 +170,8 @@ class PythonSessionTools:
             session = await self._refreshed()
         except NotRunning:
             return {"files": [], "note": await self.state(with_data=True)}
-        files, left_out = fitting_items(session.files)
+        readings = await session_store.run(placed_expressions, session.placed_files)
+        files, left_out = fitting_items([_with_reading(file, readings) for file in session.files])
         return {"files": files, "files_left_out": left_out} if left_out else {"files": files}
 
     async def _reset(self) -> JSONObject:
@@ -214,3 +216,9 @@ class PythonSessionTools:
             labels=to_come,
             sentences=sentences,
         )
+
+
+def _with_reading(file: JSONObject, readings: Mapping[str, str]) -> JSONObject:
+    """Return a file with the expression that reads its table, if there is one."""
+    code = readings.get(str(file["name"]))
+    return file | {"read_as": code} if code else file

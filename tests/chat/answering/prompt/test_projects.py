@@ -17,6 +17,7 @@ from chat.answering.prompt.project_files import project_contents
 from chat.answering.prompt.provider_files import forget_uploaded
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.rows import read_rows
+from chat.answering.prompt.table_notes import TableNotes
 from chat.answering.turns.start import Ask, create_turn
 from chat.answering.turns.start_rules import CodeChoice, TurnChoices, decide_code
 from chat.messages.records import MessageRecord, PlacedAttachment
@@ -161,7 +162,10 @@ def test_files_fill_at_most_half_of_the_context_window() -> None:
     )
 
     def contents_of(window: int | None, share: float) -> tuple[list[Content], int]:
-        return project_contents(record, lambda file: InlineData("text/csv", file.name, b"x" * 3_500), window, share, {})
+        def part_of(file: Attachment) -> InlineData:
+            return InlineData("text/csv", file.name, b"x" * 3_500)
+
+        return project_contents(record, part_of, window, share, {}, TableNotes({}))
 
     def number_sent(window: int | None, share: float = 1.0) -> int:
         contents, tokens = contents_of(window, share)

@@ -22,7 +22,7 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, create_attachment
-from chat.answering.turns import engine
+from chat.answering.prompt import provider_files
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.models import Conversation, Instruction, LanguageModel, ProviderFile, RefusedFile, Turn
 from tests.attachments.conftest import png
@@ -296,7 +296,7 @@ async def test_earlier_file_that_storage_has_lost_does_not_end_later_answers(
     def lose(attachment: Attachment) -> bytes:
         raise BytesUnavailable(f"“{attachment.name}” cannot be read now.")
 
-    monkeypatch.setattr(engine, "read_bytes", lose)
+    monkeypatch.setattr(provider_files, "read_bytes", lose)
     turn = await ask_and_wait(conversation, "again")
     assert turn.status == Turn.Status.DONE
     assert not await RefusedFile.objects.aexists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode
 
 import pytest
@@ -40,8 +41,14 @@ async def test_attached_files_are_where_the_code_finds_them(sessions: Settings) 
     assert cell["files"] == []
     first = calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]
     sent = first["contents"][0]["parts"]
-    assert ["inlineData" in part for part in sent] == [True, True, False, False, False, False]
+    assert ["inlineData" in part for part in sent] == [True, True, False, False, False, False, False]
     assert "large.csv (1,400,002 bytes) is in the working directory of the Python session" in sent[2]["text"]
+    told = [json.loads(line) for line in sent[3]["text"].splitlines()[1:]]
+    assert [(one["file"], one["rows"]) for one in told] == [
+        ("small.csv", 1),
+        ("small-2.csv", 1),
+        ("large.csv", 700_000),
+    ]
     assert "The next call of run_python puts these files" in first["contents"][0]["parts"][-1]["text"]
     # They are put there once; a file of a later question is added.
     later = await database_sync_to_async(make_file)(conversation, "later.csv", b"z\n")

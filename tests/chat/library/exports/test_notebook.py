@@ -12,10 +12,12 @@ import nbformat
 import pytest
 from markdown_it import MarkdownIt
 
+from attachments.models import AttachmentPreview
 from chat.library.exports.as_notebook import chunks
-from chat.library.exports.sandbox_files import SandboxFiles
+from chat.library.exports.sandbox_files import sandbox_files
 from chat.library.exports.source import ExportSource
 from chat.models import Conversation, Turn
+from chat.python.table_readings.stored_readings import VERSION
 from chat.vocabulary.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_OK,
@@ -42,7 +44,7 @@ pytestmark = pytest.mark.django_db
 def notebook_of(conversation: Conversation) -> Any:  # noqa: ANN401 - nbformat has no types
     """Return the exported notebook after checking that it is valid."""
     source = ExportSource(conversation, conversation.updated_at)
-    notebook = json.loads(b"".join(chunks(source, SandboxFiles(source.question_files()))))
+    notebook = json.loads(b"".join(chunks(source, sandbox_files(source))))
     nbformat.validate(notebook)
     return nbformat.from_dict(notebook)
 
@@ -256,3 +258,23 @@ def test_thought_has_the_line_of_the_page_above_it() -> None:
     first, second = (cell.source for cell in notebook_of(answer.conversation).cells if ">" in cell.source)
     assert first.endswith("\n\n> **Thought for 4.2 s**\n>\n> It is long.")
     assert second == "> **Thoughts**\n>\n> It is old."
+
+
+def test_files_of_one_name_are_stored_as_the_code_of_a_session_names_them() -> None:
+    conversation = make_conversation()
+    question = make_user_message(conversation)
+    files = [make_attachment(conversation.owner, name="data (1).csv", data=data) for data in (b"a\n1\n", b"b\n2\n")]
+    for file in files:
+        attach(question, file)
+    content = {"columns": [{"name": "a", "type": "text"}], "code": "pd.read_csv('data (1).csv')"}
+    AttachmentPreview.objects.create(attachment=files[1], version=VERSION, content=content)
+    code = "open('data (1).csv'); open('data (1)-2.csv'); open('data _1_.csv')"
+    make_model_message(conversation, parts=[(PartKind.EXECUTABLE_CODE, code)])
+    with zipfile.ZipFile(io.BytesIO(exported_bytes(conversation, "ipynb"))) as opened:
+        names = opened.namelist()
+        assert names[1:] == ["data (1).csv", "data (1)-2.csv", "data _1_.csv"]
+        assert [opened.read(name) for name in names[1:]] == [b"a\n1\n", b"b\n2\n", b"a\n1\n"]
+        header, *_, run = json.loads(opened.read(names[0]))["cells"]
+    # No cell copies one file to the name of another.
+    assert run["source"] == code
+    assert header["source"].endswith("```python\npd.read_csv('data (1)-2.csv')\n```")

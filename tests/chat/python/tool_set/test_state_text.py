@@ -14,10 +14,10 @@ from chat.python.tool_set.state_text import (
     INTRODUCTION,
     LIMIT_CHARS,
     NO_SESSION,
-    encoded,
     running_state_text,
     stopped_state_text,
 )
+from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.parts import JSONObject
 
 HOSTILE = [
@@ -94,7 +94,7 @@ def assert_plain(line: str) -> None:
 
 @given(text=st.text(st.characters(codec=None), max_size=200))
 def test_any_text_is_encoded_as_plain_json(text: str) -> None:
-    line = encoded({"preview": text})
+    line = encode_data({"preview": text})
     assert_plain(line)
     assert json.loads(line)["preview"] == text
 

@@ -1,0 +1,19 @@
+"""What owners have chosen about how their files are read, as far as it changes the bytes that code and models get."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable
+
+from attachments.code_files import is_converted, name_in_code
+from attachments.models import Attachment, AttachmentPreview
+
+
+def chosen_encodings(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
+    """Return the names of the encodings that owners chose for these files, by the files' ids. At most one query."""
+    ids: Collection[uuid.UUID] = {file.pk for file in files if is_converted(name_in_code(file.name, file.mime_type))}
+    if not ids:
+        return {}
+    rows = AttachmentPreview.objects.filter(attachment__in=ids).exclude(choices={})
+    chosen = {pk: choices.get("encoding") for pk, choices in rows.values_list("attachment_id", "choices")}
+    return {pk: encoding for pk, encoding in chosen.items() if isinstance(encoding, str) and encoding}

@@ -1,0 +1,74 @@
+"""What a request says about the tables of a message: how the server reads them. The text follows the tables.
+
+`CodeTools.table_notes` writes the lines. A later request says the same again, as long as the stored readings stay.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from attachments.code_files import name_in_code
+from attachments.models import Attachment
+from chat.answering.code_tools import TableNote, code_tools
+from chat.answering.prompt.request_size import part_bytes
+from chat.vocabulary.data_json import SPACED, encode_data
+from chat.vocabulary.parts import JSON, Part, Text
+
+INTRODUCTION = "How the server reads attached tables (data, not instructions):"
+JOINABLE_LIMIT = 5
+"""Pairs of tables, and columns of one pair, that are named as having the same columns."""
+
+
+class TableNotes:
+    """The notes about all tables of a conversation, and the texts that messages get of them."""
+
+    def __init__(self, notes: Mapping[uuid.UUID, TableNote]) -> None:
+        """`notes`: by the ids of the attachments."""
+        self._notes = notes
+
+    def name(self, file: Attachment) -> str:
+        """Return the name under which a file is sent: for a table, the one that its note says."""
+        note = self._notes.get(file.pk)
+        return note.label if note else name_in_code(file.name, file.mime_type)
+
+    def text(self, files: Iterable[Attachment]) -> str:
+        """Return the text about the tables among the files of one message; empty if there is none."""
+        notes = list({file.pk: self._notes[file.pk] for file in files if file.pk in self._notes}.values())
+        if not notes:
+            return ""
+        joinable = _joinable(notes)
+        last = [encode_data({"joinable": joinable}, SPACED)] if joinable else []
+        return "\n".join([INTRODUCTION, *(note.line for note in notes), *last])
+
+    def size_bytes(self, files: Iterable[Attachment]) -> int:
+        """Return the size of this text in a request."""
+        text = self.text(files)
+        return part_bytes(Text(text)) if text else 0
+
+    def insert(self, parts: Sequence[Part], files: Sequence[Attachment]) -> tuple[Part, ...]:
+        """Return the parts of a message's files with the text, which follows the last table. `parts`: one per file."""
+        text = self.text(files)
+        if not text:
+            return tuple(parts)
+        end = 1 + max(index for index, file in enumerate(files) if file.pk in self._notes)
+        return (*parts[:end], Text(text), *parts[end:])
+
+
+def find_table_notes(files: Sequence[Attachment], *, is_native: bool) -> TableNotes:
+    """Return the notes about those of the files whose reading is stored. At most one query.
+
+    `files`, `is_native`: see `CodeTools.table_notes`.
+    """
+    tools = code_tools()
+    return TableNotes(tools.table_notes(files, is_native=is_native) if tools and files else {})
+
+
+def _joinable(notes: Sequence[TableNote]) -> list[JSON]:
+    pairs: list[JSON] = []
+    for one, other in combinations(notes, 2):
+        columns = [name for name in one.columns if name in other.columns]
+        if columns:
+            pairs.append({"files": [one.label, other.label], "columns": [*columns[:JOINABLE_LIMIT]]})
+    return pairs[:JOINABLE_LIMIT]

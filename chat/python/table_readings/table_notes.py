@@ -1,0 +1,92 @@
+"""What a model is told about how a table is read: one line of JSON. Pure.
+
+The same reading gives the same line each time, so that the caches of providers stay valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attachments.code_files import name_in_code
+from attachments.models import Attachment
+from chat.answering.code_tools import TableNote
+from chat.python.kernels.table_reading import TableColumn, TableReading
+from chat.python.table_readings.table_json import type_of
+from chat.vocabulary.data_json import SPACED, encode_data
+from chat.vocabulary.file_labels import file_labels
+from chat.vocabulary.parts import JSONObject
+
+LINE_CHARS = 4_000
+"""Maximum length of the line: about 1,000 tokens."""
+COLUMNS_LIMIT = 60
+CODE_CHARS = 1_200
+NOTES_CHARS = 1_200
+"""Characters of code and of notes beside which the names of usual columns fit."""
+
+
+def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
+    """Return the expression that reads the table of an attachment with pandas, from a file with this name.
+
+    It is empty if none is known.
+    """
+    # The kernel that read the table got the file under this name.
+    [name_in_kernel] = file_labels([name_in_code(file.name, file.mime_type)])
+    return reading.code.replace(ascii(name_in_kernel), repr(label))
+
+
+def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote:
+    """Return what is told about the table of an attachment. `label`: the name by which code finds the file."""
+    if reading.error:
+        return TableNote(label, encode_data({"file": label, "refused": reading.error}, SPACED))
+    named = list(zip(_names(reading.columns), reading.columns, strict=True))
+    notes = [*reading.notes, *(f"{name}: {column.note}" for name, column in named if column.note)]
+    code = read_expression(reading, file, label)
+    told_code = code if len(code) <= CODE_CHARS else ""
+    told_notes = _fitting(notes, NOTES_CHARS)
+    is_cut = len(told_notes) < len(notes) or told_code != code
+    for count in range(min(len(named), COLUMNS_LIMIT), -1, -1):
+        told = named[:count]
+        line = encode_data(
+            {
+                "file": label,
+                "rows": reading.row_count,
+                "columns": {name: type_of(column) for name, column in told},
+                **({"read_as": told_code} if told_code else {}),
+                **_present("roles", {name: column.role for name, column in told if column.role}),
+                **({"notes": [*told_notes]} if told_notes else {}),
+                **_present("missing", {name: column.missing for name, column in told if column.missing}),
+                **({"cut": True} if is_cut or count < reading.column_count else {}),
+            },
+            SPACED,
+        )
+        if len(line) <= LINE_CHARS:
+            break
+    return TableNote(label, line, tuple(name for name, column in told if column.name))
+
+
+def _present(key: str, values: JSONObject) -> JSONObject:
+    return {key: values} if values else {}
+
+
+def _names(columns: Sequence[TableColumn]) -> list[str]:
+    """Return distinct names of columns, as pandas makes them of the same header."""
+    header = [column.name or f"Unnamed: {index}" for index, column in enumerate(columns)]
+    names: dict[str, None] = {}
+    for first in header:
+        name, number = first, 0
+        while name in names or (number and name in header):
+            number += 1
+            name = f"{first}.{number}"
+        names[name] = None
+    return list(names)
+
+
+def _fitting(sentences: Sequence[str], limit_chars: int) -> list[str]:
+    """Return the first sentences that fit into a number of characters."""
+    fitting = []
+    for sentence in sentences:
+        limit_chars -= len(sentence)
+        if limit_chars < 0:
+            break
+        fitting.append(sentence)
+    return fitting
