@@ -64,8 +64,7 @@ def plan_answer(
     if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
         return make_plan("again", prompt.language, last_program)
     tables = known_tables(files, described)
-    new = {one.name for one in described if one.is_new}
-    new |= {file.name for file in files if file.is_new and (file.is_table or file.name in tables)}
+    new = {one.name for one in described if one.is_new} | {one.name for one in files if one.is_new and one.is_table}
     text = text if new else _whole_question(prompts, prompt, tables)
     answer: Plan | list[str] | None = None
     previous: object = None
@@ -147,8 +146,7 @@ def _refuse(
     unreadable = [name for name in dict.fromkeys(new) if name not in read]
     words = ", ".join(f"*{one}*" for one in dict.fromkeys((unknown or [])[:8]))
     lines = [texts["refused"].format(file=quoted_names([one.name]), reason=one.refusal) for one in refused]
-    if not lines:
-        lines.append(texts["words"].format(words=words) if words and not unreadable else texts["hello"])
+    lines = lines or [texts["words"].format(words=words) if words and not unreadable else texts["hello"]]
     if unknown and (asks_web or prompt.take(word("web.live"))):
         lines.append(texts["no_web"])
     if unknown is None:
@@ -177,10 +175,8 @@ def _names_in(prompt: Prompt, names: Iterable[str]) -> list[str]:
 
 
 def _without_names(prompt: Prompt, names: Iterable[str]) -> Prompt:
-    rest = prompt.rest
-    for name in filter(None, names):
-        rest = re.sub(_file_pattern(name), " ", rest)
-    return replace(prompt, rest=rest)
+    pattern = "|".join(map(_file_pattern, filter(None, names)))
+    return replace(prompt, rest=re.sub(pattern, " ", prompt.rest) if pattern else prompt.rest)
 
 
 def _file_pattern(name: str) -> str:

@@ -38,7 +38,6 @@ _NOTED = re.compile(
     re.IGNORECASE,
 )
 """Words of notes on the rows and values that answers are computed from. Others name the look of cells."""
-NOTES_LIMIT = 3
 _UNIT = r"\s*+(?>(?:[$€£¥%]|EUR|USD|CHF|GBP|元)?)\s*+"
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ENGLISH = re.compile(rf"{_UNIT}[+-]?{_UNIT}(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?{_UNIT}")
@@ -112,7 +111,7 @@ def described_table(description: TableDescription, sample: Table | None) -> Tabl
         values = one.values if kind == "text" else ()
         columns.append(Column(name, kind, conversion, values, one.is_unique, is_share=role == "percent"))
     code = PROGRAMS["read_described"].format(code=description.code)
-    notes = tuple(note for note in description.notes if _NOTED.search(note))[:NOTES_LIMIT]
+    notes = tuple(note for note in description.notes if _NOTED.search(note))[:3]
     return Table(description.name, tuple(columns), code, notes=notes, is_cut=description.is_cut)
 
 

@@ -206,12 +206,7 @@ def _answer(question: Question, language: str) -> Answer:
     if "describe" in question.special and is_plain and not question.columns:
         return _description(table, language)
     if "correlate" in question.special or chart == "scatter":
-        values = [one for one in question.columns if one.kind in ("number", "calendar year")] or all_numbers
-        pair = dict(zip("yx", (column.name for column in values), strict=False))
-        if len(values) != 2 or len(question.columns) > 2 or not is_plain or {*labels}.difference(values):
-            return NOTHING
-        body = PROGRAMS["correlation"].format(**pair)
-        return Answer(body, sentence("correlation", language, **pair), tuple(pair.values()))
+        return _correlation(question, language)
     is_counted = ("unique" in question.special or chart) and operations in ((), ("count",))
     if is_counted and len(labels) == 1 and not (numbers or key):
         chart = "bar" if chart == "histogram" else chart
@@ -239,8 +234,18 @@ def _answer(question: Question, language: str) -> Answer:
         return Answer('print(f"rows: {len(table)}")\n', sentence("count", language))
     if operations or chart:
         return NOTHING
-    rows = Answer(PROGRAMS["rows"], sentence("rows", language))
-    return rows if question.filters else _description(table, language)
+    return Answer(PROGRAMS["rows"], sentence("rows", language)) if question.filters else _description(table, language)
+
+
+def _correlation(question: Question, language: str) -> Answer:
+    """Return the correlation of two columns with a graph: of those that are named, or of the only numbers."""
+    columns = question.columns or tuple(one for one in question.table.columns if one.kind == "number")
+    is_clear = not (question.operations or question.group) and len(columns) == 2
+    if not is_clear or any(one.kind not in ("number", "calendar year") for one in columns):
+        return NOTHING
+    pair = dict(zip("yx", (one.name for one in columns), strict=True))
+    body = PROGRAMS["correlation"].format(**pair)
+    return Answer(body, sentence("correlation", language, **pair), tuple(pair.values()))
 
 
 def _statistics(question: Question, language: str) -> Answer:
