@@ -130,6 +130,17 @@ def test_dates_and_amounts_that_are_read_as_texts_are_converted(tmp_path: Path) 
     assert (days, amounts) == ([19723.0, 19724.0, 19725.0], [10.5, -1000.5, 10.5])
 
 
+def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Path) -> None:
+    cells = "{'day': [*pd.to_datetime(['2024-01-01', '2024-01-03', '2024-01-04'])], 'n': [1, 2, 5]}"
+    code = f"pd.DataFrame({cells}).convert_dtypes(dtype_backend='pyarrow')"
+    note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}
+    result, _ = run("n per month", note, b"", tmp_path)
+    assert (result.printed["highest"], result.number("highest value")) == ("2024-01", 8)
+    code = "pd.DataFrame({'day': ['2024-01-01', '12921-08-18', '-0768-01-01', '2024-01-03'], 'n': [1, 2, 3, 4]})"
+    _, comment = run('Plot "n" over "day"', {**note, "read_as": code}, b"", tmp_path)
+    assert '2 of 4 rows have no value for "n" or "day"' in comment
+
+
 def test_shortened_lists_are_said(tmp_path: Path) -> None:
     note = {**SALES_NOTE, "rows": 180, "cut": True}
     data = excel_file({"1": [["month", "sales"], *((f"m{number}", number) for number in range(180))]})
