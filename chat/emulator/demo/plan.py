@@ -175,8 +175,9 @@ def _names_in(prompt: Prompt, names: Iterable[str]) -> list[str]:
 
 
 def _without_names(prompt: Prompt, names: Iterable[str]) -> Prompt:
-    pattern = "|".join(map(_file_pattern, filter(None, names)))
-    return replace(prompt, rest=re.sub(pattern, " ", prompt.rest) if pattern else prompt.rest)
+    for name in filter(None, names):
+        prompt = replace(prompt, rest=re.sub(_file_pattern(name), " ", prompt.rest))
+    return prompt
 
 
 def _file_pattern(name: str) -> str:

@@ -20,7 +20,6 @@ from chat.emulator.demo.language import PROGRAMS
 from chat.emulator.table_descriptions import TableDescription
 
 _KINDS = {"year": "calendar year", "identifier": "identifier", "code": "text"}
-"""Kinds of columns by their role."""
 _CONVERSIONS = {
     "number": "as_numbers(cells, has_commas={has_commas})",
     "date": "as_dates(cells)",

@@ -134,7 +134,7 @@ def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Pa
     cells = "{'day': [*pd.to_datetime(['2024-01-01', '2024-01-03', '2024-01-04'])], 'n': [1, 2, 5]}"
     code = f"pd.DataFrame({cells}).convert_dtypes(dtype_backend='pyarrow')"
     note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}
-    result, _ = run("n per month", note, b"", tmp_path)
+    result, _ = run('"n" per month', note, b"", tmp_path)
     assert (result.printed["highest"], result.number("highest value")) == ("2024-01", 8)
     code = "pd.DataFrame({'day': ['2024-01-01', '12921-08-18', '-0768-01-01', '2024-01-03'], 'n': [1, 2, 3, 4]})"
     _, comment = run('Plot "n" over "day"', {**note, "read_as": code}, b"", tmp_path)
