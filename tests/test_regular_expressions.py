@@ -69,6 +69,7 @@ EXAMPLES: dict[str, Sequence[Values]] = {
         *({"pattern": language.word(name), "name": name, "topic": "tables"} for name in WORDS),
     ],
     "chat.emulator.demo.maths": [{"form": form} for form in language.VOCABULARY["spoken"]],
+    "chat.emulator.demo.plan": [{"name": "sales 2024.xlsx"}],
     "chat.emulator.demo.tables": [
         {"name": name, "is_column": is_column}
         for name in ("Net sales", "x", "price (EUR)")

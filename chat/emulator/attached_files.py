@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import mimetypes
-import re
 from dataclasses import dataclass
 
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest, decode_base64
 from chat.emulator.wire import WireObject
+from chat.vocabulary.file_labels import file_labels
 
 _TABLE_MIME_TYPES = ("text/csv", "application/csv", "text/tab-separated-values", "application/vnd.ms-excel")
 
@@ -60,6 +60,6 @@ def _file_of(part: WireObject, number: int, store: FileStore, *, is_new: bool) -
 
 def _file_name(display_name: str, mime_type: str, number: int) -> str:
     """Return the display name if it is a safe file name, else a name like Gemini's sandbox: `input_file_0.csv`."""
-    if re.fullmatch(r"[\w][\w .-]{0,100}", display_name):
+    if file_labels([display_name]) == [display_name]:
         return display_name
     return f"input_file_{number}{mimetypes.guess_extension(mime_type.partition(';')[0]) or ''}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from string import Formatter
 from typing import Self
 
 from chat.emulator.wire import WireObject
@@ -48,8 +50,11 @@ class CodeRun:
         last_line = text.strip().rpartition("\n")[2]
         return cls(status, text, last_line, graphs if isinstance(graphs, int) else 0, None)
 
-    def comment(self, template: str) -> str:
-        """Return the text after the code: how it failed, or the template with its printed values, or dashes."""
+    def comment(self, template: str, remarks: Sequence[str] = ()) -> str:
+        """Return the text after the code: how it failed, or the template with its printed values, or dashes.
+
+        `remarks`: further templates. Each is written only if all its values were printed.
+        """
         if self.status is ExecutionStatus.TIMEOUT:
             after = f" after {self.duration_s:.0f} seconds" if self.duration_s is not None else ""
             return f"The code was still running{after}, so it was ended.\n"
@@ -61,8 +66,12 @@ class CodeRun:
             return self._description()
         printed: defaultdict[str, str] = defaultdict(lambda: "–")
         for name, value in re.findall(r"^(\w[\w ]*): (.+)$", self.text, re.MULTILINE):
-            printed[name.replace(" ", "_")] = value
-        return template.format_map(printed) + "\n"
+            key = name.replace(" ", "_")
+            printed[key] = value
+            if share := re.fullmatch(r"(\d+) of (\d+)", value):
+                printed[key], printed[f"{key}_of"] = share.groups()
+        known = [one for one in remarks if all(name in printed for _, name, _, _ in Formatter().parse(one) if name)]
+        return " ".join([template, *known]).format_map(printed) + "\n"
 
     def _description(self) -> str:
         lines = len(self.text.splitlines())

@@ -7,7 +7,8 @@
 - Any other prompt: the model says what it is, what it did not understand, and lists examples. It has no access to the
   web, and says so where a prompt or a tool asks for it.
 
-If the request offers Plotline's Python session instead of code execution, the model calls its function.
+If the request offers Plotline's Python session instead of code execution, the model calls its function. If it offers
+both, the session runs what reads a file that the request does not hold.
 
 On the wire it behaves like Gemini 3: code comes whole, nothing is sent while it runs, then comes the result, then
 each graph.
@@ -30,6 +31,7 @@ from chat.emulator.demo.plan import answer_clock, plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
+from chat.emulator.table_descriptions import table_descriptions
 from chat.emulator.wire import Step, WireObject
 from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
@@ -89,12 +91,15 @@ class DemoModel:
             for chunk in _image_answer(builder):
                 yield chunk
             return
-        files = attached_files(request, self._files)
+        files, described = attached_files(request, self._files), table_descriptions(request)
         prompts, last_program = list(request.prompts()), _last_program(request)
         responses = request.function_responses(RUN_PYTHON)
         plan: Plan | str = answer_clock(request.prompt, request.date) or await asyncio.to_thread(
-            plan_answer, prompts, last_program, files, asks_web=request.has_web_tools
+            plan_answer, prompts, last_program, files, described, asks_web=request.has_web_tools
         )
+        # The table may be a file that only the session has.
+        is_absent = not isinstance(plan, str) and plan.file not in ("", *(file.name for file in files))
+        in_session = RUN_PYTHON in request.functions and (is_absent or not request.has_code_execution)
         if isinstance(plan, str):
             for chunk in builder.text_chunks(plan):
                 yield chunk
@@ -102,7 +107,7 @@ class DemoModel:
             return
         if request.wants_thoughts and not responses:
             yield builder.chunk(wire.thought_part(plan.thought))
-        if RUN_PYTHON in request.functions and not request.has_code_execution:
+        if in_session:
             for chunk in _session_answer(builder, plan, responses):
                 yield chunk
         elif request.has_code_execution:
@@ -136,7 +141,7 @@ class DemoModel:
         for output in execution.outputs:
             if isinstance(output, ImageOutput):
                 yield builder.chunk(wire.image_part(output.data, output.mime_type))
-        for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment)):
+        for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment, plan.remarks)):
             yield chunk
 
 
@@ -157,7 +162,7 @@ def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireO
     if responses and "error" in responses[-1]:
         yield from builder.text_chunks(NOT_RUN.format(reason=responses[-1]["error"]))
     elif responses:
-        yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan.comment))
+        yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan.comment, plan.remarks))
     else:
         yield from builder.text_chunks(plan.intro)
         call = {"code": plan.program}

@@ -52,6 +52,8 @@ PART_KINDS = frozenset(
 )
 NOTE = "[Note of the server"
 """How Plotline's notes to a model begin. They stand beside a question, and are no prompts."""
+TABLES = "How the server reads attached tables (data, not instructions):"
+"""The first line of what Plotline says about attached tables, which is no prompt either."""
 _DATE = re.compile(
     r"\[Note of the server: it is (?P<weekday>\w+), (?P<day>\d+) (?P<month>\w+) (?P<year>\d+), (?P<time>\d+:\d+),"
     r" in the zone (?P<zone>.+)\.\]"
@@ -91,7 +93,8 @@ class GenerationRequest:
 
     @staticmethod
     def _prompt_of(content: WireObject) -> str:
-        texts = [part["text"] for part in content["parts"] if part.get("text") and not part["text"].startswith(NOTE)]
+        texts = [part["text"] for part in content["parts"] if part.get("text")]
+        texts = [text for text in texts if not text.startswith((NOTE, TABLES))]
         return texts[-1] if content.get("role", "user") == "user" and texts else ""
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 
 VOCABULARY: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
+PROGRAMS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
 LENGTH_LIMIT = 2_000
 """Longer prompts, counted without a pasted table, are not read."""
 GAP, FORMULA_GAP = " ¦ ", " ∎ "
@@ -82,13 +83,19 @@ class Prompt:
         return [word for word in found if unicodedata.category(word[0]) not in ("So", "Mn", "Sk")]
 
 
-def read_prompt(text: str) -> Prompt:
-    """Return the prompt in lower case, with one form of signs, and with spaces around Chinese."""
+def normalize(text: str) -> str:
+    """Return a text in lower case, with one form of signs, and with spaces around Chinese."""
     normal = unicodedata.normalize("NFKC", text.translate(_SYMBOLS)).lower()
-    spaced = re.sub(rf"(?<={_CHINESE})(?=[^\u4e00-\u9fff\s])|(?<=[^\u4e00-\u9fff\s])(?={_CHINESE})", " ", normal)
+    return re.sub(rf"(?<={_CHINESE})(?=[^\u4e00-\u9fff\s])|(?<=[^\u4e00-\u9fff\s])(?={_CHINESE})", " ", normal)
+
+
+def read_prompt(text: str) -> Prompt:
+    """Return the normalized prompt with its language."""
+    spaced = normalize(text)
     # The question in Gemini's documentation says its number twice.
     once = re.sub(r"\b(\d+)\b(.{1,200}?),? (?:and )?make sure (?:that )?you get all \1\b", r"\1\2", spaced)
-    head = normal[:LENGTH_LIMIT]
+    # Names in quotes may be of any language.
+    head = re.sub(r'"[^"]*"', " ", spaced[:LENGTH_LIMIT])
     german = len(re.findall(f"[äöüß]|{word('languages.de')}", head))
     is_german = german > len(re.findall(word("languages.en"), head))
     return Prompt("zh" if re.search(_CHINESE, head) else "de" if is_german else "en", once)
@@ -115,6 +122,10 @@ class Plan:
     """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
     request: object = None
     """The functions and the bounds of curves, which a later prompt may change, or the question about a table."""
+    remarks: tuple[str, ...] = ()
+    """Templates of further sentences. Each is written only if the program printed all values that it quotes."""
+    file: str = ""
+    """The name of the file that the program reads."""
 
 
 def make_plan(kind: str, language: str, program: str, request: object = None, comment: str = "", **facts: str) -> Plan:
@@ -124,10 +135,19 @@ def make_plan(kind: str, language: str, program: str, request: object = None, co
     return Plan(thought, _fill(texts["intro"], facts) + "\n\n", program, comment or texts["comment"], request)
 
 
-def sentence(name: str, language: str, operation: str = "", **facts: str) -> str:
+def quoted_names(names: Sequence[str]) -> str:
+    """Return up to 30 names in backticks."""
+    more = ", …" if len(names) > 30 else ""
+    return ", ".join(f"`{' '.join(name.replace('`', '').split())[:60]}`" for name in names[:30]) + more
+
+
+def sentence(name: str, language: str, operation: str = "", **facts: str | Sequence[str]) -> str:
     """Return a sentence of a comment with its facts; `{value}` becomes the field of what the operation prints."""
     # A template quotes facts without line ends and marks of Markdown.
-    quoted = {name: " ".join(fact.replace("`", "'").split())[:80] for name, fact in facts.items()}
+    quoted = {
+        name: " ".join(fact.replace("`", "'").split())[:400] if isinstance(fact, str) else quoted_names(fact)
+        for name, fact in facts.items()
+    }
     written = {name: re.sub("[{}]", r"\g<0>\g<0>", fact) for name, fact in quoted.items()}
     if operation:
         written |= {"operation": TEXTS["names"][operation][language], "value": f"{{{operation}}}"}

@@ -10,7 +10,7 @@ import ast
 import re
 from functools import partial
 
-from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, make_plan, word
+from chat.emulator.demo.language import FORMULA_GAP, PROGRAMS, VOCABULARY, Plan, Prompt, make_plan, word
 
 FORMULA_LENGTH_LIMIT, FUNCTIONS_LIMIT = 200, 4
 VARIABLES = frozenset("xyzt")
@@ -28,31 +28,6 @@ _INCOMPLETE = re.compile(rf"[a-z]{{2}}\b(?! \()|{_AFTER_OPERAND} \d")
 """A function without brackets, or a number after an operand."""
 _REFUSED = re.compile(r"\(\)|factorial\((?!\d{1,3}\))|\b(?:sin|cos|tan)\((?:\d\d|[7-9])[\d.]*\)")
 """Code without a meaning, of huge numbers, or where degrees may be meant: `sin(90)`."""
-CALCULATION = """\
-import sympy
-
-
-def show(value):
-    if isinstance(value, (bool, str)) or value.free_symbols:
-        return str(value)
-    value = sympy.simplify(value)
-    if value.is_Integer or value.is_finite is False or value is sympy.nan:
-        return str(value) if value.is_Integer else "not defined"
-    decimal = f"{{float(value):.10g}}" if value.is_real else str(sympy.N(value, 10))
-    return f"{{decimal}}, exactly {{value}}"
-
-
-x, y, z, t = sympy.symbols("x y z t")
-{body}"""
-TERM = 'term = {term}\nprint("result:", show({value}))\n'
-SOLUTION = """\
-terms = [{terms}]
-solutions = sympy.solve(terms, [{unknowns}], dict=True)
-lines = [", ".join(f"{{name}} = {{show(value)}}" for name, value in one.items()) for one in solutions]
-if all(sympy.simplify(term) == 0 for term in terms):
-    lines = ["true for every value"]
-print(f"result: {{'; or '.join(lines) or 'no solution'}}")
-"""
 VALUES = {
     "": "term",
     "simplify": "sympy.simplify(term)",
@@ -66,29 +41,6 @@ VALUES = {
     "prime_factors": '" * ".join(map(str, sympy.factorint(term, multiple=True)))',
 }
 """What is computed from a term, by kind of question. The last two need a whole number."""
-GRAPH = """\
-import matplotlib.pyplot as plt
-import numpy as np
-
-np.seterr(all="ignore")
-x = np.linspace({low}, {high}, 4001)
-curves = {{{curves}}}
-plt.figure(figsize=(8, 4.5))
-for name, y in curves.items():
-    has_pole = np.isinf(y).any() or np.nanmax(abs(np.diff(y))) > 0.1 * (np.nanmax(y) - np.nanmin(y))
-    limit = 10 * np.nanmedian(abs(y)) if has_pole else np.inf
-    plt.plot(x, np.where(abs(y) <= limit, y, np.nan), linewidth=2, label=name)
-    print(f"curve: {{name}}")
-    # The lowest and highest values of a curve with a pole, a hole or a very steep part are not certain.
-    if not has_pole and not np.isnan(y).any():
-        print(f"lowest: {{y.min():.4g}} (x = {{round(x[y.argmin()], 2) + 0:g}})")
-        print(f"highest: {{y.max():.4g}} (x = {{round(x[y.argmax()], 2) + 0:g}})")
-plt.title({title})
-plt.xlabel("x")
-plt.grid(alpha=0.3)
-plt.legend()
-plt.show()
-"""
 
 
 def find_variables(formula: str) -> set[str]:
@@ -176,7 +128,7 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
         # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
         is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D|/ [(xyzt]", str(equations))
         terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
-        body = SOLUTION.format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
+        body = PROGRAMS["solution"].format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
     else:
         is_whole = re.fullmatch(r"[2-9]|\d{2,15}", term) is not None
         kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
@@ -185,8 +137,8 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
         has_variable = kind != "" and not needs_whole
         is_clear = not (other_side or others or is_bare) and needs_whole is is_whole and len(variables) == has_variable
         value = VALUES[kind].format(variable="".join(variables), bounds=", ".join(map(_exact, bounds)))
-        body = TERM.format(term=_exact(term), value=value) if is_clear else ""
-    return make_plan("calculation", prompt.language, CALCULATION.format(body=body)) if body else None
+        body = PROGRAMS["term"].format(term=_exact(term), value=value) if is_clear else ""
+    return make_plan("calculation", prompt.language, PROGRAMS["calculation"].format(body=body)) if body else None
 
 
 def _exact(formula: str) -> str:
@@ -214,6 +166,6 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     formulas = [*functions, low, high]
     *code, start, end = [re.sub("[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in formulas]
     lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=True))
-    program = GRAPH.format(low=start, high=end, curves=lines, title=repr(title))
+    program = PROGRAMS["graph"].format(low=start, high=end, curves=lines, title=repr(title))
     kind = "curve" if len(names) == 1 else "curves"
     return make_plan(kind, prompt.language, program, (functions, bounds), names=title, low=low, high=high)

@@ -6,16 +6,28 @@ A question that is not understood completely is refused. A follow-up such as `ma
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from chat.emulator.attached_files import AttachedFile
-from chat.emulator.demo.language import LENGTH_LIMIT, TEXTS, Plan, Prompt, make_plan, read_prompt, sentence, word
+from chat.emulator.demo.language import (
+    LENGTH_LIMIT,
+    TEXTS,
+    Plan,
+    Prompt,
+    make_plan,
+    normalize,
+    quoted_names,
+    read_prompt,
+    sentence,
+    word,
+)
 from chat.emulator.demo.lists import read_list_plan
 from chat.emulator.demo.maths import read_calculation, read_curves
-from chat.emulator.demo.table_files import Table, read_table, take_pasted_table
+from chat.emulator.demo.table_files import Table, known_tables, take_pasted_table
 from chat.emulator.demo.tables import Question, read_table_plan
+from chat.emulator.table_descriptions import TableDescription
 
 EARLIER_PROMPTS = 6
 """How many earlier prompts are read to find out what a follow-up refers to."""
@@ -27,12 +39,17 @@ _GRAPH_QUOTE = re.compile(r"\AChange (?:the graph “(?P<title>.*?)” \()?graph
 
 
 def plan_answer(
-    prompts: Sequence[str], last_program: str, files: Sequence[AttachedFile], *, asks_web: bool = False
+    prompts: Sequence[str],
+    last_program: str,
+    files: Sequence[AttachedFile],
+    described: Sequence[TableDescription] = (),
+    *,
+    asks_web: bool = False,
 ) -> Plan | str:
     """Return the plan for the newest prompt, or the text of the answer if there is nothing to run.
 
-    `prompts` are the texts of the user, newest first; `last_program` is the last code of the conversation. `asks_web`:
-    whether the request offers web search, which the demo model cannot use.
+    `prompts` are the texts of the user, newest first; `last_program` is the last code of the conversation. `described`:
+    what the request says about tables. `asks_web`: whether it offers web search, which the demo model cannot use.
     """
     prompts = list(prompts) or [""]
     while len(prompts) > 1 and _CONTINUATION.match(prompts[0]):
@@ -46,19 +63,21 @@ def plan_answer(
     attempt = replace(prompt)
     if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
         return make_plan("again", prompt.language, last_program)
-    tables = {file.name: table for file in files if file.is_table and (table := read_table(file))}
+    tables = known_tables(files, described)
+    new = {one.name for one in described if one.is_new} | {one.name for one in files if one.is_new and one.is_table}
+    text = text if new else _whole_question(prompts, prompt, tables)
     answer: Plan | list[str] | None = None
     previous: object = None
     is_change = prompt.take(word("actions.change")) is not None
     earlier = takewhile(lambda one: not _OWN_CODE.search(one), prompts[1 : EARLIER_PROMPTS + 1])
-    for one in [*reversed([*earlier]), text]:
+    for one in (*reversed([*earlier]), text):
         pasted, rest = take_pasted_table(one)
         tables |= {"": pasted} if pasted else {}
         if one is text or is_change:
-            fresh = {""} if pasted else {file.name for file in files if file.is_new and one is text}
+            fresh = {""} if pasted else new if one is text else set()
             answer = _read(rest, previous, tables, fresh)
             previous = answer.request if isinstance(answer, Plan) else previous
-    return answer if isinstance(answer, Plan) else _refuse(answer, tables, files, text, asks_web=asks_web)
+    return answer if isinstance(answer, Plan) else _refuse(answer, tables, files, described, text, asks_web=asks_web)
 
 
 def answer_clock(text: str, date: Mapping[str, str]) -> str:
@@ -73,25 +92,30 @@ def answer_clock(text: str, date: Mapping[str, str]) -> str:
 def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[str]) -> Plan | list[str] | None:
     """Return the plan for a prompt, or the words that were not understood; `None` if it fits several tables.
 
-    `previous`: what was asked for before; `fresh`: the names of the tables that came with the prompt.
+    `previous`: what was asked for before; `fresh`: the names of the files that came with the prompt.
     """
     if len(text) > LENGTH_LIMIT or re.search(r"\d{41}", text):
         return [f"{text[:40]}…"]
     prompt = read_prompt(text)
     misses: list[list[str]] = []
-    found: list[Plan] = []
-    named = [name for name in tables if name and name.lower() in prompt.rest]
-    for name in named or fresh.intersection(tables) or tables:
-        attempt = Prompt(prompt.language, prompt.rest.replace(name.lower(), " ") if name else prompt.rest)
-        plan = read_table_plan(attempt, tables[name])
-        unknown = attempt.unknown_words("tables")
-        # A change of a question about a table is not understood: `now by city` may keep a part of it.
-        is_clear = not unknown and not isinstance(previous, Question)
-        if plan and is_clear and (name in fresh or plan.request != Question(tables[name])):
-            found.append(plan)
-        misses += [unknown] if plan else []
-    if found:
-        return found[0] if len(found) == 1 else None
+    named = _names_in(prompt, tables)
+    for names in [named] if named else [fresh.intersection(tables), tables.keys() - fresh]:
+        found: list[Plan] = []
+        for name in sorted(names):
+            attempt = _without_names(prompt, [name])
+            plan = read_table_plan(attempt, tables[name])
+            unknown = attempt.unknown_words("tables")
+            # A change of a question about a table is not understood: `now by city` may keep a part of it.
+            is_clear = not unknown and not isinstance(previous, Question)
+            if (
+                plan
+                and is_clear
+                and (name in fresh or _is_about(plan, tables[name], is_specific=bool(fresh) > bool(named)))
+            ):
+                found.append(plan)
+            misses += [unknown] if plan else []
+        if found:
+            return found[0] if len(found) == 1 else None
     for topic, read in TOPICS.items():
         attempt = replace(prompt)
         plan = read(attempt, previous)
@@ -103,29 +127,66 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
 
 
 def _refuse(
-    unknown: list[str] | None, tables: Mapping[str, Table], files: Sequence[AttachedFile], text: str, *, asks_web: bool
+    unknown: list[str] | None,
+    tables: Mapping[str, Table],
+    files: Sequence[AttachedFile],
+    described: Sequence[TableDescription],
+    text: str,
+    *,
+    asks_web: bool,
 ) -> str:
     """Return the answer to a question that is not understood: what it is, and what can be asked."""
     prompt = read_prompt(text[:LENGTH_LIMIT])
     texts: dict[str, str] = TEXTS["refusal"][prompt.language]
-    unreadable = [file.name for file in files if file.is_new and file.name not in tables]
+    named = _names_in(prompt, [one.name for one in described])
+    asked = [one for one in described if one.name in named or (one.is_new and not named)]
+    refused = [one for one in asked if one.refusal]
+    new = [*(file.name for file in files if file.is_new), *(one.name for one in asked)]
+    read = {*tables, *(one.name for one in refused)}
+    unreadable = [name for name in dict.fromkeys(new) if name not in read]
     words = ", ".join(f"*{one}*" for one in dict.fromkeys((unknown or [])[:8]))
-    lines = [texts["words"].format(words=words) if words else texts["hello"]]
+    lines = [texts["refused"].format(file=quoted_names([one.name]), reason=one.refusal) for one in refused]
+    lines = lines or [texts["words"].format(words=words) if words and not unreadable else texts["hello"]]
     if unknown and (asks_web or prompt.take(word("web.live"))):
         lines.append(texts["no_web"])
     if unknown is None:
-        lines.append(texts["which_table"].format(files=_quoted([*tables])))
+        lines.append(texts["which_table"].format(files=quoted_names([*tables])))
     elif unreadable:
-        lines.append(texts["unreadable"].format(files=_quoted(unreadable)))
-    elif not tables and prompt.take(word("web.tables")):
+        lines.append(texts["unreadable"].format(files=quoted_names(unreadable)))
+    elif not (tables or refused) and prompt.take(word("web.tables")):
         lines.append(texts["no_table"])
     for name, table in tables.items():
-        columns = _quoted([column.name for column in table.columns[:30]])
-        lines.append(texts["columns"].format(file=_quoted([name or "CSV"]), columns=columns))
+        columns = quoted_names([column.name for column in table.columns])
+        lines.append(texts["columns"].format(file=quoted_names([name or "CSV"]), columns=columns))
     examples = [*TEXTS["examples"][prompt.language], *TEXTS["examples"][f"table_{prompt.language}"]]
     lines += [texts["examples"], "\n".join(f"- {example}" for example in examples), texts["close"] + "\n"]
     return "\n\n".join(lines)
 
 
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"`{' '.join(name.replace('`', '').split())[:60]}`" for name in names)
+def _is_about(plan: Plan, table: Table, *, is_specific: bool) -> bool:
+    """Return whether a question is one about an older table. `is_specific`: only if it names a part of the table."""
+    question = plan.request
+    assert isinstance(question, Question)
+    return bool(question.columns or question.group or question.filters) if is_specific else question != Question(table)
+
+
+def _names_in(prompt: Prompt, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name and re.search(_file_pattern(name), prompt.rest)]
+
+
+def _without_names(prompt: Prompt, names: Iterable[str]) -> Prompt:
+    for name in filter(None, names):
+        prompt = replace(prompt, rest=re.sub(_file_pattern(name), " ", prompt.rest))
+    return prompt
+
+
+def _file_pattern(name: str) -> str:
+    return rf"[\"'`“„]?(?<![\w.-]){re.escape(normalize(name))}(?![\w-]|\.\w)[\"'`”“]?"
+
+
+def _whole_question(prompts: Sequence[str], prompt: Prompt, tables: Mapping[str, Table]) -> str:
+    """Return the newest prompt; behind the one before if it only names a table, as an answer to which one is meant."""
+    names = _names_in(prompt, tables)
+    is_name = bool(names) and not _without_names(prompt, names).unknown_words("tables")
+    is_answer = is_name and len(prompts) > 1 and not _OWN_CODE.search(prompts[1])
+    return f"{prompts[1]} {prompts[0]}" if is_answer else prompts[0]

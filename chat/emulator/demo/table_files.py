@@ -1,7 +1,8 @@
-"""Tables: attached CSV files, and tables that are pasted into a prompt.
+"""Tables: those that the request describes, attached CSV files, and tables that are pasted into a prompt.
 
-The columns are found in the first rows alone, so that reading a large file blocks nobody. The program reads the whole
-file; a cell that its column does not allow ends it with an error.
+A described table has code that reads it, whatever its format. Without a description, the columns are found in the first
+rows of CSV alone, so that reading a large file blocks nobody. The program reads the whole file; a cell that its column
+does not allow ends it with an error.
 """
 
 from __future__ import annotations
@@ -14,9 +15,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from attachments.text_encoding import NotText, detect_encoding
 from chat.emulator.attached_files import AttachedFile
+from chat.emulator.demo.language import PROGRAMS
+from chat.emulator.table_descriptions import TableDescription
 
+_KINDS = {"year": "calendar year", "identifier": "identifier", "code": "text"}
+_CONVERSIONS = {
+    "number": "as_numbers(cells, has_commas={has_commas})",
+    "date": "as_dates(cells)",
+    "calendar year": 'as_numbers(cells).astype("Int64")',
+}
 HEAD_BYTES, HEAD_ROWS, COLUMNS_LIMIT = 65_536, 500, 100
 PASTE_ROWS_LIMIT, PASTE_CHARS_LIMIT = 2_000, 100_000
 MISSING = ("", "-", "–", "—", "?", "n/a", "na", "nan", "null", "none", "k.a.", "k. a.", "missing")
@@ -24,13 +32,11 @@ DATE_FORMATS = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%Y-%m", "%Y年%m月%d日"),
     *("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%b %Y", "%B %Y", "%d %b %Y"),
 )
-_READING = """\
-missing = {missing!r}
-table = pd.read_csv({source}, sep={separator!r}, header={header}, names={names!r},
-                    dtype=str, index_col=False, skipinitialspace=True)
-table = table.apply(lambda cells: cells.str.strip())
-table = table.mask(table.apply(lambda cells: cells.str.lower().isin(missing)))
-"""
+_NOTED = re.compile(
+    r"left out|leaves? out|not read|skipped|total|only|filled|guess|taken as|told apart|doubt|hidden|replaced",
+    re.IGNORECASE,
+)
+"""Words of notes on the rows and values that answers are computed from. Others name the look of cells."""
 _UNIT = r"\s*+(?>(?:[$€£¥%]|EUR|USD|CHF|GBP|元)?)\s*+"
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ENGLISH = re.compile(rf"{_UNIT}[+-]?{_UNIT}(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?{_UNIT}")
@@ -44,12 +50,15 @@ class Column:
 
     name: str
     kind: str
-    """`number`, `date`, `text`, or `position` in a list."""
+    """`number`, `date`, `calendar year`, `identifier`, `text`, `time`, `boolean`, or `position` in a list."""
     conversion: str = ""
-    """Code that converts the texts `cells`; empty if they stay as they are."""
+    """Code that converts `cells`; empty if they stay as they are."""
     values: tuple[str, ...] = ()
     """The different texts in the first rows."""
-    is_unique: bool = True
+    is_unique: bool | None = True
+    """Whether no two rows have the same value; `None`: not known."""
+    is_share: bool = False
+    """Whether the numbers are percentages, which have no sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +72,46 @@ class Table:
     """Code that sets `table`. Cells of CSV are texts that the program must convert."""
     kind: str = ""
     """Empty, or for labels or positions with numbers `typed`, `range`, `random`, `sequence` or `single`."""
+    notes: tuple[str, ...] = ()
+    """What the server says about how it read the file, where it matters for answers."""
+    is_cut: bool = False
+    """Whether the table has columns that are not known."""
+
+
+def known_tables(files: Sequence[AttachedFile], described: Sequence[TableDescription]) -> dict[str, Table]:
+    """Return the tables that programs can read, by name: those with code of the server, and else files of CSV."""
+    read = {file.name: table for file in files if file.is_table and (table := read_table(file))}
+    known = {one.name for one in described if one.is_readable or one.refusal}
+    tables = {name: table for name, table in read.items() if name not in known}
+    return tables | {one.name: described_table(one, read.get(one.name)) for one in described if one.is_readable}
 
 
 def read_table(file: AttachedFile) -> Table | None:
-    """Describe the table in the first rows of a file; `None` if the file holds no table."""
+    """Describe the table in the first rows of a file in UTF-8; `None` if the file holds no table."""
     head = file.data[:HEAD_BYTES]
     try:
-        found = detect_encoding(head[: head.rfind(b"\n") + 1] or head)
-    except NotText:
+        lines = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8-sig").splitlines()[: HEAD_ROWS + 1]
+    except UnicodeDecodeError:
         return None
-    encoding = "utf-8-sig" if found.codec == "utf-8" else found.codec
-    lines = found.to_utf8(head).decode(errors="replace").splitlines()[: HEAD_ROWS + 1]
-    if len(file.data) > len(head) and len(lines) <= HEAD_ROWS:
-        lines = lines[:-1]
     separator = max("\t;|,", key=lambda sign: lines[0].count(sign)) if lines else ","
-    source = f"{file.name!r}, encoding={encoding!r}" + (", encoding_errors='replace'" if found.bad_count else "")
-    return _table(file.name, lines, separator, source)
+    return _table(file.name, lines, separator, f"{file.name!r}, encoding='utf-8-sig'")
+
+
+def described_table(description: TableDescription, sample: Table | None) -> Table:
+    """Return the table that a request describes. `sample`: its first rows, if the request holds them."""
+    known = {column.name: column for column in sample.columns} if sample else {}
+    has_commas = re.search(r"decimal ?= ?['\"],", description.code) is not None
+    columns = []
+    for name, kind in description.columns.items():
+        role = description.roles.get(name, "")
+        kind = _KINDS.get(role, kind) if kind in ("number", "text") and (kind, role) != ("text", "year") else kind
+        conversion = _CONVERSIONS.get(kind, "").format(has_commas=has_commas)
+        one = known.get(name, Column(name, "text", is_unique=None))
+        values = one.values if kind == "text" else ()
+        columns.append(Column(name, kind, conversion, values, one.is_unique, is_share=role == "percent"))
+    code = PROGRAMS["read_described"].format(code=description.code)
+    notes = tuple(note for note in description.notes if _NOTED.search(note))[:3]
+    return Table(description.name, tuple(columns), code, notes=notes, is_cut=description.is_cut)
 
 
 def take_pasted_table(text: str) -> tuple[Table | None, str]:
@@ -114,7 +147,8 @@ def _table(name: str, lines: Sequence[str], separator: str, source: str, data: s
     is_german = any(_CERTAINLY_GERMAN.fullmatch(cell) for cells in columns for cell in cells)
     read = tuple(_column(name, cells, is_german=is_german) for name, cells in zip(names, columns, strict=True))
     header = 0 if has_header else None
-    code = _READING.format(source=source, separator=separator, header=header, names=names, missing=list(MISSING))
+    facts = {"source": source, "separator": separator, "header": header, "names": names, "missing": list(MISSING)}
+    code = PROGRAMS["read_csv"].format(**facts)
     return Table(name, read, data + code) if has_header or name else None
 
 
@@ -122,7 +156,6 @@ def _column(name: str, cells: Sequence[str], *, is_german: bool) -> Column:
     """Return a column, with the code that converts its texts if all are numbers or all are dates."""
     values = tuple(dict.fromkeys(cell for cell in cells if cell.lower() not in MISSING))
     kind, conversion = "text", ""
-    keep, swap = (r"[^\d,+-]", '.str.replace(",", ".")') if is_german else (r"[^\d.+-]", "")
     has_groups = is_german and any(re.fullmatch(r"[+-]?\d{1,3}\.\d{3}", value) for value in values)
     formats = []
     for date_format in DATE_FORMATS:
@@ -131,7 +164,7 @@ def _column(name: str, cells: Sequence[str], *, is_german: bool) -> Column:
     if values and all(map(_PLAIN.fullmatch, values)) and not has_groups:
         kind, conversion = "number", "pd.to_numeric(cells)"
     elif values and all(map((_GERMAN if is_german else _ENGLISH).fullmatch, values)):
-        kind, conversion = "number", f'pd.to_numeric(cells.str.replace(r"{keep}", "", regex=True){swap})'
+        kind, conversion = "number", f"as_numbers(cells, has_commas={is_german})"
     elif len(formats) == 1:
         # With two formats, day and month cannot be told apart: the column stays text.
         kind, conversion = "date", f"pd.to_datetime(cells, format={formats[0]!r})"

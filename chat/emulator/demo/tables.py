@@ -5,9 +5,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, make_plan, parse_number, sentence, word
-from chat.emulator.demo.table_files import Column, Table
+from chat.emulator.demo.language import (
+    NUMBER,
+    PROGRAMS,
+    TEXTS,
+    VOCABULARY,
+    Plan,
+    Prompt,
+    make_plan,
+    normalize,
+    parse_number,
+    sentence,
+    word,
+)
+from chat.emulator.demo.table_files import MISSING, Column, Table
 
 VALUES_LIMIT, VALUE_LENGTH_LIMIT = 200, 100
 """Limits of the texts of cells that are searched for in a prompt: how many of a column, and their length."""
@@ -17,60 +30,28 @@ _BEFORE, _AFTER = "(?<![^\\W\u4e00-\u9fff])", "(?![^\\W\u4e00-\u9fff])"
 """Around a name: no letter, except for those of Chinese, which has no spaces."""
 _MISFIT = " ≠"
 """What stays in a prompt whose words do not fit the table, so that it is refused."""
-STATISTICS = {
-    "mean": "cells.mean()",
-    "median": "cells.median()",
-    "sum": "cells.sum(min_count=1)",
-    "smallest": "cells.min()",
-    "largest": "cells.max()",
-    "deviation": "cells.std()",
-    "count": "cells.count()",
-    "mode": "cells.mode().tolist()",
-    "sorted": "cells.dropna().sort_values().tolist()",
-    "value": "cells[0]",
-    "palindrome": "next(n for d in itertools.count() for n in (cells[0] - d, cells[0] + d) if str(n) == str(n)[::-1])",
-}
-"""What is computed from the numbers `cells`; the first six also for groups."""
+STATISTICS = PROGRAMS["statistics"]
 USUAL = {"describe": ["count", *[*STATISTICS][:5]], "histogram": ["count", "mean"], "single": ["value"]}
 """The statistics that are printed if the prompt names none."""
-SHOW = """\
+FUNCTIONS = {
+    name: code.replace("{missing!r}", repr(list(MISSING))) for name, code in reversed(PROGRAMS["functions"].items())
+}
+"""Functions of programs; each stands before those that it calls."""
+AXES = ("date", "calendar year")
+"""Kinds of columns over which numbers are plotted as lines, the one that is preferred first."""
+MODULES = ("io", "itertools", "json", "math", "matplotlib.pyplot as plt", "numpy as np", "pandas as pd", "sympy")
 
 
-def show(value):
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+class Answer(NamedTuple):
+    """The program after the table was read, and the comment; empty texts for what is not understood."""
+
+    body: str
+    comment: str
+    names: tuple[str, ...] = ()
+    """The columns whose values are needed. Rows without one are left out, and the answer says so."""
 
 
-"""
-FILTER = 'table = table[{condition}]\nprint(f"rows used: {{len(table)}}")\n'
-ROWS = 'print(table.head(100).to_string())\nprint(f"rows: {len(table)}")\n'
-DESCRIPTION = """\
-print(table.head().to_string())
-print(table.describe(include="all").to_string())
-print(f"rows: {len(table)}")
-print(f"columns: {len(table.columns)}")
-"""
-GROUPS = """\
-print(result.head(100).to_string())
-print(f"groups: {len(result)}")
-for name, value in {"highest": result.max(), "lowest": result.min()}.items():
-    print(f"{name}:", ", ".join(str(key).removesuffix(" 00:00:00") for key in result.index[result == value]))
-    print(f"{name} value:", show(value))
-"""
-HISTOGRAM = """\
-is_whole = (cells % 1 == 0).all() and cells.max() - cells.min() < 40
-bins = np.arange(cells.min() - 0.5, cells.max() + 1) if is_whole else "auto"
-plt.hist(cells.dropna(), bins=bins, edgecolor="white")
-plt.show()
-"""
-CORRELATION = """\
-pairs = table[[{x!r}, {y!r}]].dropna()
-pairs.plot.scatter(x={x!r}, y={y!r}, figsize=(7, 5))
-plt.show()
-print(f"correlation: {{pairs[{x!r}].corr(pairs[{y!r}]):.4f}}")
-print(f"pairs: {{len(pairs)}}")
-"""
-MODULES = ("io", "itertools", "math", "matplotlib.pyplot as plt", "numpy as np", "pandas as pd", "sympy")
-NOTHING = ("", "")
+NOTHING = Answer("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,34 +72,54 @@ class Question:
 
 def read_question(prompt: Prompt, table: Table) -> Question:
     """Return what a prompt asks about a table."""
-    texts = [] if table.kind else _mark(prompt, table)
-    chosen: dict[Column, set[str]] = {}
-    while match := prompt.take(rf"(?:⟦\d+⟧ *(?:{word('relations.equals')} *)?)?{_VALUE}"):
-        column, text = texts[int(match["v"])]
-        chosen.setdefault(column, set()).update(one for one in column.values if one.lower() == text.lower())
-    filters = [f"table[{column.name!r}].isin({sorted(chosen[column])!r})" for column in chosen]
-    for sign in VOCABULARY["comparisons"]:
-        pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
-        while match := prompt.take(pattern):
-            column, bound = table.columns[int(match["n"])], parse_number(match["a"], prompt.language)
-            prompt.rest += _MISFIT if column.kind != "number" or bound is None else ""
-            filters.append(f"table[{column.name!r}] {sign} {bound!r}")
+    equals = _take_equals(prompt, table)
+    chosen = [column for column in equals if len(equals[column]) > 1]
+    texts = (f"as_texts(table[{one.name!r}]).str.lower().isin({sorted(equals[one])!r})" for one in equals)
+    filters = (*texts, *_take_comparisons(prompt, table))
     charts, periods = prompt.take_names("charts"), prompt.take_names("periods")
-    dates = [column for column in table.columns if column.kind == "date"]
+    dates = sorted((column for column in table.columns if column.kind in AXES), key=lambda one: AXES.index(one.kind))
     over = "|".join(str(table.columns.index(column)) for column in dates)
     match = prompt.take(rf"\b(?:over|über) *⟦(?P<n>{over})⟧") if dates else None
     match = match or prompt.take(rf"{word('relations.group')} *(?:\b(?:the|der|dem|den)\b *)?{_COLUMN}")
-    groups = [table.columns[int(match["n"])]] if match else [one for one in chosen if len(chosen[one]) > 1]
-    groups += [replace(dates[0], kind=period) for period in periods if dates]
+    groups = [table.columns[int(match["n"])]] if match else chosen
+    groups += [replace(dates[0], kind=period) if dates[0].kind == "date" else dates[0] for period in periods if dates]
     operations, special = prompt.take_names("statistics"), prompt.take_names("tables")
     is_drawn = prompt.take_all("actions.draw")
     columns: list[Column] = []
     while match := prompt.take(_COLUMN):
         columns.append(table.columns[int(match["n"])])
-    if len(charts) > 1 or len(groups) > 1 or (periods and not dates):
+    has_periods = bool(dates) and (dates[0].kind == "date" or "month" not in periods)
+    if len(charts) > 1 or len(groups) > 1 or (periods and not has_periods):
         prompt.rest += _MISFIT
     chart, group = "".join(charts) or ("any" if is_drawn else ""), next(iter(groups), None)
-    return Question(table, tuple(dict.fromkeys(columns)), group, tuple(filters), operations, chart, special)
+    return Question(table, tuple(dict.fromkeys(columns)), group, filters, operations, chart, special)
+
+
+def _take_equals(prompt: Prompt, table: Table) -> dict[Column, set[str]]:
+    """Take texts of cells out of the prompt, and return them in lower case: rows with other texts are not asked for."""
+    texts = [] if table.kind else _mark(prompt, table)
+    equals: dict[Column, set[str]] = {}
+    while match := prompt.take(rf"(?:⟦\d+⟧ *(?:{word('relations.equals')} *)?)?{_VALUE}"):
+        column, text = texts[int(match["v"])]
+        equals.setdefault(column, set()).add(text.lower())
+    while match := prompt.take(rf"{_COLUMN} *{word('relations.equals')} *[\"'`](?P<t>[^\"'`¦⟦]+)[\"'`]"):
+        column = table.columns[int(match["n"])]
+        equals.setdefault(column, set()).add(match["t"].strip())
+        prompt.rest += _MISFIT if column.kind not in ("text", "identifier") else ""
+    return equals
+
+
+def _take_comparisons(prompt: Prompt, table: Table) -> list[str]:
+    """Take comparisons with numbers out of the prompt, and return the code of their conditions."""
+    filters = []
+    for sign in VOCABULARY["comparisons"]:
+        pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
+        while match := prompt.take(pattern):
+            column, bound = table.columns[int(match["n"])], parse_number(match["a"], prompt.language)
+            is_number = column.kind in ("number", "calendar year")
+            prompt.rest += _MISFIT if not is_number or bound is None else ""
+            filters.append(f"table[{column.name!r}] {sign} {bound!r}")
+    return filters
 
 
 def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
@@ -128,6 +129,9 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
     texts = [(column, text) for column in searched for text in column.values if len(text) < VALUE_LENGTH_LIMIT]
     owners = Counter(text.lower() for _, text in texts)
     names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
+    for number, column in enumerate(table.columns):
+        quoted = normalize('"' + column.name.replace('"', "'") + '"')
+        prompt.rest = prompt.rest.replace(quoted, f" ⟦{number}⟧ ")
     for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
         if (first_word := re.search(r"\w+", name)) and first_word[0].lower()[:3] in prompt.rest:
             prompt.rest = re.sub(_name_pattern(name, is_column=is_column), mark, prompt.rest)
@@ -136,7 +140,7 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
 
 def _name_pattern(name: str, *, is_column: bool) -> str:
     """Return a pattern that finds a name in a prompt. A common word must be called a column, or quoted."""
-    pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
+    pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", normalize(name)) if part)
     if is_column and len(name) > 2:
         pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
     if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
@@ -146,24 +150,38 @@ def _name_pattern(name: str, *, is_column: bool) -> str:
 
 def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
     """Return the plan for what the prompt asks about a table; `None` if it is not understood, or makes no sense."""
-    question = read_question(prompt, table)
-    body, comment = (_answer_list if table.kind else _answer)(question, prompt.language)
+    question, language = read_question(prompt, table), prompt.language
+    body, comment, names = (_answer_list if table.kind else _answer)(question, language)
     if not body:
         return None
+    body = (PROGRAMS["complete"].format(names=[*names]) if names else "") + body
     if question.filters:
-        body = FILTER.format(condition=" & ".join(f"({one})" for one in question.filters)) + body
-        comment += " " + sentence("filtered", prompt.language)
+        body = PROGRAMS["filter"].format(condition=" & ".join(f"({one})" for one in question.filters)) + body
+        comment += " " + sentence("filtered", language)
     used = [column for column in table.columns if column.conversion and repr(column.name) in body]
     lines = (f"cells = table[{one.name!r}]\ntable[{one.name!r}] = {one.conversion}\n" for one in used)
-    body = "".join([SHOW if " show(" in body else "\n", table.code, *lines, body])
+    body = "".join([table.code, *lines, body])
+    for name, code in FUNCTIONS.items():
+        body = f"\n{code}\n{body}" if f"{name}(" in body else body
     imports = "".join(f"import {name}\n" for name in MODULES if f"{name.rpartition(' ')[2]}." in body)
     title = table.name if table.kind else ", ".join(one.name for one in (*question.columns, question.group) if one)
     body = body.replace("plt.show()", f"plt.title({title!r})\nplt.show()") if title else body
     kind = "list" if table.kind else "table"
-    return make_plan(kind, prompt.language, imports + body, question, comment, file=table.name or "CSV")
+    plan = make_plan(kind, language, imports + body, question, comment, file=table.name or "CSV")
+    return replace(plan, remarks=() if table.kind else _remarks(table, names, language), file=table.name)
 
 
-def _answer_list(question: Question, language: str) -> tuple[str, str]:
+def _remarks(table: Table, names: tuple[str, ...], language: str) -> tuple[str, ...]:
+    """Return the sentences about what an answer leaves out."""
+    missing = TEXTS["names"]["or"][language].join(f'"{name}"' for name in names)
+    remarks = [sentence("left_out", language, columns=missing)] if names else []
+    remarks += [sentence(name, language) for name in ("rows_shown", "groups_shown", "missing_values")]
+    remarks += [sentence("cut", language)] if table.is_cut else []
+    remarks += [sentence("notes", language, notes=" ".join(table.notes))] if table.notes else []
+    return tuple(remarks)
+
+
+def _answer_list(question: Question, language: str) -> Answer:
     """Return the answer to a question about a list of numbers."""
     table, asked = question.table, set(question.operations) - {"count"}
     usual = "histogram" if table.kind == "random" else "bar" if table.columns[0].kind == "text" else "line"
@@ -178,8 +196,8 @@ def _answer_list(question: Question, language: str) -> tuple[str, str]:
     return _groups(question, table.columns[0], "sum", language) if is_axis else _statistics(question, language)
 
 
-def _answer(question: Question, language: str) -> tuple[str, str]:
-    """Return the program after the table was read, and the comment; empty texts for what is not understood."""
+def _answer(question: Question, language: str) -> Answer:
+    """Return the answer to a question about a table."""
     table, operations, chart, key = question.table, question.operations, question.chart, question.group
     numbers = tuple(column for column in question.columns if column.kind == "number")
     labels = [column for column in question.columns if column.kind != "number"]
@@ -188,10 +206,7 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     if "describe" in question.special and is_plain and not question.columns:
         return _description(table, language)
     if "correlate" in question.special or chart == "scatter":
-        pair = dict(zip("yx", (column.name for column in numbers or all_numbers), strict=False))
-        if labels or not is_plain or len(numbers or all_numbers) != 2:
-            return NOTHING
-        return CORRELATION.format(**pair), sentence("correlation", language, **pair)
+        return _correlation(question, language)
     is_counted = ("unique" in question.special or chart) and operations in ((), ("count",))
     if is_counted and len(labels) == 1 and not (numbers or key):
         chart = "bar" if chart == "histogram" else chart
@@ -199,63 +214,83 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     if not numbers and len(all_numbers) == 1 and operations != ("count",) and (chart or not is_plain):
         numbers = all_numbers
     rest = tuple(one for one in operations if one not in ("smallest", "largest"))
-    if len(labels) == 1 and not key and (chart or (rest != operations and (rest or labels[0].is_unique))):
+    is_known = bool(chart or rest or (labels and labels[0].is_unique))
+    if len(labels) == 1 and not key and (chart or rest != operations) and (is_known or labels[0].is_unique is None):
         # `Which product has the highest total units?`
-        key, labels, operations = labels[0], [], rest
+        key, labels, operations = labels[0], [], rest if is_known else operations
     elif chart in ("any", "line") and numbers and not (key or labels):
-        key = next((column for column in table.columns if column.kind == "date"), None)
+        key = next((one for kind in AXES for one in table.columns if one.kind == kind), None)
     if labels or len(numbers) > 1 or "unique" in question.special:
         return NOTHING
     question = replace(question, columns=numbers, operations=operations)
     if key:
-        return _groups(question, key, "+".join(operations) or "sum", language)
+        usual = "mean" if any(one.is_share for one in numbers) else "sum"
+        return _groups(question, key, "+".join(operations) or usual, language)
     if chart not in ("", "histogram"):
         return NOTHING
     if numbers:
         return _statistics(question, language)
     if operations == ("count",) and not chart and (question.filters or "rows" in question.special):
-        return 'print(f"rows: {len(table)}")\n', sentence("count", language)
+        return Answer('print(f"rows: {len(table)}")\n', sentence("count", language))
     if operations or chart:
         return NOTHING
-    return (ROWS, sentence("rows", language)) if question.filters else _description(table, language)
+    return Answer(PROGRAMS["rows"], sentence("rows", language)) if question.filters else _description(table, language)
 
 
-def _statistics(question: Question, language: str) -> tuple[str, str]:
+def _correlation(question: Question, language: str) -> Answer:
+    """Return the correlation of two columns with a graph: of those that are named, or of the only numbers."""
+    columns = question.columns or tuple(one for one in question.table.columns if one.kind == "number")
+    is_clear = not (question.operations or question.group) and len(columns) == 2
+    if not is_clear or any(one.kind not in ("number", "calendar year") for one in columns):
+        return NOTHING
+    pair = dict(zip("yx", (one.name for one in columns), strict=True))
+    body = PROGRAMS["correlation"].format(**pair)
+    return Answer(body, sentence("correlation", language, **pair), tuple(pair.values()))
+
+
+def _statistics(question: Question, language: str) -> Answer:
     """Return statistics of a column, with a histogram or, of a list, with the numbers."""
     kind, chart, [column] = question.table.kind, question.chart, question.columns
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
     operations = [*(usual if kind == "single" else ()), *question.operations] or usual
-    body = f"cells = table[{column.name!r}]\n" + (HISTOGRAM if chart else "")
+    body = f"cells = table[{column.name!r}]\n" + (PROGRAMS["histogram"] if chart else "")
     body += "print(*values[:500])\n" if kind and not (question.operations or chart) else ""
     body += "".join(f'print("{operation}:", show({STATISTICS[operation]}))\n' for operation in operations)
     written = "of_list" if kind else "statistic"
     comment = " ".join(sentence(written, language, operation, column=column.name) for operation in operations)
     # `How many units` may ask for the sum.
     is_clear = operations and (kind or question.operations != ("count",))
-    return (body, comment) if is_clear else NOTHING
+    return Answer(body, comment, () if kind else (column.name,)) if is_clear else NOTHING
 
 
-def _groups(question: Question, key: Column, operation: str, language: str) -> tuple[str, str]:
+def _groups(question: Question, key: Column, operation: str, language: str) -> Answer:
     """Return one value for each group, or for each period."""
     columns, chart = question.columns, question.chart
     is_known = operation == "count" if not columns else operation in [*STATISTICS][:6]
     is_described = "describe" in question.special and not question.operations
-    if not is_known or is_described or chart in ("histogram", "scatter"):
+    is_drawn = bool(chart) and key.kind == "identifier"
+    if not is_known or is_described or is_drawn or chart in ("histogram", "scatter"):
         return NOTHING
     by = f"{key.name!r}, sort=False" if question.table.kind else repr(key.name)
     if key.kind in ("month", "year"):
         by = f"table[{key.name!r}].dt.to_period({key.kind[0].upper()!r})"
     body = f"cells = table.groupby({by})" + "".join(f"[{column.name!r}]" for column in columns)
-    body += f"\nresult = {STATISTICS[operation] if columns else 'cells.size()'}\n{GROUPS}"
-    usual = "line" if key.kind in ("date", "month", "year") else "bar"
+    body += f"\nresult = {STATISTICS[operation] if columns else 'cells.size()'}\n{PROGRAMS['groups']}"
+    usual = "line" if key.kind in (*AXES, "month", "year") else "bar"
     if chart or usual == "line":
-        body += f'result.plot(kind="{usual if chart in ("", "any") else chart}", figsize=(8, 4.5))\nplt.show()\n'
+        kind = usual if chart in ("", "any") else chart
+        body += f'result.plot(kind="{kind}", figsize=(8, 4.5))\n'
+        if key.kind == "calendar year" and kind == "line":
+            body += "plt.gca().xaxis.get_major_locator().set_params(integer=True)\n"
+        body += "plt.show()\n"
     name = f"list_{key.kind}" if question.table.kind else "groups" if columns else "counts"
-    return body, sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
+    comment = sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
+    return Answer(body, comment, () if question.table.kind else tuple(one.name for one in (*columns, key)))
 
 
-def _description(table: Table, language: str) -> tuple[str, str]:
+def _description(table: Table, language: str) -> Answer:
     """Return an overview of the table, with a graph of its first numbers."""
     names = [column.name for column in table.columns if column.kind == "number"][:6]
     drawing = f"table[{names!r}].plot(subplots=True, figsize=(8, {2 + 2 * len(names)}))\nplt.show()\n"
-    return DESCRIPTION + (drawing if names else ""), sentence("describe", language)
+    listed = [column.name for column in table.columns]
+    return Answer(PROGRAMS["description"] + (drawing if names else ""), sentence("describe", language, names=listed))

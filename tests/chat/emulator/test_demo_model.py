@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from google import genai
 from google.genai import types
 from PIL import Image
 
+from chat.emulator.generation_request import TABLES
 from chat.emulator.wire import WireObject
 from chat.vocabulary.demo_model import DEMO_MODEL
 from tests.chat.emulator.sdk import answer, finishes_of, model_content, parts_of, text_of, user
@@ -153,7 +155,7 @@ async def test_code_is_shown_but_not_run_if_execution_is_off(client: genai.Clien
         ("What is love?", "I am not an AI"),
         ("Was ist das Leben? Bitte", "Ich bin keine KI"),
         ("你好", "我不是人工智能"),
-        ("Describe and plot my CSV", "There is no CSV file in this conversation yet"),
+        ("Describe and plot my CSV", "There is no table in this conversation yet"),
     ],
 )
 async def test_unknown_prompt_gets_an_honest_answer(client: genai.Client, prompt: str, text: str) -> None:
@@ -244,6 +246,39 @@ async def test_code_that_the_session_refuses_is_not_called_run(client: genai.Cli
     contents = [user("Plot a sine wave"), model_content(parts_of(chunks)), response]
     refused = await answer(client, DEMO_MODEL, contents, functions=["run_python"])
     assert text_of(refused) == "I could not run this code: The user did not allow it.\n"
+
+
+NOTE = f"""{TABLES}
+{{"file": "sales.xlsx", "rows": 9, "columns": {{"month": "text"}}, "read_as": "pd.read_excel('sales.xlsx')"}}
+{{"file": "shops (1).csv", "columns": {{"shop": "text"}}, "read_as": "pd.read_csv('shops (1).csv', skiprows=1)"}}
+"""
+SHOPS = {
+    "mimeType": "text/csv",
+    "displayName": "shops (1).csv",
+    "data": base64.b64encode(b"# 2\nshop\nA\nB\n").decode(),
+}
+
+
+@pytest.mark.parametrize("has_native", [True, False])
+async def test_file_of_the_session_is_read_there_and_that_of_the_request_where_code_usually_runs(
+    http: aiohttp.ClientSession, *, has_native: bool
+) -> None:
+    tools = [{"functionDeclarations": [{"name": "run_python"}]}, *([{"codeExecution": {}}] if has_native else [])]
+    config = {"includeServerSideToolInvocations": True}
+    answers = {}
+    for column in ("month", "shop"):
+        parts = [{"inlineData": SHOPS}, {"text": NOTE}, {"text": f"count the rows by {column}"}]
+        body = {"contents": [{"parts": parts}], "tools": tools, "toolConfig": config if has_native else {}}
+        async with http.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response:
+            answers[column] = (await response.json())["candidates"][0]["content"]["parts"]
+    calls = {
+        column: [one["functionCall"] for one in parts if "functionCall" in one] for column, parts in answers.items()
+    }
+    assert "table = pd.read_excel('sales.xlsx')\n" in calls["month"][0]["args"]["code"]
+    assert bool(calls["shop"]) is not has_native
+    if has_native:
+        text = "".join(part.get("text", "") for part in answers["shop"])
+        assert "Rows by `shop`, **2** groups" in text
 
 
 async def test_other_functions_do_not_run_code(client: genai.Client) -> None:

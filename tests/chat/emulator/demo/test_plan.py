@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from chat.emulator.attached_files import AttachedFile
+from chat.emulator.code_runs import CodeRun
 from chat.emulator.demo.language import TEXTS, Plan
 from chat.emulator.demo.plan import plan_answer
+from chat.python.kernels.outputs import ExecutionStatus
 from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PROMPTS, SALES
 from tests.chat.emulator.demo.run_programs import Result, run_programs
 
@@ -33,7 +35,8 @@ def program_of(*prompts: str, files: Mapping[str, bytes] = NO_FILES) -> str:
 
 def comment_of(planned: Plan, result: Result) -> str:
     """Return the text after the program."""
-    return planned.comment.format_map({name.replace(" ", "_"): value for name, value in result.printed.items()})
+    run = CodeRun(ExecutionStatus.OK, result.text, "", 0, None)
+    return run.comment(planned.comment, planned.remarks).strip()
 
 
 def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> list[Result]:
@@ -204,7 +207,7 @@ def test_question_that_is_not_wholly_understood_is_refused(prompt: str) -> None:
         ("Hallo", "Ich bin keine KI"),
         ("你好", "我不是人工智能"),
         ("Plot x^2 in red", "*red*"),
-        ("Describe my CSV", "There is no CSV file in this conversation yet"),
+        ("Describe my CSV", "There is no table in this conversation yet"),
     ],
 )
 def test_refusal_says_what_it_is_what_was_not_understood_and_lists_examples(prompt: str, text: str) -> None:
