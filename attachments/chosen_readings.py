@@ -14,6 +14,6 @@ def chosen_encodings(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
     ids: Collection[uuid.UUID] = {file.pk for file in files if is_converted(name_in_code(file.name, file.mime_type))}
     if not ids:
         return {}
-    rows = AttachmentPreview.objects.filter(attachment__in=ids).exclude(choices={})
-    chosen = {pk: choices.get("encoding") for pk, choices in rows.values_list("attachment_id", "choices")}
+    rows = AttachmentPreview.objects.filter(attachment__in=ids).values_list("attachment_id", "choices")
+    chosen = {pk: choices.get("encoding") for pk, choices in rows if choices}
     return {pk: encoding for pk, encoding in chosen.items() if isinstance(encoding, str) and encoding}

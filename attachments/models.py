@@ -173,7 +173,9 @@ class AttachmentPreview(models.Model):
     attachment = models.OneToOneField(Attachment, on_delete=models.CASCADE, primary_key=True, related_name="preview")
     version = models.PositiveSmallIntegerField(help_text="The version of the program that described the file.")
     content = models.JSONField()
-    choices = models.JSONField(default=dict, blank=True, help_text="How the owner wants the file to be read.")
+    choices = models.JSONField(
+        null=True, blank=True, help_text="How the owner wants the file to be read; empty if nothing was chosen."
+    )
     chosen_at = models.DateTimeField(null=True, blank=True, help_text="When the owner last chose how to read it.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -50,7 +50,7 @@ def load_choices(attachment_id: uuid.UUID) -> Chosen:
     if row is None:
         return Chosen({})
     try:
-        return Chosen(parse_choices(row.choices), row.chosen_at)
+        return Chosen(parse_choices(row.choices or {}), row.chosen_at)
     except InvalidChoice:
         # An earlier version allowed it.
         return Chosen({}, row.chosen_at)
