@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from attachments.models import Attachment
 from chat.python.sessions.files import attachment_of_version
+from chat.python.table_readings.model_notes import read_expression
 from chat.python.table_readings.stored_readings import stored_readings
-from chat.python.table_readings.table_notes import read_expression
 
 
 def placed_expressions(placed: Mapping[str, str]) -> dict[str, str]:

@@ -15,9 +15,9 @@ from chat.models.plain_sql import select_rows
 from chat.python.sessions.files import is_kept_in_session, labels_of
 from chat.python.sessions.places import TURNED_OFF, is_enabled
 from chat.python.table_readings.live_readings import reading_for_turn
+from chat.python.table_readings.model_notes import table_note
 from chat.python.table_readings.stored_readings import stored_readings
 from chat.python.table_readings.table_files import can_hold_table
-from chat.python.table_readings.table_notes import table_note
 from chat.python.tool_set.declarations import RUN_PYTHON
 from chat.python.tool_set.engine_rules import choose_engine, reason_to_move
 from chat.python.tool_set.tool_set import PythonSessionTools

@@ -11,7 +11,7 @@ from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
 from chat.answering.prompt.table_notes import INTRODUCTION, TableNotes
 from chat.python.kernels.table_reading import TableReading, parse_table_reading
-from chat.python.table_readings.table_notes import COLUMNS_LIMIT, LINE_CHARS, read_expression, table_note
+from chat.python.table_readings.model_notes import COLUMNS_LIMIT, LINE_CHARS, read_expression, table_note
 from chat.vocabulary.parts import Text
 
 
