@@ -22,7 +22,7 @@ _JSON = ("encoding", "path", "date_order", "missing_words")
 _BY_SUFFIX = {
     **dict.fromkeys(("csv", "tsv", "tab", "txt"), _TEXT),
     **dict.fromkeys(("json", "jsonl", "ndjson"), _JSON),
-    "parquet": (),
+    **dict.fromkeys(("parquet", "feather", "arrow", "dta"), ()),
 }
 """Keys of the formats of files; those of a workbook for all others."""
 _NAMED = ("sheet", "path")
@@ -51,7 +51,7 @@ class Control:
 
 
 def controls_of(name: str, reading: TableReading, choices: Choices) -> list[Control]:
-    """Return the controls that make sense for a file of this name."""
+    """Return the controls that make sense for a file of this name, under which code finds it."""
     known = {**reading.reading, **reading.candidates}
     keys = [key for key in KEYS if key in _BY_SUFFIX.get(suffix_of(name), _SHEETS) or key in known]
     controls = [_control(key, reading, dict(choices)) for key in keys]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.page.rendering.jinja import render
 from chat.python.kernels.in_kernel.table_source import Choices
@@ -57,7 +58,7 @@ def preview_html(attachment: Attachment, preview: TableReading, state: ReadingSt
         "columns": [_column_view(number, column, preview) for number, column in enumerate(preview.columns, 1)],
         "suggestions": suggest_questions(preview),
         "state": state,
-        "controls": controls_of(attachment.name, preview, state.choices),
+        "controls": controls_of(name_in_code(attachment.name, attachment.mime_type), preview, state.choices),
     }
     return render("chat/_table_preview", context)
 
