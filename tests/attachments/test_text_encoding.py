@@ -23,6 +23,7 @@ RUSSIAN = "Город;Продажи;Дата\nКазань;500;01.03.2024\nОм
 UKRAINIAN = "Місто;Продажі;Дата\nКиїв;500;01.03.2024\nЇжаківка;509;02.03.2024\n"
 POLISH = "Miasto;Sprzedaż;Uwagi\nŁódź;1,5;źródło\nCzęstochowa;2,5;zwrot\nŻywiec;3,5;święta\n"
 CZECH = "Město;Prodej;Poznámka\nPlzeň;1,5;rýže\nTřebíč;2,5;mléko\nŽďár;3,5;kůň\n"
+HUNGARIAN = "Település;Összeg;Megjegyzés\nGyőr;338;később fizetve\nKőszeg;1124;első féléves főösszeg\n"
 GERMAN = "Artikel;Preis;Größe\n„Müsli“ – fein;3,50 €;groß\nBrötchen;0,40 €;übergroß\n"
 FRENCH = "Ville;Prénom\nBesançon;Hélène\nSaint-Étienne;François\nNîmes;Noël\n"
 TEXTS = [
@@ -36,6 +37,7 @@ TEXTS = [
     (UKRAINIAN, "koi8-u"),
     *[(POLISH, codec) for codec in ("cp1250", "iso8859-2")],
     (CZECH, "cp1250"),
+    (HUNGARIAN * 9, "cp1250"),
     *[(GERMAN, codec) for codec in ("cp1252", "utf-8", "utf-16-le", "utf-32-be")],
     (FRENCH, "cp1252"),
     ("DateTime,Bid,Ask\n2024-01-01 10:00,1.1,1.2\n", "utf-16-be"),

@@ -17,6 +17,9 @@ LINES_EXAMINED = 20
 SHARE_ALIKE = 2 / 3
 """So many of the first lines are divided alike; the others are a title, or lines between header and rows."""
 LINES_OF_WEAK_MARKS = 3
+LINES_OF_REPEATED = 10
+CELL_LIMIT_CHARS = 40
+_NUMBER = re.compile(r"[-+−]?[\d.,' ]*\d(?:[eE][-+]?\d+)?")
 _MARKS = ("\t", ";", "|")
 _GAP = re.compile(" {2,}")
 
@@ -37,6 +40,8 @@ def has_table_lines(data: bytes) -> bool:
     lines = [line for line in lines if line]
     if len(lines) < 2:
         return False
+    if _is_column(lines):
+        return True
     if any(_most_alike(lines, mark) >= SHARE_ALIKE * len(lines) for mark in _MARKS) or all(
         "\t" in one for one in lines
     ):
@@ -45,6 +50,15 @@ def has_table_lines(data: bytes) -> bool:
     cells = {len(_GAP.split(line)) for line in lines}
     is_aligned = len(cells) == 1 and cells != {1}
     return len(lines) >= LINES_OF_WEAK_MARKS and (is_aligned or _most_alike(lines, ",") == len(lines))
+
+
+def _is_column(lines: Sequence[str]) -> bool:
+    """Return whether lines below a short first one are numbers, or a few short texts that are repeated."""
+    head, values = lines[0], lines[1:]
+    if len(values) < LINES_OF_WEAK_MARKS or max(map(len, lines)) > CELL_LIMIT_CHARS or head in values:
+        return False
+    is_repeated = len(values) >= LINES_OF_REPEATED and len(set(values)) * 2 <= len(values)
+    return is_repeated or all(map(_NUMBER.fullmatch, values))
 
 
 def _most_alike(lines: Sequence[str], mark: str) -> int:

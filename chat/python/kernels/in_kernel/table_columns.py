@@ -10,7 +10,14 @@ from typing import TypeVar
 
 from chat.python.kernels.in_kernel.table_cells import NUMBERS, Column
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
-from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_of, show_number
+from chat.python.kernels.in_kernel.table_numbers import (
+    NumberForm,
+    decimals_in,
+    number_form,
+    number_of,
+    shape_of,
+    show_number,
+)
 from chat.python.kernels.in_kernel.table_roles import PERCENT_SIGNS, Facts, role_of
 from chat.python.kernels.in_kernel.table_source import Choices
 
@@ -49,6 +56,8 @@ def decide_columns(
     if "date_order" in choices or any(column.orders for column in columns):
         reading["date_order"] = order
     for column in columns:
+        if "decimal" in choices and column.group == "number":
+            _obey_decimal(column, decimal)
         column.decide(decimal, order, is_order_chosen="date_order" in choices)
         if column.group == "number":
             column.oddities |= _odd_numbers(column)
@@ -76,6 +85,24 @@ def _decide_decimal(
         value = show_number(number_of(texts[0], form, decimal))
         column.oddities["decimal or thousands"] = f"{texts[0]}” is read as “{value}"
     return decimal
+
+
+def _obey_decimal(column: Column, decimal: str) -> None:
+    """Take numbers for texts that cannot be written with the decimal mark a person has chosen, as pandas does."""
+    if column.plain == "number" and decimal == ",":
+        column.plain = ""
+        for text in column.texts:
+            if form := number_form(shape_of(text)):
+                column.forms.setdefault(form, []).append(text)
+    wrong = {form: texts for form, texts in column.forms.items() if decimals_in(form, texts) not in ("", decimal)}
+    words = [text for texts in wrong.values() for text in texts]
+    column.decimal = decimal
+    column.forms = {form: texts for form, texts in column.forms.items() if form not in wrong}
+    if sum(column.texts[word] for word in words) * 5 > column.kinds.total():
+        column.kind, column.forms, column.words = "text", {}, []
+        column.oddities["other decimal"] = words[0]
+    else:
+        column.words += words
 
 
 def _decide_order(columns: Sequence[Column], choices: Choices, candidates: dict[str, list[str]]) -> str:

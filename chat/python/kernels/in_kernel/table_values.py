@@ -36,6 +36,8 @@ INFINITE = frozenset({"inf", "-inf", "+inf", "infinity", "-infinity", "+infinity
 TEXT_LIMIT_CHARS = 64
 """A longer text is neither a number nor a date."""
 
+_STARS = re.compile(r"\*{2,}")
+"""What programs write in place of a number that is missing or does not fit."""
 _BOOLEANS = frozenset(word for pair in BOOLEAN_PAIRS for word in pair if len(word) > 1)
 _DIGIT = re.compile(r"[0-9]")
 _NO_PLAIN_NUMBER = re.compile(r"^(?!-?(?:0|[1-9]\d{0,20})(?:\.\d{1,15})?$)", re.MULTILINE | re.ASCII)
@@ -105,6 +107,10 @@ def missing_texts(texts: Collection[str], words: Sequence[str] | None) -> list[s
         chosen = {word.strip().lower() for word in words} | {""}
         return [text for text in texts if text.lower() in chosen]
     found = [text for text in texts if text.lower() in MISSING or text in MISSING_SIGNS]
+    if stars := [text for text in texts if text[:2] == "**" and _STARS.fullmatch(text)]:
+        values = [text for text in texts if text not in stars and text not in found]
+        # Among words, they are marks of rating.
+        found += stars if values and all(map(_DIGIT.search, values[:100])) else []
     if not any(found):
         return found
     others = [text for text in texts if text not in MISSING_SIGNS and text.lower() not in MISSING]
