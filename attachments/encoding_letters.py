@@ -10,8 +10,19 @@ _SYMBOLS = re.compile(
     r"(?<![^\W\d_])[°±£€¥§©®¼½¾×÷µ·](?![^\W\d_])|°(?=[CFK]\b)|(?<![^\W\d_])µ(?=[AFgLlmsVW]{1,2}\b)"
     r"|(?<=\bm)[²³]|(?<=\b[cdkm]m)[²³]"
 )
-_HUNGARIAN = frozenset("áéíóöőúüűÁÉÍÓÖŐÚÜŰ€„”–°§\u00a0".encode("cp1250"))
-_LATIN_1 = {letters: frozenset(letters.encode("cp1252")) for letters in ("õÕ", "áíóúÁÍÓÚ", "öüÖÜ")}
+_SIGNS = "€„”“–°§\u00a0"
+_LANGUAGES = (
+    # Hungarian. Its ő is õ in Windows-1252, a letter of Portuguese, where ö and ü are not, and of Estonian, where
+    # letters with an acute are not.
+    ("áéíóöőúüűÁÉÍÓÖŐÚÜŰ", ("õÕ", "áíóúÁÍÓÚ", "öüÖÜ")),
+    # Czech. Its ř is ø in Windows-1252, a letter of Danish and Norwegian, where the others are not.
+    ("áčďéěíňóřšťúůýžÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ", ("øØ", "ìèòïùÌÈÒÏÙ", "áíýÁÍÝ")),
+)
+"""Letters of a language of Windows-1250, and letters of Windows-1252 with the same bytes: one of each group occurs."""
+_ALPHABETS = [
+    (frozenset((letters + _SIGNS).encode("cp1250")), [frozenset(some.encode("cp1252")) for some in needed])
+    for letters, needed in _LANGUAGES
+]
 
 
 def read_strictly(data: bytes, codec: str) -> str | None:
@@ -34,11 +45,9 @@ def is_told_by_symbols(sample: bytes, codec: str) -> bool:
     return rest != text and read_strictly(rest.encode("cp1252"), codec) == rest
 
 
-def is_hungarian(sample: bytes) -> bool:
-    """Return whether a sample in Windows-1252 or -1250 has the letters of Hungarian and no others.
-
-    Its `ő` is `õ` in Windows-1252, which is a letter of Portuguese, where `ö` and `ü` are not, and of Estonian, where
-    letters with an acute are not.
-    """
+def is_central_european(sample: bytes) -> bool:
+    """Return whether a sample in Windows-1252 or -1250 has the letters of Hungarian or Czech and no others."""
     found = {byte for byte in sample if byte > 127}
-    return found <= _HUNGARIAN and not any(found.isdisjoint(letters) for letters in _LATIN_1.values())
+    return any(
+        found <= letters and not any(found.isdisjoint(some) for some in needed) for letters, needed in _ALPHABETS
+    )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from chardetng_py import EncodingDetector
 
-from attachments.encoding_letters import is_hungarian, is_told_by_symbols, read_strictly
+from attachments.encoding_letters import is_central_european, is_told_by_symbols, read_strictly
 from attachments.encoding_names import encoding_name
 
 SAMPLE_BYTES = 64 * 1024
@@ -37,7 +37,8 @@ SHORT_BYTES = 16
 CANDIDATES_LIMIT = 3
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-_END_MARKS = b"\0\x1a"
+_END_MARKS = b"\0\x1a\r\n"
+_FILLING = {0: None, 0x1A: None}
 _HIGH_BYTES = bytes(range(128, 256))
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 #: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form
@@ -117,7 +118,8 @@ class TextEncoding:
             return data
         text = data.decode(self.codec, "replace")
         if self.nul_count or self.has_end_mark:
-            text = text.rstrip(_END_MARKS.decode()).replace("\0", "")
+            end = len(text.rstrip(_END_MARKS.decode()))
+            text = (text[:end] + text[end:].translate(_FILLING)).replace("\0", "")
         return text.encode()
 
 
@@ -220,15 +222,18 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:
     """Return the number of NULs, and of other control characters that do not occur in text. Raise NotText.
 
-    Data is text with a few of them, and with any number of NULs and Ctrl-Z at its end. `width`: bytes of a character.
+    Data is text with a few of them, with fewer than its first lines, and with any number of NULs and Ctrl-Z at its end.
+    `width`: bytes of a character.
     """
     end = len(data.rstrip(_END_MARKS)) or len(data)
     limit = 0 if end < SHORT_BYTES else 1 + end // BYTES_PER_CONTROL
     first: re.Match[bytes] | None = None
     control_count = 0
+    lines = data.count(b"\n", 0, HEAD_BYTES)
     for number, match in enumerate(_CONTROL_CHARACTERS.finditer(data, 0, end), 1):
         first = first or match
-        if number > limit or (number > 1 and match.start() < HEAD_BYTES):
+        is_in_head = match.start() < HEAD_BYTES
+        if number >= lines if is_in_head and (number > 1 or not limit) else number > limit:
             raise NotText(first[0][0], first.start() * width)
         control_count += match[0][0] != 0
     return data.count(0), control_count
@@ -255,7 +260,7 @@ def _guess_codec(sample: bytes) -> str:
     detector.feed(sample, last=False)
     label = detector.guess(tld=None, allow_utf8=False)
     codec = codecs.lookup(_CODECS.get(label, label)).name
-    if codec == "cp1252" and is_hungarian(sample):
+    if codec == "cp1252" and is_central_european(sample):
         return "cp1250"
     if is_told_by_symbols(sample, codec):
         return "cp1252"

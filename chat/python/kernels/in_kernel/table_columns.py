@@ -11,6 +11,7 @@ from typing import TypeVar
 from chat.python.kernels.in_kernel.table_cells import NUMBERS, Column
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
 from chat.python.kernels.in_kernel.table_numbers import (
+    Number,
     NumberForm,
     decimals_in,
     number_form,
@@ -27,6 +28,7 @@ FACT_TEXTS_LIMIT = 2_000
 """Different texts of a column by which its role is found."""
 PANDAS_MARKS = frozenset({",", ".", " ", "'"})
 """Marks between thousands that `read_csv` can remove."""
+SENTINEL_LIMIT = -99
 FLOAT_LIMIT = 1.7976931348623157e308
 Shown = TypeVar("Shown")
 TYPE_NAMES = {
@@ -138,10 +140,22 @@ def _odd_numbers(column: Column) -> dict[str, str]:
         examples["units"] = "” and “".join(units[:2])
     if "comma" in examples and "point" in examples:
         examples["comma and point"] = f"{examples['comma']}” and “{examples['point']}"
+    if column.numbers and (low := _find_sentinel(column.numbers)):
+        examples["sentinel"] = low
     if column.numbers and not -FLOAT_LIMIT <= min(column.numbers) <= max(column.numbers) <= FLOAT_LIMIT:
         huge = [one for one in column.numbers if not -FLOAT_LIMIT <= one <= FLOAT_LIMIT and not _is_infinite(one)]
         examples |= {"huge": show_number(huge[0])} if huge else {}
     return {code: text for code, text in examples.items() if code not in ("point", "integer")}
+
+
+def _find_sentinel(numbers: Sequence[Number]) -> str:
+    """Return the least number if it is one such as -999.9, far below all others; empty if it is not."""
+    least = min(numbers)
+    text = show_number(least) if least <= SENTINEL_LIMIT else ""
+    if not text or set(text) - set("-9."):
+        return ""
+    others = [number for number in numbers if number != least]
+    return text if others and min(others) * 2 > least else ""
 
 
 def _style_of(form: NumberForm, text: str, decimal: str) -> str:

@@ -77,6 +77,8 @@ class Grid:
         names = [below for below in range(at + 1, min(at + 10, len(self.rows))) if self.is_text(below)]
         if any(self.kinds[row].count("text") >= least and self.rows[row] not in self.rows[:at] for row in names):
             return True
+        if at + 1 < len(self.rows) and self._has_repeated_years(at) and self.is_text(at + 1):
+            return True
         # Values fit less well above names than below them, such as those of `key,value`.
         return "text" not in self.profile and any(
             self.is_full(row)
@@ -86,6 +88,11 @@ class Grid:
             for row in names
             if row + 1 < len(self.rows)
         )
+
+    def _has_repeated_years(self, at: int) -> bool:
+        """Return whether the numbers in a row are years, each of them more than once, as in filled merged cells."""
+        values = self._whole_numbers(at)
+        return 1 < len(set(values)) * 2 <= len(values) and all(1800 <= value <= 2199 for value in values)
 
     def _fits(self, at: int) -> bool:
         """Return whether all cells of a row have the kinds of their columns."""

@@ -10,7 +10,14 @@ from chat.python.kernels.in_kernel.table_sheet_code import sheet_code
 from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows, read_sheet_rows
 from chat.python.kernels.in_kernel.table_sheet_parts import find_odd_cells, has_cells, open_workbook
 from chat.python.kernels.in_kernel.table_sheet_regions import Region, column_number, find_regions, region_cells
-from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, Choices, Source, Unreadable, columns_of, duplicates_in
+from chat.python.kernels.in_kernel.table_source import (
+    COLUMNS_LIMIT,
+    Choices,
+    Source,
+    Unreadable,
+    columns_of,
+    duplicates_in,
+)
 
 SHEETS_SHOWN = 8
 CANDIDATES_SHOWN = 50

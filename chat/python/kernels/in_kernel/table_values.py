@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.table_dates import DateReading, is_date, read_date, time_seconds
+from chat.python.kernels.in_kernel.table_dates import DateReading, is_date, may_be_moment, read_date, time_seconds
 from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_form, shape_of
 
 PANDAS_MISSING = frozenset(
@@ -33,6 +33,7 @@ BOOLEAN_PAIRS = tuple(
     )
 )
 INFINITE = frozenset({"inf", "-inf", "+inf", "infinity", "-infinity", "+infinity", "∞", "-∞", "+∞"})
+SHAPES_LIMIT = 10_000
 TEXT_LIMIT_CHARS = 64
 """A longer text is neither a number nor a date."""
 
@@ -93,6 +94,25 @@ def read_other(text: str) -> Reading:
     if date := read_date(text):
         return Reading("datetime" if date.time else "date", date=date)
     return Reading("time") if time_seconds(text) is not None else _TEXT
+
+
+class Shapes:
+    """What the texts of a column stand for, of which many differ in digits alone."""
+
+    def __init__(self) -> None:
+        self._readings: dict[str, Reading | None] = {}
+        """The reading of all texts of a shape; `None` if they differ, as only some are days of the calendar."""
+
+    def read(self, text: str) -> Reading:
+        """Return what a text stands for, as `read_text` does."""
+        shape = shape_of(text) if len(text) <= TEXT_LIMIT_CHARS else ""
+        if known := self._readings.get(shape):
+            return known
+        reading = read_other(text) if shape in self._readings else read_text(text)
+        if len(self._readings) < SHAPES_LIMIT:
+            is_same = reading.form or (reading.kind == "text" and not may_be_moment(shape))
+            self._readings[shape] = reading if is_same else None
+        return reading
 
 
 def is_boolean(texts: Iterable[str]) -> bool:

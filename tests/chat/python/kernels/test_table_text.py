@@ -161,7 +161,11 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
         2,
         ["Date", "Close / XYZ", "Volume / XYZ"],
     ),
-    "title of rows in a column of texts": ("item,2022,2023\nAssets,,\ncash,1,2\nland,3,4\n", 3, ["item", "2022", "2023"]),
+    "title of rows in a column of texts": (
+        "item,2022,2023\nAssets,,\ncash,1,2\nland,3,4\n",
+        3,
+        ["item", "2022", "2023"],
+    ),
     "survey": (
         'StartDate,ResponseId,Q1\nStart Date,Response ID,"How good, overall?"\n'
         '"{""ImportId"":""startDate""}","{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}"\n'
@@ -170,17 +174,20 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
         ["StartDate", "ResponseId", "Q1"],
     ),
     "descriptions below codes": (
-        "GEO_ID,NAME,B01001_001E\nGeography,Geographic Area Name,Estimate!!Total:\n0500001,County 1,36\n0500002,County 2,67\n",
+        "GEO_ID,NAME,B01001_001E\nGeography,Geographic Area Name,Estimate!!Total:\n"
+        "0500001,County 1,36\n0500002,County 2,67\n",
         2,
         ["GEO_ID", "NAME", "B01001_001E"],
     ),
     "psql": (
-        " id |   name    | amount \n----+-----------+--------\n  1 | Shelf 0   |    0.0\n  2 | Shelf 1   |    2.5\n(2 rows)\n\n",
+        " id |   name    | amount \n----+-----------+--------\n"
+        "  1 | Shelf 0   |    0.0\n  2 | Shelf 1   |    2.5\n(2 rows)\n\n",
         2,
         ["id", "name", "amount"],
     ),
     "mysql": (
-        "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n|  2 | Bo   |\n+----+------+\n2 rows in set (0.00 sec)\n",
+        "+----+------+\n| id | name |\n+----+------+\n"
+        "|  1 | Anna |\n|  2 | Bo   |\n+----+------+\n2 rows in set (0.00 sec)\n",
         2,
         ["id", "name"],
     ),

@@ -181,6 +181,12 @@ def test_column_that_cannot_have_the_chosen_decimal_sign_is_text() -> None:
     assert commas.note == "Values of “x” such as “1,5” are no numbers with the chosen decimal sign."
 
 
+def test_number_that_may_stand_for_a_missing_value_is_named() -> None:
+    [gaps, falls] = reading_of("t,u\n1.5,-60\n-999.9,-99\n-2.5,5\n").columns
+    assert gaps.note == "“t” may have missing values that are written as “-999.9”. They are read as numbers."
+    assert (falls.note, falls.minimum) == ("", "-99")
+
+
 def test_exceptions_are_cells_with_a_note() -> None:
     text = "d,n,t\n" + "".join(f"{day:02}/03/2024,{day},9:{day}\n" for day in range(10, 31))
     reading = reading_of(text + "31/02/2024,foo,late\n01/03/2024,bar,8:30\n")
@@ -222,7 +228,17 @@ def test_missing_words_are_counted_and_named_and_can_be_chosen() -> None:
     assert [(column.missing, summarize(column)) for column in chosen.columns] == [(4, "1"), (0, "a, -, b and 2 more")]
 
 
-@pytest.mark.parametrize(("cells", "missing"), [(("+", "-", "--"), 0), (("1.5", "***", "2.5"), 1), (("*", "**", "***"), 0), (("n.s.", "**", "***"), 0), (("NA", "DE", "FR"), 0), (("有", "无"), 0)])
+@pytest.mark.parametrize(
+    ("cells", "missing"),
+    [
+        (("+", "-", "--"), 0),
+        (("1.5", "***", "2.5"), 1),
+        (("*", "**", "***"), 0),
+        (("n.s.", "**", "***"), 0),
+        (("NA", "DE", "FR"), 0),
+        (("有", "无"), 0),
+    ],
+)
 def test_words_are_values_where_others_are_like_them(cells: tuple[str, ...], missing: int) -> None:
     [column] = reading_of("\n".join(["x", *cells])).columns
     assert (column.missing, column.distinct) == (missing, len(cells) - missing)
