@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from chardetng_py import EncodingDetector
 
+from attachments.encoding_letters import is_central_european, is_told_by_symbols, read_strictly
 from attachments.encoding_names import encoding_name
 
 SAMPLE_BYTES = 64 * 1024
@@ -36,7 +37,8 @@ SHORT_BYTES = 16
 CANDIDATES_LIMIT = 3
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-_END_MARKS = b"\0\x1a"
+_END_MARKS = b"\0\x1a\r\n"
+_FILLING = {0: None, 0x1A: None}
 _HIGH_BYTES = bytes(range(128, 256))
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 #: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form
@@ -63,11 +65,6 @@ _CODECS = {
     "Shift_JIS": "cp932",
     "windows-874": "cp874",
 }
-#: Symbols in their usual places. Letters of other encodings have the same bytes, but other letters beside them.
-_SYMBOLS = re.compile(
-    r"(?<![^\W\d_])[°±£€¥§©®¼½¾×÷µ·](?![^\W\d_])|°(?=[CFK]\b)|(?<![^\W\d_])µ(?=[AFgLlmsVW]{1,2}\b)"
-    r"|(?<=\bm)[²³]|(?<=\b[cdkm]m)[²³]"
-)
 #: Encodings that are taken for each other. The usual ones come first.
 _RIVALS = (
     ("cp1252", "cp1250", "iso8859-2", "cp1254", "cp1257"),
@@ -121,7 +118,8 @@ class TextEncoding:
             return data
         text = data.decode(self.codec, "replace")
         if self.nul_count or self.has_end_mark:
-            text = text.rstrip(_END_MARKS.decode()).replace("\0", "")
+            end = len(text.rstrip(_END_MARKS.decode()))
+            text = (text[:end] + text[end:].translate(_FILLING)).replace("\0", "")
         return text.encode()
 
 
@@ -178,7 +176,7 @@ def _unmarked_wide_codec(data: bytes) -> str | None:
     units = data[: len(head) // 4 * 4]
     if len(units) >= SHORT_BYTES:
         for codec in ("utf-32-le", "utf-32-be"):
-            if _has_lines(_read_strictly(units, codec) or ""):
+            if _has_lines(read_strictly(units, codec) or ""):
                 return codec
     at_even, at_odd = head[::2].count(0), head[1::2].count(0)
     fewer, more = sorted((at_even, at_odd))
@@ -224,15 +222,18 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:
     """Return the number of NULs, and of other control characters that do not occur in text. Raise NotText.
 
-    Data is text with a few of them, and with any number of NULs and Ctrl-Z at its end. `width`: bytes of a character.
+    Data is text with a few of them, with fewer than its first lines, and with any number of NULs and Ctrl-Z at its end.
+    `width`: bytes of a character.
     """
     end = len(data.rstrip(_END_MARKS)) or len(data)
     limit = 0 if end < SHORT_BYTES else 1 + end // BYTES_PER_CONTROL
     first: re.Match[bytes] | None = None
     control_count = 0
+    lines = data.count(b"\n", 0, HEAD_BYTES)
     for number, match in enumerate(_CONTROL_CHARACTERS.finditer(data, 0, end), 1):
         first = first or match
-        if number > limit or (number > 1 and match.start() < HEAD_BYTES):
+        is_in_head = match.start() < HEAD_BYTES
+        if number >= lines if is_in_head and (number > 1 or not limit) else number > limit:
             raise NotText(first[0][0], first.start() * width)
         control_count += match[0][0] != 0
     return data.count(0), control_count
@@ -253,47 +254,29 @@ def _sample(data: bytes) -> bytes:
     return b"".join(lines)
 
 
-def _read_strictly(data: bytes, codec: str) -> str | None:
-    """Return the text of the data, which may end within a character; None if it has another encoding."""
-    try:
-        return codecs.getincrementaldecoder(codec)().decode(data)
-    except UnicodeDecodeError:
-        return None
-
-
 def _guess_codec(sample: bytes) -> str:
     """Return the most probable codec of text that is not Unicode."""
     detector = EncodingDetector()
     detector.feed(sample, last=False)
     label = detector.guess(tld=None, allow_utf8=False)
     codec = codecs.lookup(_CODECS.get(label, label)).name
-    if _is_told_by_symbols(sample, codec):
+    if codec == "cp1252" and is_central_european(sample):
+        return "cp1250"
+    if is_told_by_symbols(sample, codec):
         return "cp1252"
-    if codec == "koi8-u" and _read_strictly(sample, codec) == _read_strictly(sample, "koi8-r"):
+    if codec == "koi8-u" and read_strictly(sample, codec) == read_strictly(sample, "koi8-r"):
         return "koi8-r"
-    if codec == "cp950" and _read_strictly(sample, codec) is None and _read_strictly(sample, "big5hkscs") is not None:
+    if codec == "cp950" and read_strictly(sample, codec) is None and read_strictly(sample, "big5hkscs") is not None:
         return "big5hkscs"
     return codec
 
 
-def _is_told_by_symbols(sample: bytes, codec: str) -> bool:
-    """Return whether the sample differs from Windows-1252 only where that has a symbol in its usual place.
-
-    The detector knows running text, and reads the few symbols of an English table, as in `µm` or `£ 5`, as letters.
-    """
-    text = _read_strictly(sample, "cp1252")
-    if text is None:
-        return False
-    rest = _SYMBOLS.sub("", text)
-    return rest != text and _read_strictly(rest.encode("cp1252"), codec) == rest
-
-
 def _find_candidates(sample: bytes, codec: str) -> tuple[str, ...]:
     """Return codecs of similar languages that read another text from the sample."""
-    texts = {_read_strictly(sample, codec), None}
+    texts = {read_strictly(sample, codec), None}
     candidates: list[str] = []
     for rival in next((rivals for rivals in _RIVALS if codec in rivals), ()):
-        text = _read_strictly(sample, rival)
+        text = read_strictly(sample, rival)
         if text not in texts:
             texts.add(text)
             candidates.append(rival)

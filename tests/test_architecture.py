@@ -7,10 +7,12 @@ import itertools
 import re
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from chat.python.kernels.kernel_program import _statements
 from tests.environment import ROOT, settings_variables
 from tests.measures.counting import function_lengths
 from tests.workers import read_order
@@ -206,3 +208,19 @@ def test_files_of_users_are_parsed_as_tables_in_kernels_alone() -> None:
     parsers = re.compile(r"^(pandas|pyarrow|python-calamine)==", re.MULTILINE)
     assert parsers.findall((ROOT / "requirements.txt").read_text()) == []
     assert len(parsers.findall((ROOT / "requirements-kernel.txt").read_text())) == 3
+
+
+@pytest.mark.parametrize("module", ["files", "tables", "variables"])
+def test_modules_that_are_joined_for_a_kernel_define_each_name_once(module: str) -> None:
+    defined = Counter[str]()
+    imported = set[str]()
+    for node in _statements(module, set()):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined[node.name] += 1
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = itertools.chain.from_iterable(map(ast.walk, targets))
+            defined.update(name.id for name in names if isinstance(name, ast.Name))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imported.update(alias.asname or alias.name for alias in node.names)
+    assert [name for name, count in defined.items() if count > 1 or name in imported] == []

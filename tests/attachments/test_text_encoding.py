@@ -23,6 +23,7 @@ RUSSIAN = "Город;Продажи;Дата\nКазань;500;01.03.2024\nОм
 UKRAINIAN = "Місто;Продажі;Дата\nКиїв;500;01.03.2024\nЇжаківка;509;02.03.2024\n"
 POLISH = "Miasto;Sprzedaż;Uwagi\nŁódź;1,5;źródło\nCzęstochowa;2,5;zwrot\nŻywiec;3,5;święta\n"
 CZECH = "Město;Prodej;Poznámka\nPlzeň;1,5;rýže\nTřebíč;2,5;mléko\nŽďár;3,5;kůň\n"
+HUNGARIAN = "Település;Összeg;Megjegyzés\nGyőr;338;később fizetve\nKőszeg;1124;első féléves főösszeg\n"
 GERMAN = "Artikel;Preis;Größe\n„Müsli“ – fein;3,50 €;groß\nBrötchen;0,40 €;übergroß\n"
 FRENCH = "Ville;Prénom\nBesançon;Hélène\nSaint-Étienne;François\nNîmes;Noël\n"
 TEXTS = [
@@ -36,6 +37,8 @@ TEXTS = [
     (UKRAINIAN, "koi8-u"),
     *[(POLISH, codec) for codec in ("cp1250", "iso8859-2")],
     (CZECH, "cp1250"),
+    ("Město;Částka\nPlzeň;120\nTřebíč;80\nŽďár;95\n" * 5, "cp1250"),
+    (HUNGARIAN * 9, "cp1250"),
     *[(GERMAN, codec) for codec in ("cp1252", "utf-8", "utf-16-le", "utf-32-be")],
     (FRENCH, "cp1252"),
     ("DateTime,Bid,Ask\n2024-01-01 10:00,1.1,1.2\n", "utf-16-be"),
@@ -105,6 +108,8 @@ def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
         (b"item,qty\nnut,5\n\x1a\0\0", "item,qty\nnut,5\n", TextEncoding("utf-8", nul_count=2, has_end_mark=True)),
         (b"item,qty\nnut,5\n" + bytes(999), "item,qty\nnut,5\n", TextEncoding("utf-8", nul_count=999)),
         (b"item,qty\nn\0ut,5\n", "item,qty\nnut,5\n", TextEncoding("utf-8", nul_count=1)),
+        (b"item,qty\nn\0ut,5\nb\0olt,6\n", "item,qty\nnut,5\nbolt,6\n", TextEncoding("utf-8", nul_count=2)),
+        (b"item,qty\r\nnut,5\r\n\x1a\r\n", "item,qty\r\nnut,5\r\n\r\n", TextEncoding("utf-8", has_end_mark=True)),
         (b"item,qty\nn\1ut,5\n", "item,qty\nn\1ut,5\n", TextEncoding("utf-8", control_count=1)),
         ("a,ä\n1,2\n\x1a".encode("utf-16"), "a,ä\n1,2\n", TextEncoding("utf-16", has_end_mark=True)),
     ],

@@ -17,6 +17,10 @@ LINES_EXAMINED = 20
 SHARE_ALIKE = 2 / 3
 """So many of the first lines are divided alike; the others are a title, or lines between header and rows."""
 LINES_OF_WEAK_MARKS = 3
+LINES_OF_REPEATED = 10
+CELL_LIMIT_CHARS = 40
+_NUMBERS = re.compile(r"(?:(?:[-+−]?[.,]?\d[\d.,']*(?:[eE][-+]?\d+)?|\*+|[nN]a?[nN]|NA)(?:\s+|$))+")
+_RULE = re.compile(r"[-+|=: ]{3,}")
 _MARKS = ("\t", ";", "|")
 _GAP = re.compile(" {2,}")
 
@@ -34,9 +38,11 @@ def suffix_of(name: str) -> str:
 def has_table_lines(data: bytes) -> bool:
     """Return whether the first lines of a text in UTF-8 are divided alike, as those of a table. Others are prose."""
     lines = [line.strip() for line in data[:HEAD_BYTES].decode(errors="replace").split("\n")[:LINES_EXAMINED]]
-    lines = [line for line in lines if line]
+    lines = [line for line in lines if line and not _RULE.fullmatch(line)]
     if len(lines) < 2:
         return False
+    if _is_column(lines):
+        return True
     if any(_most_alike(lines, mark) >= SHARE_ALIKE * len(lines) for mark in _MARKS) or all(
         "\t" in one for one in lines
     ):
@@ -47,7 +53,18 @@ def has_table_lines(data: bytes) -> bool:
     return len(lines) >= LINES_OF_WEAK_MARKS and (is_aligned or _most_alike(lines, ",") == len(lines))
 
 
+def _is_column(lines: Sequence[str]) -> bool:
+    """Return whether lines below the first one hold numbers alone, or are a few short texts that are repeated."""
+    head, values = lines[0], lines[1:]
+    if len(values) < LINES_OF_WEAK_MARKS or head in values:
+        return False
+    is_repeated = len(values) >= LINES_OF_REPEATED and len(set(values)) * 2 <= len(values)
+    is_repeated = is_repeated and max(map(len, lines)) <= CELL_LIMIT_CHARS
+    return is_repeated or all(map(_NUMBERS.fullmatch, values))
+
+
 def _most_alike(lines: Sequence[str], mark: str) -> int:
-    """Return how many lines have the most frequent number of marks, of those that have any before their end."""
-    counts = Counter(line.rstrip(f"{mark} ").count(mark) for line in lines)
+    """Return how many lines have the most frequent number of marks, of those that have any within."""
+    # Prose and code have commas and semicolons at ends of lines. After a bar, the last cell is empty.
+    counts = Counter((line if mark == "|" else line.rstrip(f"{mark} ")).count(mark) for line in lines)
     return max((number for count, number in counts.items() if count), default=0)

@@ -24,17 +24,15 @@ from chat.python.kernels.in_kernel.table_values import (
     INFINITE,
     PANDAS_MISSING,
     TEXT_LIMIT_CHARS,
+    Shapes,
     chosen_numbers,
     is_boolean,
     missing_texts,
     plain_kind,
-    read_other,
-    read_text,
 )
 
 FEW_WORDS = 3
 """So many different texts in a column of numbers are exceptions, even if they are frequent."""
-SHAPES_LIMIT = 10_000
 NUMBERS = ("integer", "number")
 DATE_ORDERS = ("YMD", "DMY", "MDY")
 WIDER_KINDS = {"integer": "number", "datetime": "date"}
@@ -159,18 +157,11 @@ class Column:
 
     def _read_each(self) -> None:
         """Sort texts by what they stand for. Those that differ in digits alone are numbers of the same form."""
-        forms: dict[str, NumberForm | None] = {}
+        shapes = Shapes()
         for text, count in self.texts.items():
-            shape = shape_of(text) if len(text) <= TEXT_LIMIT_CHARS else ""
-            if form := forms.get(shape):
-                kind = "integer" if form.style == "integer" else "number"
-            else:
-                reading = read_other(text) if shape in forms else read_text(text)
-                kind, form = reading.kind, reading.form
-                if len(forms) < SHAPES_LIMIT:
-                    forms[shape] = form
-                if reading.date:
-                    self.date_texts.append((text, reading.date))
+            kind, form, date_reading = shapes.read(text)
+            if date_reading:
+                self.date_texts.append((text, date_reading))
             if form:
                 self.forms.setdefault(form, []).append(text)
             self.kinds[kind] += count

@@ -10,7 +10,15 @@ from typing import TypeVar
 
 from chat.python.kernels.in_kernel.table_cells import NUMBERS, Column
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
-from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_of, show_number
+from chat.python.kernels.in_kernel.table_numbers import (
+    Number,
+    NumberForm,
+    decimals_in,
+    number_form,
+    number_of,
+    shape_of,
+    show_number,
+)
 from chat.python.kernels.in_kernel.table_roles import PERCENT_SIGNS, Facts, role_of
 from chat.python.kernels.in_kernel.table_source import Choices
 
@@ -20,6 +28,7 @@ FACT_TEXTS_LIMIT = 2_000
 """Different texts of a column by which its role is found."""
 PANDAS_MARKS = frozenset({",", ".", " ", "'"})
 """Marks between thousands that `read_csv` can remove."""
+SENTINEL_LIMIT = -99
 FLOAT_LIMIT = 1.7976931348623157e308
 Shown = TypeVar("Shown")
 TYPE_NAMES = {
@@ -49,6 +58,8 @@ def decide_columns(
     if "date_order" in choices or any(column.orders for column in columns):
         reading["date_order"] = order
     for column in columns:
+        if "decimal" in choices and column.group == "number":
+            _obey_decimal(column, decimal)
         column.decide(decimal, order, is_order_chosen="date_order" in choices)
         if column.group == "number":
             column.oddities |= _odd_numbers(column)
@@ -76,6 +87,24 @@ def _decide_decimal(
         value = show_number(number_of(texts[0], form, decimal))
         column.oddities["decimal or thousands"] = f"{texts[0]}” is read as “{value}"
     return decimal
+
+
+def _obey_decimal(column: Column, decimal: str) -> None:
+    """Take numbers for texts that cannot be written with the decimal mark a person has chosen, as pandas does."""
+    if column.plain == "number" and decimal == ",":
+        column.plain = ""
+        for text in column.texts:
+            if form := number_form(shape_of(text)):
+                column.forms.setdefault(form, []).append(text)
+    wrong = {form: texts for form, texts in column.forms.items() if decimals_in(form, texts) not in ("", decimal)}
+    words = [text for texts in wrong.values() for text in texts]
+    column.decimal = decimal
+    column.forms = {form: texts for form, texts in column.forms.items() if form not in wrong}
+    if sum(column.texts[word] for word in words) * 5 > column.kinds.total():
+        column.kind, column.forms, column.words = "text", {}, []
+        column.oddities["other decimal"] = words[0]
+    else:
+        column.words += words
 
 
 def _decide_order(columns: Sequence[Column], choices: Choices, candidates: dict[str, list[str]]) -> str:
@@ -111,10 +140,22 @@ def _odd_numbers(column: Column) -> dict[str, str]:
         examples["units"] = "” and “".join(units[:2])
     if "comma" in examples and "point" in examples:
         examples["comma and point"] = f"{examples['comma']}” and “{examples['point']}"
+    if column.numbers and (low := _find_sentinel(column.numbers)):
+        examples["sentinel"] = low
     if column.numbers and not -FLOAT_LIMIT <= min(column.numbers) <= max(column.numbers) <= FLOAT_LIMIT:
         huge = [one for one in column.numbers if not -FLOAT_LIMIT <= one <= FLOAT_LIMIT and not _is_infinite(one)]
         examples |= {"huge": show_number(huge[0])} if huge else {}
     return {code: text for code, text in examples.items() if code not in ("point", "integer")}
+
+
+def _find_sentinel(numbers: Sequence[Number]) -> str:
+    """Return the least number if it is one such as -999.9, far below all others; empty if it is not."""
+    least = min(numbers)
+    text = show_number(least) if least <= SENTINEL_LIMIT else ""
+    if not text or set(text) - set("-9."):
+        return ""
+    others = [number for number in numbers if number != least]
+    return text if others and min(others) * 2 > least else ""
 
 
 def _style_of(form: NumberForm, text: str, decimal: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from functools import lru_cache
 from typing import NamedTuple
 
 DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "DMY", "MDY", "YMD"
@@ -40,6 +41,7 @@ _DURATION = re.compile(
     r"(?=\d)(?:(?P<d>\d{1,4}) ?d(?:ays?)?[ ,]*)?(?:(?P<h>\d{1,4}) ?(?:h|hrs?|hours?|Std\.?) ?)?"
     r"(?:(?P<m>\d{1,4}) ?(?:m|min\.?|minutes?|Min\.) ?)?(?:(?P<s>\d{1,4}) ?(?:s|sec|seconds?|Sek\.))?"
 )
+_MOMENTS = (_YEAR_FIRST, _CHINESE, _YEAR_LAST, _NAMED, _CLOCK, _DURATION)
 
 
 def _month_prefixes() -> dict[str, int]:
@@ -67,6 +69,11 @@ class DateReading(NamedTuple):
     orders: tuple[str, ...]
     """The orders that give a day of the calendar; none for a style that has only one."""
     separator: str
+
+
+def may_be_moment(shape: str) -> bool:
+    """Return whether a text of this shape, with zeros for all digits, may be a date or a time."""
+    return any(pattern.fullmatch(shape) for pattern in _MOMENTS)
 
 
 def read_date(text: str) -> DateReading | None:
@@ -102,6 +109,7 @@ def _time_of(match: re.Match[str]) -> tuple[str, str]:
     return match["time"] or "", match["zone"] or ""
 
 
+@lru_cache(maxsize=50_000)
 def is_date(year: str, month: str, day: str) -> bool:
     """Return whether the calendar has this day."""
     if not 1 <= int(month) <= 12:

@@ -90,10 +90,13 @@ def weigh(sample: bytes, delimiter: str) -> Fit:
     inner = rows[wide[0] : wide[-1] + 1] if len(wide) > 1 else rows
     if len(inner) * 2 < len(rows):
         inner = rows
-    first = next(row for row in rows if len(row) == width)
-    if all(cell.startswith(" ") for cell in first[1:]):
+    full = [row for row in rows if len(row) == width]
+    first = full[0]
+    if delimiter == "|" and width > 3 and not any(row[0].strip() or row[-1].strip() for row in full):
+        dialect, width = dialect._replace(has_borders=True), width - 2
+    if all(cell.startswith(" ") for cell in first[1 : len(first) - dialect.has_borders]):
         dialect = dialect._replace(skips_spaces=delimiter != "\t")
-    score = count / len(inner) * purity([row for row in inner if len(row) == width], delimiter)
+    score = count / len(inner) * purity([row for row in inner if len(row) == len(first)], delimiter)
     has_narrow_start = len(rows[0]) == 1
     return Fit(round(score * (0.9 if has_narrow_start else 1), 3), width, delimiter, dialect, has_narrow_start)
 
@@ -152,6 +155,18 @@ def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
         return 0
     if all(kind_of(" ".join(row)) != "text" for row in body):
         return 0
+    if not is_gap and (is_phrase_like(body) or (len(rows[0]) == 1 and kinds_of(rows[1]) == kinds_of(rows[2]))):
+        return 0
     columns = list(zip(*body, strict=True))
     has_values = any(all(kind_of(cell) not in ("", "text") for cell in column) for column in columns)
     return width if is_gap or has_values else 0
+
+
+def is_phrase_like(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether words are those of phrases, such as `Part 1: costs, plan`."""
+    return any(all(word[-1] in ",:" for word in words) for words in zip(*rows, strict=True))
+
+
+def kinds_of(row: Sequence[str]) -> list[str]:
+    """Return the kinds of the cells of a row."""
+    return [*map(kind_of, row)]

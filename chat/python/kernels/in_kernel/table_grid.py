@@ -74,10 +74,47 @@ class Grid:
     def _has_names_below(self, at: int) -> bool:
         """Return whether a row below is more like names: this row is one of `key,value` or a first row of names."""
         least = self._count(at) + (1 if any(self.can_be_names(above) for above in range(at)) else 0)
-        return any(
-            self.is_text(below) and self.kinds[below].count("text") >= least and self.rows[below] not in self.rows[:at]
-            for below in range(at + 1, min(at + 10, len(self.rows)))
+        names = [below for below in range(at + 1, min(at + 10, len(self.rows))) if self.is_text(below)]
+        if any(self.kinds[row].count("text") >= least and self.rows[row] not in self.rows[:at] for row in names):
+            return True
+        if at + 1 < len(self.rows) and self._has_repeated_years(at) and self.is_text(at + 1):
+            return True
+        # Values fit less well above names than below them, such as those of `key,value`.
+        return "text" not in self.profile and any(
+            self.is_full(row)
+            and self.is_distinct(row)
+            and not any(map(self._fits, range(row)))
+            and all(map(self._fits, range(row + 1, min(row + 4, len(self.rows)))))
+            for row in names
+            if row + 1 < len(self.rows)
         )
+
+    def _has_repeated_years(self, at: int) -> bool:
+        """Return whether the numbers in a row are years, each of them more than once, as in filled merged cells."""
+        values = self._whole_numbers(at)
+        return 1 < len(set(values)) * 2 <= len(values) and all(1800 <= value <= 2199 for value in values)
+
+    def _fits(self, at: int) -> bool:
+        """Return whether all cells of a row have the kinds of their columns."""
+        usual = [kind for kind in self.kinds[at][: self.width] if kind]
+        pairs = zip(self.kinds[at], self.profile, strict=False)
+        return self.extents[at] <= self.width and bool(usual) and all(kind in ("", one) for kind, one in pairs)
+
+    def count_levels(self, body: int) -> int:
+        """Return the number of rows of names above the body if the last of them names the first column alone.
+
+        pandas writes the names of an index so, below the levels of the other names: `Price,Close,Volume`, `Date,,`.
+        """
+        last = body - 1
+        if last < 1 or not self.profile or self.profile[0] in ("", "text"):
+            # In a first column of texts, it can be the title of some rows.
+            return 0
+        if [at for at, cell in enumerate(self.rows[last]) if is_present(cell)] != [0] or not self.is_text(last):
+            return 0
+        first = last
+        while first > 0 and self.width > 1 and self.is_full(first - 1) and self.extents[first - 1] == self.width:
+            first -= 1
+        return body - first if first < last and all(map(self.is_text, range(first, last))) else 0
 
     def _is_nearly_body(self, at: int) -> bool:
         """Return whether cells are missing or begin with digits where columns have values: `10 kr`, `(1.5)`, `n/a`."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from chat.python.kernels.in_kernel.table_ends import count_after, describe_totals_within
 from chat.python.kernels.in_kernel.table_grid import Grid, excerpt
 from chat.python.kernels.in_kernel.table_source import is_present, name_of
-from chat.python.kernels.in_kernel.table_words import is_text_like, is_unit_like
+from chat.python.kernels.in_kernel.table_words import is_machine_like, is_text_like, is_unit_like
 
 HEADER_ROWS_LIMIT = 3
 """More rows of names are not found, but can be chosen."""
@@ -82,6 +82,8 @@ def find_header(grid: Grid) -> Header:
         # Texts alone: the widths decide.
         first = next(at for at, extent in enumerate(grid.extents) if extent >= grid.width)
         return add_groups(grid, Header(first, 1, 0))
+    if levels := grid.count_levels(body):
+        return Header(body - levels, levels, 0)
     last = body - 1
     while last > 0 and is_below_names(grid, last):
         last -= 1
@@ -103,9 +105,17 @@ def is_below_names(grid: Grid, at: int) -> bool:
     is_comment = [name_of(grid.rows[row][0]).startswith("#") for row in (above, at)]
     if grid.extents[above] < grid.extents[at] or (is_comment[0] and not is_comment[1]):
         return False
+    if is_machine_row(grid, at):
+        return True
     cells = [str(cell).strip() for cell in grid.rows[at] if is_present(cell)]
     names = [str(cell).strip() for cell in grid.rows[above] if is_present(cell)]
-    return is_unit_like(cells) or (len(cells) > 1 and is_text_like(cells, names))
+    is_described = at + 1 < len(grid.rows) and is_machine_row(grid, at + 1)
+    return is_described or is_unit_like(cells) or (len(cells) > 1 and is_text_like(cells, names))
+
+
+def is_machine_row(grid: Grid, at: int) -> bool:
+    """Return whether a row is meant for programs, as the one with `{"ImportId":"QID1"}` in an export of a survey."""
+    return is_machine_like([name_of(cell) for cell in grid.rows[at] if is_present(cell)])
 
 
 def add_groups(grid: Grid, header: Header) -> Header:
@@ -136,8 +146,11 @@ def choose_rows(found: Header, header_rows: int | None, rows: Sequence[Sequence[
 def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
     """Return the names of columns, joined from top to bottom: `2023 / units`.
 
-    A name in an upper row counts for the columns to its right as well, up to the next one.
+    A name in an upper row counts for the columns to its right as well, up to the next one. Where the last row names the
+    first column alone, as pandas does for an index, what stands above that names the rows of names.
     """
+    if len(rows) > 1 and [at for at, cell in enumerate(rows[-1]) if is_present(cell)] == [0]:
+        return [name_of(rows[-1][0]), *join_names([["", *row[1:]] for row in rows[:-1]])[1:]]
     width = max(map(len, rows), default=0)
     while width and not any(len(row) >= width and is_present(row[width - 1]) for row in rows):
         width -= 1
@@ -178,7 +191,7 @@ def describe_above(rows: Sequence[Sequence[object]], header: Header, names: Sequ
     where = "names of columns" if count else "table"
     for parts, place, what in (
         (rows[:first], f"above the {where}", "left out"),
-        (rows[first + count : first + count + below], f"below the {where}", "read as units or kinds of values"),
+        (rows[first + count : first + count + below], f"below the {where}", "read as units or descriptions"),
     ):
         if parts:
             subject = "A row" if len(parts) == 1 else f"{len(parts)} rows"
@@ -193,5 +206,5 @@ def describe_above(rows: Sequence[Sequence[object]], header: Header, names: Sequ
 
 def describe_unit(cells: Sequence[object]) -> str:
     """Return the note on a column from the cells below its name, such as `m/s, Avg`."""
-    texts = [name_of(cell) for cell in cells]
+    texts = [name for name in map(name_of, cells) if not is_machine_like([name])]
     return ", ".join(dict.fromkeys(text for text in texts if text.strip("-=+|: ")))[:80]

@@ -40,6 +40,8 @@ SENTENCES = {
     "date formats": "{columns} ha{ve} dates in several forms, such as “{example}”.",
     "zones": "{columns} ha{ve} times of several time zones, such as “{example}”.",
     "missing word": "Missing values in {columns} are written as “{example}”.",
+    "other decimal": "Values of {columns} such as “{example}” are no numbers with the chosen decimal sign.",
+    "sentinel": "{columns} may have missing values that are written as “{example}”. They are read as numbers.",
     "spaces": "{columns} ha{ve} spaces around values, such as around “{example}”.",
 }
 """What is said of an oddity of columns, by its code."""

@@ -41,7 +41,7 @@ def read_csv_code(
     end = start + len(layout.body) + len(layout.repeated)
     width = max(map(len, places.rows[first:end]), default=len(names))
     shown = pandas_names(names)
-    is_listed = count != 1 or has_broken_quotes or width > len(places.rows[first])
+    is_listed = count != 1 or has_broken_quotes or dialect.has_borders or width > len(places.rows[first])
     is_listed = is_listed or list(places.rows[first][: len(names)]) != list(names)
     if is_listed and len(str(shown)) > NAMES_LIMIT_CHARS and count < 2:
         is_listed = False
@@ -51,8 +51,9 @@ def read_csv_code(
     arguments += skipped
     if is_listed:
         arguments += ["header=None", f"names=[{', '.join(map(literal, shown))}]"]
-    if width > len(names):
-        arguments.append(f"usecols=range({len(names)})")
+    if width > len(names) or dialect.has_borders:
+        start = int(dialect.has_borders)
+        arguments.append(f"usecols=range({f'{start}, ' * start}{len(names) + start})")
     if row_count is not None:
         arguments.append(f"nrows={row_count}")
     return f"pd.read_csv({', '.join(['NAME', *arguments])}MORE){suffix}"

@@ -34,6 +34,8 @@ class Dialect(NamedTuple):
     """Whether spaces after a delimiter are no part of a cell."""
     escape: str | None = None
     """The character before quotes within quotes, if it is not a quote."""
+    has_borders: bool = False
+    """Whether a delimiter is before the first cell and after the last one too, as in Markdown."""
 
 
 class Records:
@@ -73,7 +75,7 @@ class Records:
             )
             try:
                 for row in reader:
-                    yield before + lines + 1, row
+                    yield before + lines + 1, row[1:-1] if self._dialect.has_borders and len(row) > 2 else row
                     start, lines = self._file.tell(), reader.line_num
                 is_done = True
             except csv.Error as error:
@@ -109,12 +111,12 @@ class Records:
 
     def _lenient(self, lines: list[str]) -> list[str]:
         """Return the first record of lines, with quotes in the middle of cells as they are."""
-        delimiter, _, skips_spaces, escape = self._dialect
+        delimiter, _, skips_spaces, escape, _ = self._dialect
         return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape), [])
 
     def _without_quote(self, line: str) -> list[str]:
         """Return the record of a line without the opening quote that is never closed."""
-        delimiter, _, skips_spaces, escape = self._dialect
+        delimiter, _, skips_spaces, escape, _ = self._dialect
         at, tries = len(line), OPENINGS_LIMIT if len(line) < LINE_LIMIT_CHARS else 0
         while tries and (at := line.rfind('"', 0, at)) >= 0:
             before = line[:at].rstrip(" ") if skips_spaces else line[:at]

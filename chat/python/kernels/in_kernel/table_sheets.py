@@ -2,88 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
 
+from chat.python.kernels.in_kernel.table_sheet_cells import OpenFile, Sheet, load_sheets, open_sheets
 from chat.python.kernels.in_kernel.table_sheet_code import sheet_code
 from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows, read_sheet_rows
-from chat.python.kernels.in_kernel.table_sheet_parts import (
-    Merged,
-    OddCells,
-    Place,
-    Workbook,
-    find_merged_cells,
-    find_odd_cells,
-    has_cells,
-    open_workbook,
-    repacked,
-)
-from chat.python.kernels.in_kernel.table_sheet_regions import (
-    Region,
-    column_number,
-    find_regions,
-    region_cells,
-    region_name,
-)
+from chat.python.kernels.in_kernel.table_sheet_parts import find_odd_cells, has_cells, open_workbook
+from chat.python.kernels.in_kernel.table_sheet_regions import Region, column_number, find_regions, region_cells
 from chat.python.kernels.in_kernel.table_source import (
-    CELLS_LIMIT,
     COLUMNS_LIMIT,
     Choices,
     Source,
     Unreadable,
     columns_of,
     duplicates_in,
-    is_present,
 )
-
-if TYPE_CHECKING:
-    import python_calamine
 
 SHEETS_SHOWN = 8
 CANDIDATES_SHOWN = 50
 UNSAVED = "its formulas have no values in the file. Open it in Excel and save it, and attach it again."
-LAST_MICROSECOND = 999_500
-"""A later fraction of a second is the next second."""
 PLACE_IN_SHEET = re.compile(r"(.*) \(([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})\)", re.DOTALL)
-
-
-class Sheet(NamedTuple):
-    """The cells of a sheet."""
-
-    name: str
-    grid: list[list[object]]
-    """The first rows, from the first cell with a value; empty cells are `None`."""
-    top: int
-    left: int
-    """The place of the first cell on the sheet, from 0."""
-    further_rows: int
-    """Number of rows that were not read."""
-    merged: Sequence[Merged]
-    odd: OddCells
-
-    @property
-    def corner(self) -> Place:
-        """The last row and column that were read."""
-        return self.top + len(self.grid) - 1, self.left + len(self.grid[0]) - 1
-
-    def table_name(self, region: Region) -> str:
-        """Return the name of one of several tables on the sheet."""
-        place = (region.top + self.top, region.left + self.left, region.bottom + self.top, region.right + self.left)
-        return f"{self.name} ({region_name(*place)})"
-
-
-class OpenFile(NamedTuple):
-    """A workbook and its reader."""
-
-    workbook: Workbook
-    reader: python_calamine.CalamineWorkbook
-    visible: list[str]
-    """The names of the sheets that people see."""
-    hidden: list[str]
-    notes: list[str]
 
 
 def read_sheet_file(path: str, choices: Choices) -> Source:
@@ -110,15 +49,17 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
     rows = read_sheet_rows(part, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
     name = sheet.name if len(regions) == 1 else sheet.table_name(region)
     notes = [*sheet_notes(opened, sheet), *region_notes(sheet, regions, region), *rows.notes, *odd_notes(sheet, rows)]
-    return sheet_source(opened, rows, notes, name, regions_of_others(opened, sheet, regions, name))._replace(
+    others = regions_of_others(opened, sheet, regions, name)
+    doubts = () if "header_rows" in choices else rows.layout.other_header_rows
+    candidates = {"sheet": others if len(others) > 1 else (), "header_rows": doubts}
+    return sheet_source(opened, rows, notes, name)._replace(
+        candidates={key: values for key, values in candidates.items() if values},
         row_count=len(rows.layout.body) + (0 if is_whole else sheet.further_rows),
         code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, is_whole=is_whole),
     )
 
 
-def sheet_source(
-    opened: OpenFile, rows: SheetRows, notes: Sequence[str], name: str, candidates: Sequence[str]
-) -> Source:
+def sheet_source(opened: OpenFile, rows: SheetRows, notes: Sequence[str], name: str) -> Source:
     """Return the table in rows of a sheet."""
     layout = rows.layout
     width = max(len(layout.names), max(map(len, layout.body), default=0))
@@ -130,33 +71,12 @@ def sheet_source(
         column_count=width,
         examined_rows=len(layout.body),
         reading=Choices(sheet=name, header_rows=layout.header_rows),
-        candidates={"sheet": candidates} if len(candidates) > 1 else {},
+        candidates={},
         code="",
         duplicate_rows=duplicates_in(layout.body) if width > 1 else 0,
         notes=[*opened.notes, *notes],
         column_notes=layout.column_notes,
     )
-
-
-def open_sheets(workbook: Workbook) -> OpenFile:
-    """Return the workbook with its reader. Raises CalamineError, and OSError or ValueError for a broken file."""
-    import python_calamine  # as above
-
-    notes: list[str] = []
-    try:
-        reader = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(workbook.data))
-    except python_calamine.PasswordError:
-        raise
-    except python_calamine.CalamineError:
-        if not workbook.parts:
-            raise
-        workbook = open_workbook(repacked(workbook))
-        reader = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(workbook.data))
-        notes.append("This is an unusual Excel file, which code may not be able to read: save it again with Excel.")
-    sheets = [one for one in reader.sheets_metadata if one.typ == python_calamine.SheetTypeEnum.WorkSheet]
-    visible = [one.name for one in sheets if one.visible == python_calamine.SheetVisibleEnum.Visible]
-    hidden = [one.name for one in sheets if one.name not in visible]
-    return OpenFile(workbook, reader, visible, hidden, notes)
 
 
 def choose_table(opened: OpenFile, chosen: str | None) -> tuple[Sheet, list[Region], Region]:
@@ -203,32 +123,6 @@ def choose_place(opened: OpenFile, chosen: str) -> tuple[Sheet, list[Region], Re
     if not any(cell is not None for row in rows for cell in row[region.left : region.right + 1]):
         raise Unreadable(f"its sheet “{name[:40]}” has no values there.")
     return sheet, regions if region in regions else [region, *regions], region
-
-
-def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
-    """Yield each of these sheets that has values. Raises Unreadable, CalamineError."""
-    for name in names:
-        odd = find_odd_cells(opened.workbook, name)
-        cells = opened.reader.get_sheet_by_name(name)
-        limit = max(1, CELLS_LIMIT // max(1, cells.width or 1))
-        rows = cells.to_python(nrows=limit)
-        grid: list[list[object]] = [[sheet_value(cell) for cell in row] for row in rows]
-        if any(cell is not None for row in grid for cell in row):
-            merged = cells.merged_cell_ranges
-            areas = find_merged_cells(opened.workbook, name) if merged is None else merged
-            top, left = cells.start or (0, 0)
-            yield Sheet(name, grid, top, left, max(0, (cells.height or 0) - len(rows)), areas, odd)
-
-
-def sheet_value(cell: object) -> object:
-    """Return the value of a cell; `None` for an empty one. The clock of a sheet is a fraction of a day, with errors."""
-    if isinstance(cell, float):
-        return cell
-    if isinstance(cell, datetime) and cell.microsecond > LAST_MICROSECOND:
-        return cell.replace(microsecond=0) + timedelta(seconds=1)
-    if isinstance(cell, time) and cell.microsecond > LAST_MICROSECOND and cell < time(23, 59, 59):
-        return (datetime.combine(date.min, cell) + timedelta(seconds=1)).time().replace(microsecond=0)
-    return cell if is_present(cell) else None
 
 
 def has_table(grid: Sequence[Sequence[object]]) -> bool:

@@ -21,6 +21,7 @@ from chat.python.kernels.in_kernel.table_source import (
     columns_of,
     duplicates_in,
 )
+from chat.python.kernels.in_kernel.table_words import is_rule
 
 COMMENTS_SHOWN = 4
 WIDTH_LIMIT = 100_000
@@ -67,7 +68,7 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     is_tabular = name.lower().endswith((".tsv", ".tab", ".txt"))
     dialect, usual, others = find_dialect(content, choices.get("delimiter", "") or named, prefers_tabs=is_tabular)
     records = Records(content, dialect, usual)
-    found = read_rows(records, usual, skipped_lines)
+    found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter == "|")
     if not found.rows:
         raise Unreadable("it has no cell with a value.")
     layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count)
@@ -121,10 +122,11 @@ def check_text(data: bytes) -> None:
         raise Unreadable("it has no cell with a value.")
 
 
-def read_rows(records: Records, width: int, skipped_lines: int) -> TextRows:
+def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bool = False) -> TextRows:
     """Return the first rows, and how many follow. Raises Unreadable.
 
-    `skipped_lines`: lines above the records. They count as lines and as records.
+    `skipped_lines`: lines above the records. They count as lines and as records. `has_rules`: whether lines that are
+    drawn with signs, such as `----+----`, are no rows.
     """
     rows: list[list[str]] = []
     positions, lines, skipped = array("l"), array("l"), array("l")
@@ -134,7 +136,8 @@ def read_rows(records: Records, width: int, skipped_lines: int) -> TextRows:
         if not row:
             continue
         first = row[0]
-        if not first.strip() and not "".join(row).strip():
+        is_blank = not first.strip() and not "".join(row).strip()
+        if is_blank or (has_rules and len(first.strip()) > 2 and is_rule("".join(row))):
             if rows:
                 skipped.append(position)
         elif first[:1] == "#" and len(row) != width and rows:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.table_dates import DateReading, is_date, read_date, time_seconds
+from chat.python.kernels.in_kernel.table_dates import DateReading, is_date, may_be_moment, read_date, time_seconds
 from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_form, shape_of
 
 PANDAS_MISSING = frozenset(
@@ -33,9 +33,12 @@ BOOLEAN_PAIRS = tuple(
     )
 )
 INFINITE = frozenset({"inf", "-inf", "+inf", "infinity", "-infinity", "+infinity", "∞", "-∞", "+∞"})
+SHAPES_LIMIT = 10_000
 TEXT_LIMIT_CHARS = 64
 """A longer text is neither a number nor a date."""
 
+_STARS = re.compile(r"\*{2,}")
+"""What programs write in place of a number that is missing or does not fit."""
 _BOOLEANS = frozenset(word for pair in BOOLEAN_PAIRS for word in pair if len(word) > 1)
 _DIGIT = re.compile(r"[0-9]")
 _NO_PLAIN_NUMBER = re.compile(r"^(?!-?(?:0|[1-9]\d{0,20})(?:\.\d{1,15})?$)", re.MULTILINE | re.ASCII)
@@ -93,6 +96,25 @@ def read_other(text: str) -> Reading:
     return Reading("time") if time_seconds(text) is not None else _TEXT
 
 
+class Shapes:
+    """What the texts of a column stand for, of which many differ in digits alone."""
+
+    def __init__(self) -> None:
+        self._readings: dict[str, Reading | None] = {}
+        """The reading of all texts of a shape; `None` if they differ, as only some are days of the calendar."""
+
+    def read(self, text: str) -> Reading:
+        """Return what a text stands for, as `read_text` does."""
+        shape = shape_of(text) if len(text) <= TEXT_LIMIT_CHARS else ""
+        if known := self._readings.get(shape):
+            return known
+        reading = read_other(text) if shape in self._readings else read_text(text)
+        if len(self._readings) < SHAPES_LIMIT:
+            is_same = reading.form or (reading.kind == "text" and not may_be_moment(shape))
+            self._readings[shape] = reading if is_same else None
+        return reading
+
+
 def is_boolean(texts: Iterable[str]) -> bool:
     """Return whether texts are a pair such as yes and no, or one of them if it is more than a letter."""
     words = {text.lower() for text in texts}
@@ -105,6 +127,10 @@ def missing_texts(texts: Collection[str], words: Sequence[str] | None) -> list[s
         chosen = {word.strip().lower() for word in words} | {""}
         return [text for text in texts if text.lower() in chosen]
     found = [text for text in texts if text.lower() in MISSING or text in MISSING_SIGNS]
+    if stars := [text for text in texts if text[:2] == "**" and _STARS.fullmatch(text)]:
+        values = [text for text in texts if text not in stars and text not in found]
+        # Among words, they are marks of rating.
+        found += stars if values and all(map(_DIGIT.search, values[:100])) else []
     if not any(found):
         return found
     others = [text for text in texts if text not in MISSING_SIGNS and text.lower() not in MISSING]

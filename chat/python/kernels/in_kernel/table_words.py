@@ -32,10 +32,12 @@ AVERAGE = re.compile(
 REMARK = re.compile(
     r"(?:sources?|quellen?|notes?|anmerkung(?:en)?|hinweise?|fuente|fonte|nota|remarks?|legende?|stand|as of|generated|"
     r"created|exported|erstellt|copyright|data from|источник|примечание|注|资料来源|数据来源|来源|出典|備考)\b|"
-    r"[*†‡©#¹²³]|\(c\)|--|==|end of",
+    r"[*†‡©#¹²³]|\(c\)|--|==|\+[-=]|end of|\(\d+ [^\W\d]+( [^\W\d]+)?\)$|\d+ rows? in set\b",
     re.IGNORECASE,
 )
-_SIGNS = re.compile(r"[°%‰€$£¥/^²³µμΩ]|^[\[(].*[\])]$|^[-=+|:*_]+$")
+_SIGNS = re.compile(r"[°%‰€$£¥/^²³µμΩ]|^[\[(].*[\])]$")
+_RULE = re.compile(r"[-=+|:*_ ]+")
+_CODE_NAME = re.compile(r"[^\W\d]\w{0,39}")
 
 
 def is_summary_word(text: str) -> bool:
@@ -53,13 +55,26 @@ def is_unit_like(cells: Sequence[str]) -> bool:
     likes = sum(
         len(cell) <= 3
         or (len(cell) <= 24 and bool(_SIGNS.search(cell)))
+        or is_rule(cell)
         or cell.lower().split(" ")[0].rstrip(".") in UNITS
         for cell in cells
     )
     return likes * 2 > len(cells)
 
 
+def is_rule(text: str) -> bool:
+    """Return whether a text is a line that is drawn with signs: `----+----`."""
+    return bool(_RULE.fullmatch(text))
+
+
 def is_text_like(cells: Sequence[str], names: Sequence[str]) -> bool:
-    """Return whether texts are far longer than names, such as the questions of a survey below their codes."""
-    mean = sum(map(len, cells)) / len(cells)
-    return mean > 15 and mean > 2 * sum(map(len, names)) / max(1, len(names))
+    """Return whether texts are far longer than names, or phrases below codes: the questions of a survey."""
+    mean, names_mean = sum(map(len, cells)) / len(cells), sum(map(len, names)) / max(1, len(names))
+    phrases = sum(" " in cell or "!!" in cell for cell in cells)
+    is_described = mean > names_mean and phrases * 3 >= len(cells) and all(map(_CODE_NAME.fullmatch, names))
+    return is_described or (mean > 15 and mean > 2 * names_mean)
+
+
+def is_machine_like(cells: Sequence[str]) -> bool:
+    """Return whether all texts are objects in JSON, in which programs keep what they need to read a file again."""
+    return bool(cells) and all(cell.startswith('{"') and cell.endswith("}") for cell in cells)

@@ -91,9 +91,7 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
     )
     notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(columns)]
     first_notes = [*source.column_notes, *[""] * len(columns)]
-    code = source.code.replace("NAME", ascii(name))
-    if source.is_text and "MORE" in code:
-        code = code.replace("MORE", read_csv_arguments(columns, source.names))
+    more = read_csv_arguments(columns, source.names) if source.is_text else ""
     return {
         "format": source.format,
         "row_count": source.row_count,
@@ -105,5 +103,15 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
         "notes": notes[:NOTES_LIMIT],
         "reading": {**reading, **source.reading},
         "candidates": {**candidates, **source.candidates},
-        "code": code.replace("MORE", ""),
+        "code": filled_code(source.code, ascii(name), more),
     }
+
+
+def filled_code(code: str, name: str, more: str) -> str:
+    """Return the code of a source with the literal of the file's name and further arguments in their places.
+
+    Names of columns stand between these places, and may hold the same words.
+    """
+    start, place, end = code.rpartition("MORE")
+    start, end = (start + more, end) if place else ("", end)
+    return (start + end).replace("NAME", name, 1)

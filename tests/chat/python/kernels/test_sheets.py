@@ -178,3 +178,10 @@ async def test_dates_and_numbers_are_read_by_code_below_a_title(kernel: KernelCl
     reading = await read(kernel, excel_file({"Sheet": rows}))
     assert (reading.columns[0].minimum, reading.columns[0].maximum) == ("2024-01-02", "2024-01-03")
     assert await run_code(kernel, reading) == "day,n\n2024-01-02,1.5\n2024-01-03,\n"
+
+
+async def test_doubtful_header_has_candidates(kernel: KernelClient) -> None:
+    data = excel_file({"S": [["Ulm", "x", 5], ["Bonn", "y", 6]]})
+    reading = await read(kernel, data)
+    assert (reading.reading["header_rows"], reading.candidates) == (0, {"header_rows": [1]})
+    assert (await read(kernel, data, {"header_rows": 1})).candidates == {}

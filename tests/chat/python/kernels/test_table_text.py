@@ -150,12 +150,55 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "percent hash": ("#,name,qty\n1,a,5\n2,b,6\n", 2, ["#", "name", "qty"]),
     "hash cells": ("tag,n\n#x,1\n#y,2\n", 2, ["tag", "n"]),
     "sep tab txt": ("a\tb\tc\n1,5\tx\t2\n2,5\ty\t3\n", 2, ["a", "b", "c"]),
-    "pipes md": ("| a | b |\n|---|---|\n| 1 | x |\n| 2 | y |\n", 2, ["", "a", "b"]),
+    "pipes md": ("| a | b |\n|---|---|\n| 1 | x |\n| 2 | y |\n", 2, ["a", "b"]),
     "onecol mixed decimal": ("Wert\n1,5\n2\n3,125\nk.A.\n", 4, ["Wert"]),
     "onecol urls": ("url\nhttp://x.org/a?b=1,2\nhttp://x.org/a\n", 2, ["url"]),
     "onecol lastfirst": ("Name\nMüller, Hans\nMeier, Anna\nKunz, Uwe\n", 3, ["Name"]),
     "unclosed head": ('"a,b\n1,2\n3,4\n', 2, ["a", "b"]),
     "unclosed ml": ('id,text\n1,"a\nb"\n2,"c\n3,"d"\n4,e\n', 4, ["id", "text"]),
+    "index below levels of names": (
+        "Price,Close,Volume\nTicker,XYZ,XYZ\nDate,,\n2024-01-02,1.5,10\n2024-01-03,2.5,20\n",
+        2,
+        ["Date", "Close / XYZ", "Volume / XYZ"],
+    ),
+    "title of rows in a column of texts": (
+        "item,2022,2023\nAssets,,\ncash,1,2\nland,3,4\n",
+        3,
+        ["item", "2022", "2023"],
+    ),
+    "survey": (
+        'StartDate,ResponseId,Q1\nStart Date,Response ID,"How good, overall?"\n'
+        '"{""ImportId"":""startDate""}","{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}"\n'
+        "2024-03-04 09:30:00,R_0x,1\n2024-03-04 09:31:00,R_1x,2\n",
+        2,
+        ["StartDate", "ResponseId", "Q1"],
+    ),
+    "descriptions below codes": (
+        "GEO_ID,NAME,B01001_001E\nGeography,Geographic Area Name,Estimate!!Total:\n"
+        "0500001,County 1,36\n0500002,County 2,67\n",
+        2,
+        ["GEO_ID", "NAME", "B01001_001E"],
+    ),
+    "psql": (
+        " id |   name    | amount \n----+-----------+--------\n"
+        "  1 | Shelf 0   |    0.0\n  2 | Shelf 1   |    2.5\n(2 rows)\n\n",
+        2,
+        ["id", "name", "amount"],
+    ),
+    "mysql": (
+        "+----+------+\n| id | name |\n+----+------+\n"
+        "|  1 | Anna |\n|  2 | Bo   |\n+----+------+\n2 rows in set (0.00 sec)\n",
+        2,
+        ["id", "name"],
+    ),
+    "oscilloscope": (
+        "Model,DS-4\nFirmware Version,1.26\nSample Interval,1e-03,s\nRecord Length,3,Points\n\n"
+        "TIME,CH1\n0.0,-4.5\n0.001,2.25\n0.002,0.75\n",
+        3,
+        ["TIME", "CH1"],
+    ),
+    "titles": ("title\nReport 1: costs, part 1\nReport 2: costs, part 2\nReport 3: costs, part 0\n", 3, ["title"]),
+    "streets": ("street\nRoad 1\nRoad 2\nLane 3\nLane 4\n", 4, ["street"]),
     "quoted inch": ('size,n\n"5" nail",1\n"6" nail",2\n', 2, ["size", "n"]),
 }
 """Name -> a text, its number of rows, and the names of its columns."""
@@ -197,7 +240,7 @@ def test_choices_of_a_person_are_obeyed(text: str, choices: Choices, rows: int, 
 NOTES = {
     LOGGER + HOURS: [
         "A row above the names of columns is left out: “TOA5, ST-14, CR1000X, 99417, OS.05”.",
-        "2 rows below the names of columns are read as units or kinds of values: “TS, RN, Deg C, % | Avg, Smp”.",
+        "2 rows below the names of columns are read as units or descriptions: “TS, RN, Deg C, % | Avg, Smp”.",
     ],
     UNCLOSED: ["A quote in line 22 is never closed, so it is read as part of its cell."],
     "a,b\n1,x\n\n2,y,z\n3\n": [

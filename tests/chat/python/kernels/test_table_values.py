@@ -111,6 +111,9 @@ def test_numbers_of_every_type_are_shown_with_their_digits(number: float | Decim
         ("x\n1.234\n0.345\n", ",", {}, ["0.345 to 1.234"], {}),
         ("x\n1.234\n2.5\n", ",", {}, ["1.234 to 2.5"], {}),
         ("x;y\n1.234;1,5\n2.345;2,5\n", ";", {}, ["1234 to 2345", "1.5 to 2.5"], {}),
+        # A choice is obeyed: what cannot be written so is an exception.
+        ('x\n"1,234"\n"2,5"\n"3,456"\n"4,567"\n"5,678"\n', ",", {"decimal": "."}, ["1234 to 5678"], {}),
+        ("x\n1.234\n2.5\n3\n4\n5\n", ",", {"decimal": ","}, ["3 to 1234"], {}),
     ],
 )
 def test_decimals_are_decided_by_all_values(
@@ -171,6 +174,19 @@ def test_order_of_dates_is_decided_by_the_table_or_by_a_choice_or_said_to_be_in_
     assert "date_order" not in decided.candidates
 
 
+def test_column_that_cannot_have_the_chosen_decimal_sign_is_text() -> None:
+    [commas] = reading_of('x\n"1,5"\n"2,5"\n', {"decimal": "."}).columns
+    [points] = reading_of("x\n1.5\n2.5\n", {"decimal": ","}).columns
+    assert [column.type for column in (commas, points)] == ["text", "text"]
+    assert commas.note == "Values of “x” such as “1,5” are no numbers with the chosen decimal sign."
+
+
+def test_number_that_may_stand_for_a_missing_value_is_named() -> None:
+    [gaps, falls] = reading_of("t,u\n1.5,-60\n-999.9,-99\n-2.5,5\n").columns
+    assert gaps.note == "“t” may have missing values that are written as “-999.9”. They are read as numbers."
+    assert (falls.note, falls.minimum) == ("", "-99")
+
+
 def test_exceptions_are_cells_with_a_note() -> None:
     text = "d,n,t\n" + "".join(f"{day:02}/03/2024,{day},9:{day}\n" for day in range(10, 31))
     reading = reading_of(text + "31/02/2024,foo,late\n01/03/2024,bar,8:30\n")
@@ -212,10 +228,20 @@ def test_missing_words_are_counted_and_named_and_can_be_chosen() -> None:
     assert [(column.missing, summarize(column)) for column in chosen.columns] == [(4, "1"), (0, "a, -, b and 2 more")]
 
 
-@pytest.mark.parametrize(("cells", "missing"), [(("+", "-", "--"), 0), (("NA", "DE", "FR"), 0), (("有", "无"), 0)])
+@pytest.mark.parametrize(
+    ("cells", "missing"),
+    [
+        (("+", "-", "--"), 0),
+        (("1.5", "***", "2.5"), 1),
+        (("*", "**", "***"), 0),
+        (("n.s.", "**", "***"), 0),
+        (("NA", "DE", "FR"), 0),
+        (("有", "无"), 0),
+    ],
+)
 def test_words_are_values_where_others_are_like_them(cells: tuple[str, ...], missing: int) -> None:
     [column] = reading_of("\n".join(["x", *cells])).columns
-    assert (column.missing, column.distinct) == (missing, len(cells))
+    assert (column.missing, column.distinct) == (missing, len(cells) - missing)
 
 
 @pytest.mark.parametrize(

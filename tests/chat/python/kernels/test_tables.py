@@ -216,6 +216,11 @@ print(*table.dtypes, *table.isna().sum(), table.long.max())
     assert (await kernel.execute(program)).text == f"{types} 1 0 1 1 1 1 1 123456789012345679\n"
 
 
+async def test_code_is_right_where_names_are_words_of_its_own_pattern(kernel: KernelClient) -> None:
+    preview = await describe(kernel, "MORE NAME.csv", b"Report\nNAME;MORE\n1,5;a\n2,5;b\n")
+    assert (await kernel.execute(f"import pandas as pd\nprint(({preview.code}).NAME.sum())")).text == "4.0\n"
+
+
 @pytest.mark.drill
 async def test_file_of_30_mb_is_described(kernel: KernelClient) -> None:
     rows = 60_000

@@ -16,6 +16,10 @@ from chat.python.table_readings.table_files import has_table_lines
         " id | name\n----+------\n  1 | bolt\n  2 | nut\n  3 | pin\n(3 rows)\n",
         "host        jobs   load\nnode001        12   0.50\nnode002         7   1.25\n",
         "a,b\n1,2\n3,4\n",
+        "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n|  2 |      |\n+----+------+\n2 rows in set\n",
+        "Year Jan Feb\n1990 0.1 -0.2\n1991 *** 1.2e-3\n1992 .5 NaN\n",
+        "Wert\n1,5\n-2,25\n1.250,00\n",
+        "answer\n" + "late; but friendly\nok\nx, y, z\n" * 4,
     ],
 )
 def test_lines_that_are_divided_alike_are_a_table(text: str) -> None:
@@ -32,6 +36,8 @@ def test_lines_that_are_divided_alike_are_a_table(text: str) -> None:
         "First sentence.  Second one.\nThird.\nFourth.  Fifth.  Sixth.\n",
         "int a;\nint b;\nreturn a + b;\n",
         "\tindented\n\tlines\n",
+        "Shopping\nmilk\nbread and butter\nask Peter\n\ncall mum\n",
+        "".join(f"package{n}\n" for n in range(20)),
     ],
 )
 def test_prose_is_no_table(text: str) -> None:
