@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
+from chat.python.kernels.table_code_guard import guard_code
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from chat.python.table_readings.table_json import type_of
 from chat.vocabulary.data_json import SPACED, encode_data
@@ -31,7 +32,7 @@ def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
     """
     # The kernel that read the table got the file under this name.
     [name_in_kernel] = file_labels([name_in_code(file.name, file.mime_type)])
-    return reading.code.replace(ascii(name_in_kernel), repr(label))
+    return guard_code(reading.code, name_in_kernel, label)
 
 
 def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote:
