@@ -33,6 +33,8 @@ BYTES_PER_CONTROL = 1_000
 """Text has at most one control character in so many bytes, and one more."""
 SHORT_BYTES = 16
 """Text that is shorter has no control character."""
+PIECE_BYTES = 256 * 1024
+"""Bytes that are decoded at once."""
 CANDIDATES_LIMIT = 3
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -119,7 +121,7 @@ class TextEncoding:
         """Return the text of the data, which has this encoding, as UTF-8 without a byte order mark."""
         if self.codec == "utf-8" and not (self.bad_count or self.nul_count or self.has_end_mark):
             return data
-        text = data.decode(self.codec, "replace")
+        text = _decode(data, self.codec, "replace")
         if self.nul_count or self.has_end_mark:
             text = text.rstrip(_END_MARKS.decode()).replace("\0", "")
         return text.encode()
@@ -140,7 +142,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
     """Return how the data is text. 15 MB take less than a second, and hostile bytes about three. Raise NotText."""
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
     # From here on, each control character is one byte.
-    narrow = data.decode(codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
+    narrow = _decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
     nul_count, control_count = _count_controls(narrow, _WIDTHS.get(codec or "", 1))
     candidates: tuple[str, ...] = ()
     is_guess = codec is None and not _is_unicode(data, "utf-8")
@@ -201,7 +203,7 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     bad_count, _ = find_bad_bytes(data, codec)
     if not bad_count:
         return True
-    characters = len(data.decode(codec, "ignore"))
+    characters = len(_decode(data, codec, "ignore"))
     if codec == "utf-8":
         # Characters of ASCII are valid in all encodings.
         characters -= len(data.translate(None, _HIGH_BYTES))
@@ -215,10 +217,20 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
         data.decode(codec)
     except UnicodeDecodeError as error:
         # The text itself may hold the character that stands for bad bytes.
-        own_count = data.decode(codec, "ignore").count(REPLACEMENT)
+        own_count = _decode(data, codec, "ignore").count(REPLACEMENT)
         mark_bytes = len(codecs.BOM_UTF8) if codec == "utf-8-sig" else 0
-        return data.decode(codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
+        return _decode(data, codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
     return 0, None
+
+
+def _decode(data: bytes, codec: str, errors: str) -> str:
+    """Return the text. Each call of a decoder holds up all other threads, with hostile bytes for a second or more."""
+    if codec in _WIDTHS or codec == "utf-8-sig" or codec.startswith("iso2022"):
+        # Fast ones, or rare ones, whose decoders of pieces behave differently.
+        return data.decode(codec, errors)
+    decoder = codecs.getincrementaldecoder(codec)(errors)
+    pieces = [decoder.decode(data[start : start + PIECE_BYTES]) for start in range(0, len(data), PIECE_BYTES)]
+    return "".join([*pieces, decoder.decode(b"", final=True)])
 
 
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:
