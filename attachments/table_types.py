@@ -46,7 +46,7 @@ _MARKS = {
     b"\0\1\0\0Standard Jet DB": _PROGRAM.format("Microsoft Access"),
     b"\0\1\0\0Standard ACE DB": _PROGRAM.format("Microsoft Access"),
     # Broken files of it crash PyArrow, which gave up this format.
-    b"FEA1": "it is a Feather file of version 1. Save it as Parquet, such as with to_parquet() of pandas, and attach that.",
+    b"FEA1": "it is a Feather file of version 1. Save it as Parquet, for example with pandas, and attach that file.",
     b"SQLite format 3\0": _PROGRAM.format("SQLite"),
     b"MATLAB 5.0 MAT": _PROGRAM.format("MATLAB"),
     b"RDX2\n": _IN_R,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from chardetng_py import EncodingDetector
 
 from attachments.encoding_names import encoding_name
+from attachments.piecewise_decoding import decode
 
 SAMPLE_BYTES = 64 * 1024
 """About how much of a text the guess reads."""
@@ -33,8 +34,6 @@ BYTES_PER_CONTROL = 1_000
 """Text has at most one control character in so many bytes, and one more."""
 SHORT_BYTES = 16
 """Text that is shorter has no control character."""
-PIECE_BYTES = 256 * 1024
-"""Bytes that are decoded at once."""
 CANDIDATES_LIMIT = 3
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -121,7 +120,7 @@ class TextEncoding:
         """Return the text of the data, which has this encoding, as UTF-8 without a byte order mark."""
         if self.codec == "utf-8" and not (self.bad_count or self.nul_count or self.has_end_mark):
             return data
-        text = _decode(data, self.codec, "replace")
+        text = decode(data, self.codec, "replace")
         if self.nul_count or self.has_end_mark:
             text = text.rstrip(_END_MARKS.decode()).replace("\0", "")
         return text.encode()
@@ -142,7 +141,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
     """Return how the data is text. 15 MB take less than a second, and hostile bytes about three. Raise NotText."""
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
     # From here on, each control character is one byte.
-    narrow = _decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
+    narrow = decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
     nul_count, control_count = _count_controls(narrow, _WIDTHS.get(codec or "", 1))
     candidates: tuple[str, ...] = ()
     is_guess = codec is None and not _is_unicode(data, "utf-8")
@@ -203,7 +202,7 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     bad_count, _ = find_bad_bytes(data, codec)
     if not bad_count:
         return True
-    characters = len(_decode(data, codec, "ignore"))
+    characters = len(decode(data, codec, "ignore"))
     if codec == "utf-8":
         # Characters of ASCII are valid in all encodings.
         characters -= len(data.translate(None, _HIGH_BYTES))
@@ -217,20 +216,10 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
         data.decode(codec)
     except UnicodeDecodeError as error:
         # The text itself may hold the character that stands for bad bytes.
-        own_count = _decode(data, codec, "ignore").count(REPLACEMENT)
+        own_count = decode(data, codec, "ignore").count(REPLACEMENT)
         mark_bytes = len(codecs.BOM_UTF8) if codec == "utf-8-sig" else 0
-        return _decode(data, codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
+        return decode(data, codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
     return 0, None
-
-
-def _decode(data: bytes, codec: str, errors: str) -> str:
-    """Return the text. Each call of a decoder holds up all other threads, with hostile bytes for a second or more."""
-    if codec in _WIDTHS or codec == "utf-8-sig" or codec.startswith("iso2022"):
-        # Fast ones, or rare ones, whose decoders of pieces behave differently.
-        return data.decode(codec, errors)
-    decoder = codecs.getincrementaldecoder(codec)(errors)
-    pieces = [decoder.decode(data[start : start + PIECE_BYTES]) for start in range(0, len(data), PIECE_BYTES)]
-    return "".join([*pieces, decoder.decode(b"", final=True)])
 
 
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:

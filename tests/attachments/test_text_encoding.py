@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attachments import text_encoding
+from attachments import piecewise_decoding
 from attachments.code_files import as_code_reads
 from attachments.encoding_names import encoding_name
 from attachments.text_encoding import NotText, TextEncoding, detect_encoding, to_utf8
@@ -152,6 +152,6 @@ def test_any_bytes_become_utf_8(data: bytes) -> None:
 @given(data=HOSTILE_BYTES)
 def test_text_that_is_decoded_in_pieces_is_the_same(codec: str, data: bytes) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_encoding, "PIECE_BYTES", 3)
+        patch.setattr(piecewise_decoding, "PIECE_BYTES", 3)
         for errors in ("replace", "ignore"):
-            assert text_encoding._decode(data, codec, errors) == data.decode(codec, errors)
+            assert piecewise_decoding.decode(data, codec, errors) == data.decode(codec, errors)
