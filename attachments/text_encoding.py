@@ -204,8 +204,7 @@ def _is_unicode(data: bytes, codec: str) -> bool:
         return True
     characters = len(decode(data, codec, "ignore"))
     if codec == "utf-8":
-        # Characters of ASCII are valid in all encodings.
-        characters -= len(data.translate(None, _HIGH_BYTES))
+        characters -= len(data.translate(None, _HIGH_BYTES))  # ASCII is valid in all encodings
         return characters >= CHARACTERS_PER_BAD * bad_count
     return characters > max(bad_count, WIDE_CHARACTERS_PER_BAD * (bad_count - 1))  # the last one may be cut
 
