@@ -45,6 +45,8 @@ _MARKS = {
     bytes(12) + b"\xc2\xea\x81\x60": _PROGRAM.format("SAS"),
     b"\0\1\0\0Standard Jet DB": _PROGRAM.format("Microsoft Access"),
     b"\0\1\0\0Standard ACE DB": _PROGRAM.format("Microsoft Access"),
+    # Broken files of it crash PyArrow, which gave up this format.
+    b"FEA1": "it is a Feather file of version 1. Save it as Parquet, for example with pandas, and attach that file.",
     b"SQLite format 3\0": _PROGRAM.format("SQLite"),
     b"MATLAB 5.0 MAT": _PROGRAM.format("MATLAB"),
     b"RDX2\n": _IN_R,
@@ -89,7 +91,7 @@ def find_table_kind(data: bytes, suffix: str) -> str | None:
         return "xls" if _find_ole_program(data) == "xls" else None
     if data.startswith(b"PAR1") and data.endswith(b"PAR1"):
         return "parquet"
-    if data.startswith((b"ARROW1", b"FEA1")):
+    if data.startswith(b"ARROW1"):
         return "arrow"
     is_old_stata = suffix == "dta" and data[0] in _STATA_VERSIONS and data[1:2] in (b"\1", b"\2")
     return "dta" if is_old_stata or data.startswith(b"<stata_dta>") else None

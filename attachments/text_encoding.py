@@ -17,6 +17,7 @@ from chardetng_py import EncodingDetector
 
 from attachments.encoding_letters import is_central_european, is_told_by_symbols, read_strictly
 from attachments.encoding_names import encoding_name
+from attachments.piecewise_decoding import decode
 
 SAMPLE_BYTES = 64 * 1024
 """About how much of a text the guess reads."""
@@ -116,7 +117,7 @@ class TextEncoding:
         """Return the text of the data, which has this encoding, as UTF-8 without a byte order mark."""
         if self.codec == "utf-8" and not (self.bad_count or self.nul_count or self.has_end_mark):
             return data
-        text = data.decode(self.codec, "replace")
+        text = decode(data, self.codec, "replace")
         if self.nul_count or self.has_end_mark:
             end = len(text.rstrip(_END_MARKS.decode()))
             text = (text[:end] + text[end:].translate(_FILLING)).replace("\0", "")
@@ -138,7 +139,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
     """Return how the data is text. 15 MB take less than a second, and hostile bytes about three. Raise NotText."""
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
     # From here on, each control character is one byte.
-    narrow = data.decode(codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
+    narrow = decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
     nul_count, control_count = _count_controls(narrow, _WIDTHS.get(codec or "", 1))
     candidates: tuple[str, ...] = ()
     is_guess = codec is None and not _is_unicode(data, "utf-8")
@@ -199,10 +200,9 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     bad_count, _ = find_bad_bytes(data, codec)
     if not bad_count:
         return True
-    characters = len(data.decode(codec, "ignore"))
+    characters = len(decode(data, codec, "ignore"))
     if codec == "utf-8":
-        # Characters of ASCII are valid in all encodings.
-        characters -= len(data.translate(None, _HIGH_BYTES))
+        characters -= len(data.translate(None, _HIGH_BYTES))  # ASCII is valid in all encodings
         return characters >= CHARACTERS_PER_BAD * bad_count
     return characters > max(bad_count, WIDE_CHARACTERS_PER_BAD * (bad_count - 1))  # the last one may be cut
 
@@ -213,9 +213,9 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
         data.decode(codec)
     except UnicodeDecodeError as error:
         # The text itself may hold the character that stands for bad bytes.
-        own_count = data.decode(codec, "ignore").count(REPLACEMENT)
+        own_count = decode(data, codec, "ignore").count(REPLACEMENT)
         mark_bytes = len(codecs.BOM_UTF8) if codec == "utf-8-sig" else 0
-        return data.decode(codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
+        return decode(data, codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
     return 0, None
 
 

@@ -21,6 +21,7 @@ from chat.answering.turns import draining
 from chat.answering.turns.runner import Runner
 from chat.page.relay import broadcast
 from chat.page.relay.broadcast import Movable
+from chat.python.table_readings import live_readings
 from config import daphne_server
 from config.daphne_server import Request, WebSocket
 
@@ -68,6 +69,7 @@ class Server(daphne_server.Server):
                 # Downloads, and requests that wait for code.
                 self.wait_until_closed(Request, max(daphne_server.CLOSE_LIMIT_S, end_at - loop.time())),
             )
+            await live_readings.end_all()
         except Exception:
             logger.exception("the server could not drain")
         finally:

@@ -93,8 +93,11 @@ class GenerationRequest:
 
     @staticmethod
     def _prompt_of(content: WireObject) -> str:
-        texts = [part["text"] for part in content["parts"] if part.get("text")]
-        texts = [text for text in texts if not text.startswith((NOTE, TABLES))]
+        parts = content["parts"]
+        texts = [
+            part["text"] for index, part in enumerate(parts) if part.get("text") and not is_of_tables(parts, index)
+        ]
+        texts = [text for text in texts if not text.startswith(NOTE)]
         return texts[-1] if content.get("role", "user") == "user" and texts else ""
 
     @property
@@ -124,6 +127,20 @@ class GenerationRequest:
         """Yield all parts of all contents, oldest first."""
         for content in self.contents:
             yield from content["parts"]
+
+
+def is_of_tables(parts: Sequence[WireObject], index: int) -> bool:
+    """Return whether a part is what the server says about tables: right after a file, or before the person's own text.
+
+    A person may write the same, or be led to send it, as the last text.
+    """
+    if not str(parts[index].get("text") or "").startswith(TABLES):
+        return False
+    before = parts[index - 1] if index else {}
+    later = [text for part in parts[index + 1 :] if (text := part.get("text")) and not text.startswith(NOTE)]
+    # A sentence in brackets stands in the place of a file that is not sent.
+    is_after_file = not {"inlineData", "fileData"}.isdisjoint(before) or str(before.get("text") or "").startswith("[")
+    return bool(later) or is_after_file
 
 
 def parse_generation_request(model: str, body: WireObject, response_id: str) -> GenerationRequest:

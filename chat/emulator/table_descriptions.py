@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chat.emulator.generation_request import TABLES, GenerationRequest
+from chat.emulator.generation_request import TABLES, GenerationRequest, is_of_tables
 from chat.emulator.wire import WireObject
 
 _IN_SESSION = re.compile(
@@ -60,7 +60,8 @@ def table_descriptions(request: GenerationRequest) -> list[TableDescription]:
             attached = named | set(_data_names(content))
             is_last = index >= request.last_prompt_index
             found |= {name: TableDescription(name, is_last) for name in sorted(named)}
-            for one in (one for text in texts for one in _parse(text)):
+            described = [part["text"] for at, part in enumerate(content["parts"]) if is_of_tables(content["parts"], at)]
+            for one in (one for text in described for one in _parse(text)):
                 # A description may be repeated with later questions, whose files are others.
                 is_new = is_last and (one.name in attached or one.name not in found)
                 found[one.name] = replace(one, is_new=is_new)

@@ -15,7 +15,7 @@ from chat.people.login_redirects import login_required_post
 from chat.python.kernels.table_reading import TableReading
 from chat.python.table_readings.choices import InvalidChoice
 from chat.python.table_readings.controls import choices_from_form
-from chat.python.table_readings.kernel_reading import TooManyPreviews
+from chat.python.table_readings.live_readings import TooManyPreviews
 from chat.python.table_readings.reading_requests import (
     NotATable,
     ReadingUnavailable,

@@ -20,7 +20,8 @@ SPACED = (", ", ": ")
 def encode_data(data: JSONObject, separators: tuple[str, str] = COMPACT) -> str:
     """Return JSON on one line that holds no invisible character, no markup and no line break."""
     text = json.dumps(data, ensure_ascii=False, separators=separators)
-    return "".join(_escape(character) if _is_escaped(character) else character for character in text)
+    # Texts are long, and have few different characters.
+    return text.translate({ord(character): _escape(character) for character in set(text) if _is_escaped(character)})
 
 
 def _is_escaped(character: str) -> bool:

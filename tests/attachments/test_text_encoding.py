@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attachments import piecewise_decoding
 from attachments.code_files import as_code_reads
 from attachments.encoding_names import encoding_name
 from attachments.text_encoding import NotText, TextEncoding, detect_encoding, to_utf8
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
+HOSTILE_BYTES = st.binary(max_size=12) | st.lists(st.sampled_from(list(b"\x81\x30\xff\xe3\xa1\xc3\nA\x8e\xf0"))).map(
+    bytes
+)
 CHINESE = "城市,销售额,备注\n北京,1000.5,春季\n上海,1037.5,镕基\n广州,1074.5,生僻字㐂\n"
 TAIWANESE = "城市,銷售額,備註\n臺北,1000.5,春季\n高雄,1037.5,缺貨\n"
 JAPANESE = "都市,売上,備考\n東京,1000.5,在庫なし\n大阪,1037.5,返品済み\n"
@@ -145,3 +149,14 @@ def test_time_of_any_bytes_is_linear(piece: bytes) -> None:
 @given(st.binary(max_size=200) | st.text(max_size=80).map(lambda text: text.encode("utf-16-le", "replace")))
 def test_any_bytes_become_utf_8(data: bytes) -> None:
     to_utf8(data).decode()
+
+
+@pytest.mark.parametrize(
+    "codec", ["utf-8", "gb18030", "cp932", "cp949", "cp950", "euc_jp", "big5hkscs", "cp1252", "cp874"]
+)
+@given(data=HOSTILE_BYTES)
+def test_text_that_is_decoded_in_pieces_is_the_same(codec: str, data: bytes) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(piecewise_decoding, "PIECE_BYTES", 3)
+        for errors in ("replace", "ignore"):
+            assert piecewise_decoding.decode(data, codec, errors) == data.decode(codec, errors)

@@ -193,6 +193,7 @@ def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -
         ("a.docx", zip_file({"word/document.xml": b"x"}), "it is a document of Word. Save it as PDF"),
         ("a.doc", OLE + "WordDocument\0".encode("utf-16-le"), "it is a document of Word."),
         ("a.xlsx", OLE + "EncryptedPackage".encode("utf-16-le"), "it is protected by a password. Save it without"),
+        ("a.feather", b"FEA1\0\0", "it is a Feather file of version 1. Save it as Parquet"),
         ("a.sav", b"$FL2@(#) SPSS\0\0", "it is a file of SPSS. Export the table"),
         ("a.rds", pack(b"X\n\0\0\0\3\0"), "it is a file of R. In R, write the table with write.csv()"),
         ("a.RData", b"RDX3\nX\n\0\0", "it is a file of R."),

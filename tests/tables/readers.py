@@ -72,7 +72,9 @@ def describe_file(path: Path, data: bytes) -> Reading:
     target.write_bytes(file.data)
     answer = _kernel_environment().ask(target)
     target.unlink()
-    return cast(Reading, table_json(file.with_encoding(parse_table_reading(answer))))
+    reading = parse_table_reading(answer)
+    assert reading.code or not answer.get("code"), f"the code for {path.name} is not believed: {answer['code']}"
+    return cast(Reading, table_json(file.with_encoding(reading)))
 
 
 class _KernelEnvironment:

@@ -16,7 +16,7 @@ from chat.api.views.base import ApiView
 from chat.people.access import NotFound, readable_attachment
 from chat.python.kernels.table_reading import TableReading
 from chat.python.table_readings.choices import InvalidChoice, change_choices
-from chat.python.table_readings.kernel_reading import TooManyPreviews
+from chat.python.table_readings.live_readings import TooManyPreviews
 from chat.python.table_readings.reading_requests import (
     NotATable,
     ReadingUnavailable,

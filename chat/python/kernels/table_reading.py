@@ -13,6 +13,7 @@ from typing import TypeAlias
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.kernel_program import natural_number
 from chat.python.kernels.outputs import clean_text
+from chat.python.kernels.table_code_guard import guard_code
 
 ANSWER_LIMIT_CHARS = 256 * 1024
 """A longer answer is refused. It has at most 100 columns of about 500 characters, as ASCII."""
@@ -21,7 +22,6 @@ NOTES_LIMIT = 16
 EXAMPLES_LIMIT = 3
 NAME_LIMIT_CHARS = 80
 TEXT_LIMIT_CHARS = 40
-CODE_LIMIT_CHARS = 4_000
 CANDIDATES_LIMIT = 20
 WORDS_LIMIT = 20
 CHOICE_KEYS = tuple(Choices.__annotations__)
@@ -84,7 +84,7 @@ class TableReading:
     candidates: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
     """Other values that fit, by the same keys."""
     code: str = ""
-    """An expression that reads the same table with pandas, such as `pd.read_csv('a.csv', sep=';')`."""
+    """An expression that reads the same table with pandas, such as `pd.read_csv('a.csv')`; see `guard_code`."""
     is_lasting: bool = True
     """Whether a further attempt would give the same."""
 
@@ -114,7 +114,7 @@ def parse_table_reading(answer: Mapping[str, object]) -> TableReading:
         notes=tuple(filter(None, notes)),
         reading=_parse_choices(answer.get("reading")),
         candidates=_parse_candidates(answer.get("candidates")),
-        code=clean_text(answer.get("code"))[:CODE_LIMIT_CHARS],
+        code=guard_code(clean_text(answer.get("code")), None),
         is_lasting=is_lasting,
     )
 

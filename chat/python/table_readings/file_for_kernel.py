@@ -10,7 +10,7 @@ from attachments.encoding_names import encoding_name
 from attachments.text_encoding import NotText, TextEncoding
 from chat.python.kernels.table_reading import NOTES_LIMIT, TableReading
 from chat.python.table_readings.encoding_notes import describe_encoding
-from chat.python.table_readings.table_files import has_table_lines, suffix_of
+from chat.python.table_readings.table_files import PROSE_SUFFIXES, has_table_lines, suffix_of
 from chat.vocabulary.text_types import is_text
 
 
@@ -26,7 +26,7 @@ class FileForKernel:
     @property
     def may_be_table(self) -> bool:
         """Whether the file is anything else than prose."""
-        return suffix_of(self.name) != "txt" or has_table_lines(self.data)
+        return suffix_of(self.name) not in PROSE_SUFFIXES or has_table_lines(self.data)
 
     def with_encoding(self, reading: TableReading, *, is_chosen: bool = False) -> TableReading:
         """Return a reading of the file with its encoding, which was found or chosen before the kernel got the text."""

@@ -2,7 +2,8 @@
 
 The kernel gets text as the model and the code of answers get it: as UTF-8.
 
-The work is limited: one file of each person at a time, and `PREVIEWS_LIMIT` files in this process.
+The work is limited: one file of each person at a time, and `PREVIEWS_LIMIT` files in this process. `live_readings`
+limits how many wait.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import weakref
-from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -29,51 +29,33 @@ logger = logging.getLogger(__name__)
 
 PREVIEWS_LIMIT = 2
 """Files that are described at once, in this process. `config.kernels` allows for their kernels."""
-WAITING_LIMIT = 10
-"""Files of one person that may wait. A message may have as many."""
 READ_LIMIT_S = 30.0
 """Reading 30 MB of CSV takes about 5 s of CPU time, and kernels have a low priority."""
 TOO_MUCH = "reading it takes too much time or memory."
 NO_ROOM = "it is too large for the place where files are read."
 
 
-class TooManyPreviews(Exception):
-    """The person asks for more previews than are made at once."""
-
-
 @dataclass(slots=True)
 class _Limits:
-    """The limits of one event loop on previews: how many run at once, and who has requests."""
+    """The limits of one event loop on previews: how many run at once, of all people and of one."""
 
     free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PREVIEWS_LIMIT))
-    locks: defaultdict[int, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    locks: weakref.WeakValueDictionary[int, asyncio.Lock] = field(default_factory=weakref.WeakValueDictionary)
     """Lock of each person with a request."""
-    requests: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
-    """Requests of each person."""
 
     @asynccontextmanager
     async def admit(self, user_id: int) -> AsyncGenerator[None]:
-        """Wait until a file of this person may be read. Raises TooManyPreviews."""
-        if self.requests[user_id] > WAITING_LIMIT:
-            raise TooManyPreviews
-        self.requests[user_id] += 1
-        try:
-            async with self.locks[user_id], self.free:
-                yield
-        finally:
-            self.requests[user_id] -= 1
-            if not self.requests[user_id]:
-                del self.requests[user_id], self.locks[user_id]
+        """Wait until a file of this person may be read."""
+        lock = self.locks.setdefault(user_id, asyncio.Lock())
+        async with lock, self.free:
+            yield
 
 
 _limits: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Limits] = weakref.WeakKeyDictionary()
 
 
 async def read_attachment(attachment: Attachment, choices: Choices) -> TableReading | None:
-    """Read an attachment as its owner chose; `None` if it is prose, or no kernel can read it now.
-
-    Raises TooManyPreviews.
-    """
+    """Read an attachment as its owner chose; `None` if it is prose, or no kernel can read it now."""
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(attachment.owner_id):
         try:

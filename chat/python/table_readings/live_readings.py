@@ -20,23 +20,33 @@ from django.core.cache import caches
 from attachments.models import Attachment
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
-from chat.python.sessions.places import is_enabled
+from chat.python.sessions.places import close_client, is_enabled
 from chat.python.table_readings.choices import InvalidChoice, check_effect
-from chat.python.table_readings.kernel_reading import TooManyPreviews, read_attachment
+from chat.python.table_readings.kernel_reading import read_attachment
 from chat.python.table_readings.stored_readings import load_choices, store_choices, store_reading, stored_readings
 from chat.python.table_readings.table_files import can_hold_table
 
 logger = logging.getLogger(__name__)
 
 PREVIEWS_PER_MINUTE = 30
+WAITING_LIMIT = 10
+"""Readings of one person that may wait for another. A message may have as many files."""
+END_LIMIT_S = 5.0
 FAILURE_LIFETIME_S = 60
 """How long a reading that failed, and may succeed later, is remembered for the next who asks."""
+
+
+class TooManyPreviews(Exception):
+    """The person asks for more previews than are made at once."""
+
 
 Task: TypeAlias = asyncio.Task[TableReading | None]
 """Reads a file. The result is `None` if the file is prose, or if no kernel can read it now."""
 
 _running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, Task]] = weakref.WeakKeyDictionary()
-"""The readings of each event loop, by the ids of attachments."""
+"""The newest reading of each attachment in each event loop, by the ids of attachments."""
+_unfinished: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Task, int]] = weakref.WeakKeyDictionary()
+"""All readings of each event loop that have not ended -> the ids of owners."""
 
 
 async def is_running(attachment_id: uuid.UUID) -> bool:
@@ -94,6 +104,17 @@ async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) ->
     return readings
 
 
+async def end_all() -> None:
+    """End all readings of this event loop, and their kernels, because the process ends."""
+    tasks = set(_unfinished.get(asyncio.get_running_loop(), {}))
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=END_LIMIT_S)
+        # A kernel that nobody ends lives on for minutes after its last client has gone.
+        await close_client()
+
+
 def failure_key(attachment_id: uuid.UUID) -> str:
     """Return the key under which the cache of the process has the reading of an attachment that failed for now."""
     return f"table-reading-failed:{attachment_id}"
@@ -109,18 +130,23 @@ def _join(attachment: Attachment) -> Task:
 
 def _start(attachment: Attachment, choices: Choices | None) -> Task:
     """Start a reading after the one that runs. `choices`: new ones, or `None` for those that are stored."""
-    _count_request(attachment.owner_id)
     loop = asyncio.get_running_loop()
-    tasks = _running.setdefault(loop, {})
+    tasks, unfinished = _running.setdefault(loop, {}), _unfinished.setdefault(loop, {})
+    # Counted here and not where a reading waits for its kernel: it may wait for an earlier one of its file before.
+    if [*unfinished.values()].count(attachment.owner_id) > WAITING_LIMIT:
+        raise TooManyPreviews
+    _count_request(attachment.owner_id)
     task = loop.create_task(_read(attachment, choices, tasks.get(attachment.pk)), name="table reading")
     tasks[attachment.pk] = task
+    unfinished[task] = attachment.owner_id
 
     def forget(task: Task) -> None:
+        del unfinished[task]
         if tasks.get(attachment.pk) is task:
             del tasks[attachment.pk]
         # Perhaps nobody waits for it.
         error = None if task.cancelled() else task.exception()
-        if error and not isinstance(error, InvalidChoice | TooManyPreviews):
+        if error and not isinstance(error, InvalidChoice):
             logger.error("Attachment %s could not be read.", attachment.pk, exc_info=error)
 
     task.add_done_callback(forget)

@@ -5,11 +5,13 @@ The same reading gives the same line each time, so that the caches of providers 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
+from chat.python.kernels.table_code_guard import guard_code
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from chat.python.table_readings.table_json import type_of
 from chat.vocabulary.data_json import SPACED, encode_data
@@ -31,7 +33,7 @@ def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
     """
     # The kernel that read the table got the file under this name.
     [name_in_kernel] = file_labels([name_in_code(file.name, file.mime_type)])
-    return reading.code.replace(ascii(name_in_kernel), repr(label))
+    return guard_code(reading.code, name_in_kernel, label)
 
 
 def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote:
@@ -41,12 +43,13 @@ def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote
     named = list(zip(_names(reading.columns), reading.columns, strict=True))
     notes = [*reading.notes, *(f"{name}: {column.note}" for name, column in named if column.note)]
     code = read_expression(reading, file, label)
-    told_code = code if len(code) <= CODE_CHARS else ""
+    told_code = code if _size(code) <= CODE_CHARS else ""
     told_notes = _fitting(notes, NOTES_CHARS)
     is_cut = len(told_notes) < len(notes) or told_code != code
-    for count in range(min(len(named), COLUMNS_LIMIT), -1, -1):
+
+    def line_of(count: int) -> str:
         told = named[:count]
-        line = encode_data(
+        return encode_data(
             {
                 "file": label,
                 "rows": reading.row_count,
@@ -59,9 +62,12 @@ def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote
             },
             SPACED,
         )
-        if len(line) <= LINE_CHARS:
-            break
-    return TableNote(label, line, tuple(name for name, column in told if column.name))
+
+    # The whole table may be shorter than a part of it, which says that it is cut.
+    count = min(len(named), COLUMNS_LIMIT)
+    if len(line_of(count)) > LINE_CHARS:
+        count = bisect_right(range(1, count + 1), LINE_CHARS, key=lambda count: len(line_of(count)))
+    return TableNote(label, line_of(count), tuple(name for name, column in named[:count] if column.name))
 
 
 def _present(key: str, values: JSONObject) -> JSONObject:
@@ -81,11 +87,16 @@ def _names(columns: Sequence[TableColumn]) -> list[str]:
     return list(names)
 
 
+def _size(text: str) -> int:
+    """Return the number of characters that a text has in the line, where some are escaped."""
+    return len(encode_data({"": text}))
+
+
 def _fitting(sentences: Sequence[str], limit_chars: int) -> list[str]:
     """Return the first sentences that fit into a number of characters."""
     fitting = []
     for sentence in sentences:
-        limit_chars -= len(sentence)
+        limit_chars -= _size(sentence)
         if limit_chars < 0:
             break
         fitting.append(sentence)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from asgiref.sync import async_to_sync
 from django.core.cache import caches
 
+from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable
 from chat.models.database_thread import close_connection
@@ -15,11 +16,14 @@ from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import is_enabled
 from chat.python.table_readings import live_readings
 from chat.python.table_readings.choices import InvalidChoice
-from chat.python.table_readings.kernel_reading import TooManyPreviews, read_file
+from chat.python.table_readings.kernel_reading import read_file
+from chat.python.table_readings.live_readings import TooManyPreviews
 from chat.python.table_readings.stored_readings import find_reading, load_choices
-from chat.python.table_readings.table_files import can_hold_table
+from chat.python.table_readings.table_files import PROSE_SUFFIXES, can_hold_table, suffix_of
 from chat.vocabulary.text_types import is_text
 
+PROSE_LIFETIME_S = 600
+"""How long it is remembered whether a file is prose."""
 CHOICE_LIMIT_S = 20.0
 """How long a person waits for the effect of a choice, before the reading goes on in the background."""
 TURNED_OFF = "This server cannot read tables: it runs no Python sessions."
@@ -116,9 +120,17 @@ def choose_reading(attachment: Attachment, choices: Choices) -> TableReading | N
 
 
 def _check_prose(attachment: Attachment) -> None:
-    """Raise NotATable for prose, ReadingUnavailable."""
-    try:
-        if not read_file(attachment).may_be_table:
-            raise NotATable
-    except BytesUnavailable:
-        raise ReadingUnavailable(NOT_NOW) from None
+    """Raise NotATable for prose, ReadingUnavailable. A file is read for this only if its name leaves it open."""
+    if suffix_of(name_in_code(attachment.name, attachment.mime_type)) not in PROSE_SUFFIXES:
+        return
+    key = f"table-is-prose:{attachment.pk}"
+    is_prose: bool | None = caches["process"].get(key)
+    if is_prose is None:
+        try:
+            is_prose = not read_file(attachment).may_be_table
+        except BytesUnavailable:
+            raise ReadingUnavailable(NOT_NOW) from None
+        # Whoever asks again and again does not let the file be read, and its encoding be found, each time.
+        caches["process"].set(key, is_prose, PROSE_LIFETIME_S)
+    if is_prose:
+        raise NotATable

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 64 * 1024
 LINES_EXAMINED = 20
+PROSE_SUFFIXES = ("txt",)
+"""Extensions of files that hold prose unless their lines are divided like those of a table."""
 SHARE_ALIKE = 2 / 3
 """So many of the first lines are divided alike; the others are a title, or lines between header and rows."""
 LINES_OF_WEAK_MARKS = 3

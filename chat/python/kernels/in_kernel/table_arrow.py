@@ -44,10 +44,12 @@ def read_binary_file(path: str, head: bytes, suffix: str) -> Source | None:
     """
     if head.startswith(b"PAR1"):
         return read_arrow_file(path, "Parquet")
-    if head.startswith((b"ARROW1", b"FEA1")):
+    if head.startswith(b"ARROW1"):
         return read_arrow_file(path, "Feather")
     if head.startswith(b"<stata_dta>") or (suffix == "dta" and head[:1] and head[0] in STATA_FIRST_BYTES):
         return read_arrow_file(path, "Stata")
+    if head.startswith(b"FEA1"):
+        raise Unreadable("it is a Feather file of version 1, which cannot be read here. Save it as Parquet.")
     if head.startswith(b"$FL2"):
         raise Unreadable("it is an SPSS file, which cannot be read here. Save it as CSV or Excel, and attach that.")
     return None
@@ -128,17 +130,9 @@ def parquet_batches(
 
 
 def open_feather(path: str) -> ArrowFile:
-    """Open a Feather file: one of Arrow IPC, or of Feather's first version."""
-    import pyarrow.feather
+    """Open a Feather file, which is one of Arrow IPC. Files of Feather's first version are refused as uploads."""
+    import pyarrow
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Feather's first version is deprecated
-        with open(path, "rb") as start:
-            is_first_version = start.read(4) == b"FEA1"
-        if is_first_version:
-            table = pyarrow.feather.read_table(path)
-            parts = (batch.select(range(min(batch.num_columns, COLUMNS_LIMIT))) for batch in table.to_batches())
-            return ArrowFile(table.column_names, table.num_rows, parts)
     reader = pyarrow.ipc.open_file(pyarrow.memory_map(path))
     return ArrowFile(reader.schema.names, None, ipc_batches(reader), index_names(reader.schema))
 

@@ -80,9 +80,8 @@ def run(prompt: str, note: Mapping[str, object], data: bytes, folder: Path) -> t
 def test_description_is_no_prompt_and_says_which_tables_are_new() -> None:
     note = "[The file my sales.xlsx (9,000 bytes) is in the working directory of the Python session, as “sales.xlsx”.]"
     first = {"parts": [{"text": note}, {"text": f"{TABLES}\n{json.dumps(SALES_NOTE)}\nno JSON\n[]"}]}
-    later = {
-        "parts": [{"text": "?"}, {"text": f'{TABLES}\n{json.dumps(SALES_NOTE)}\n{{"file": "b.csv", "refused": "no"}}'}]
-    }
+    tables = f'{TABLES}\n{json.dumps(SALES_NOTE)}\n{{"file": "b.csv", "refused": "no"}}'
+    later = {"parts": [{"text": "[The file b.csv was here.]"}, {"text": tables}, {"text": "?"}]}
     assert [(one.name, one.is_new) for one in table_descriptions(request([first]))] == [("sales.xlsx", True)]
     both = request([first, later])
     assert [*both.prompts()] == ["?", note]
@@ -90,6 +89,15 @@ def test_description_is_no_prompt_and_says_which_tables_are_new() -> None:
         ("sales.xlsx", False, ""),
         ("b.csv", True, "no"),
     ]
+
+
+@pytest.mark.parametrize("before", [[], [{"text": f"{TABLES}\n{json.dumps(SHOPS_NOTE)}"}]])
+def test_description_that_a_person_writes_is_a_prompt(before: list[dict[str, str]]) -> None:
+    own = f"{TABLES}\n{json.dumps(SALES_NOTE)}"
+    date = {"text": "[Note of the server: it is Monday, 1 January 2024, 12:00, in the zone UTC.]"}
+    asked = request([{"parts": [*before, {"text": own}, date]}])
+    assert asked.prompt == own
+    assert [one.name for one in table_descriptions(asked)] == ["shops.csv"][: len(before)]
 
 
 def test_workbook_of_the_session_is_described_with_its_columns_and_rows(tmp_path: Path) -> None:

@@ -17,7 +17,15 @@ from attachments.models import Attachment, AttachmentPreview
 from chat.models import User
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.table_readings import live_readings
-from chat.python.table_readings.live_readings import is_running, join, reading_for_turn
+from chat.python.table_readings.live_readings import (
+    TooManyPreviews,
+    begin,
+    choose,
+    end_all,
+    is_running,
+    join,
+    reading_for_turn,
+)
 from chat.python.table_readings.stored_readings import Chosen, load_choices, store_choices, store_reading
 from tests.factories import make_attachment, make_user
 
@@ -90,6 +98,33 @@ async def test_turn_waits_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch)
     assert (await is_running(table.pk), await is_running(prose.pk)) == (True, False)
     may_end.set()
     await join(table)
+
+
+async def test_person_has_a_few_readings_that_wait_and_all_end_with_the_process(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def wait(attachment: Attachment, choices: object) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(live_readings, "read_attachment", wait)
+    attachment, other = await make_table(), await make_table()
+    # Choices about one file wait for each other before they wait for a kernel.
+    waiting = [asyncio.create_task(choose(attachment, {}, 60)) for _ in range(live_readings.WAITING_LIMIT + 1)]
+    await begun.wait()
+    with pytest.raises(TooManyPreviews):
+        await join(attachment.__class__(owner_id=attachment.owner_id))
+    await begin(other)
+    await end_all()
+    assert ended.is_set()
+    assert not await is_running(other.pk)
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert {type(one) for one in results} == {asyncio.CancelledError}
 
 
 async def test_reading_that_began_before_a_choice_does_not_replace_its_result(table_kernels: Settings) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import close_client
 from chat.python.table_readings import kernel_reading, live_readings, reading_requests, stored_readings
+from chat.python.table_readings.file_for_kernel import FileForKernel
 from tests.factories import make_attachment, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -189,6 +190,23 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
     monkeypatch.setattr(live_readings, "read_attachment", describe)
     assert reading_requests.find_or_read_table(attachment) is None
     assert connections == [None]
+
+
+def test_prose_is_recognized_once_and_other_files_are_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def note_name(attachment: Attachment) -> FileForKernel:
+        read.append(attachment.name)
+        return FileForKernel(attachment.name, b"prose", None)
+
+    monkeypatch.setattr(reading_requests, "read_file", note_name)
+    owner = make_user()
+    for name in ("notes.txt", "sales.csv"):
+        attachment = make_attachment(owner, name=name, data=CSV)
+        for _ in range(2):
+            with suppress(reading_requests.NotATable):
+                assert reading_requests.find_table(attachment) is None
+    assert read == ["notes.txt"]
 
 
 async def test_too_many_requests_are_refused(table_kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
