@@ -27,7 +27,7 @@ from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import NOT_RUN, CodeRun
 from chat.emulator.demo.language import Plan
-from chat.emulator.demo.plan import answer_clock, plan_answer
+from chat.emulator.demo.plan import answer_absent_file, answer_clock, plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
@@ -100,6 +100,8 @@ class DemoModel:
         # The table may be a file that only the session has.
         is_absent = not isinstance(plan, str) and plan.file not in ("", *(file.name for file in files))
         in_session = RUN_PYTHON in request.functions and (is_absent or not request.has_code_execution)
+        if is_absent and request.has_code_execution and not in_session:
+            plan = answer_absent_file(request.prompt, plan.file)
         if isinstance(plan, str):
             for chunk in builder.text_chunks(plan):
                 yield chunk
