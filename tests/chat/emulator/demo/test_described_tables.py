@@ -136,7 +136,9 @@ def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Pa
     note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}
     result, _ = run('"n" per month', note, b"", tmp_path)
     assert (result.printed["highest"], result.number("highest value")) == ("2024-01", 8)
-    code = "pd.DataFrame({'day': ['2024-01-01', '12921-08-18', '-0768-01-01', '9999-12-31', '2024-01-03'], 'n': range(5)})"
+    code = (
+        "pd.DataFrame({'day': ['2024-01-01', '12921-08-18', '-0768-01-01', '9999-12-31', '2024-01-03'], 'n': range(5)})"
+    )
     _, comment = run('Plot "n" over "day"', {**note, "read_as": code}, b"", tmp_path)
     assert 'Left out, without a value for "n" or "day": 3 of 5 rows.' in comment
 
