@@ -89,11 +89,6 @@ def answer_clock(text: str, date: Mapping[str, str]) -> str:
     return sentence("clock" if date else "no_clock", prompt.language, **facts) + "\n"
 
 
-def answer_absent_file(text: str, file: str) -> str:
-    """Return the answer to a question about a file that the code of the answer cannot open."""
-    return sentence("absent", read_prompt(text[:LENGTH_LIMIT]).language, file=[file]) + "\n"
-
-
 def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[str]) -> Plan | list[str] | None:
     """Return the plan for a prompt, or the words that were not understood; `None` if it fits several tables.
 

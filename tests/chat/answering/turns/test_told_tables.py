@@ -70,7 +70,8 @@ async def test_table_is_told_alike_in_each_request_and_by_each_engine(sessions: 
 
 async def test_demo_model_describes_a_workbook_of_this_and_of_an_earlier_question(sessions: Settings) -> None:
     conversation = await new_conversation(model=DEMO_MODEL)
-    rows: list[list[Cell]] = [["month", "sales"], *([f"M{number}", number * 1.5] for number in range(1, 10))]
+    rows: list[list[Cell]] = [["month", "sales"]]
+    rows += [[f"M{number}", number * 1.5] for number in range(1, 10)]
     file = await database_sync_to_async(make_file)(conversation, "sales.xlsx", excel_file({"Sales": rows}), EXCEL)
     for files in ([file], []):
         turn, _ = await ask(sessions, conversation, DESCRIBE, *files)
