@@ -123,8 +123,8 @@ class CodeTools(Protocol):
         """
         ...
 
-    async def read_tables(self, files: Sequence[Attachment]) -> None:
-        """Wait, for a limited time, until it is known how the tables among these files are read."""
+    async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
+        """Wait, for a limited time, until it is known how the tables of a question, and of earlier ones, are read."""
         ...
 
     def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:

@@ -26,7 +26,7 @@ from chat.emulator import wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import NOT_RUN, CodeRun
-from chat.emulator.demo.language import Plan
+from chat.emulator.demo.language import LENGTH_LIMIT, Plan, read_prompt, sentence
 from chat.emulator.demo.plan import answer_clock, plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
@@ -100,6 +100,8 @@ class DemoModel:
         # The table may be a file that only the session has.
         is_absent = not isinstance(plan, str) and plan.file not in ("", *(file.name for file in files))
         in_session = RUN_PYTHON in request.functions and (is_absent or not request.has_code_execution)
+        if not isinstance(plan, str) and is_absent and request.has_code_execution and not in_session:
+            plan = _answer_absent_file(request.prompt, plan.file)
         if isinstance(plan, str):
             for chunk in builder.text_chunks(plan):
                 yield chunk
@@ -143,6 +145,11 @@ class DemoModel:
                 yield builder.chunk(wire.image_part(output.data, output.mime_type))
         for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment, plan.remarks)):
             yield chunk
+
+
+def _answer_absent_file(text: str, file: str) -> str:
+    """Return the answer to a question about a file that the code of the answer cannot open."""
+    return sentence("absent", read_prompt(text[:LENGTH_LIMIT]).language, file=[file]) + "\n"
 
 
 async def _in_one_piece(data: bytes) -> AsyncIterator[bytes]:

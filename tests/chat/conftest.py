@@ -54,13 +54,15 @@ def scenarios_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def emulated(scenarios_url: str, settings: Settings) -> Iterator[Settings]:
+async def emulated(scenarios_url: str, settings: Settings) -> AsyncIterator[Settings]:
     """Settings that point at it."""
     settings.GOOGLE_GEMINI_BASE_URL = scenarios_url
     settings.GEMINI_EMULATED = True
     settings.PROVIDER_RETRY_PAUSE_S = 0.01
     settings.PROVIDER_RETRY_LIMIT_S = 1
     yield settings
+    # A turn reads attached tables in kernels.
+    await close_client()
     turn_store.close_connection()
     prompt_reader.close_connection()
     log_folder.close_connection()

@@ -214,12 +214,13 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: b
     """Return the request; uploads files that the provider must store first.
 
     A file of an earlier message that cannot be stored is only named. `waits`: whether to wait until the tables of the
-    question are read.
+    questions are read.
     """
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()
     if waits and (tools := code_tools()):
-        await tools.read_tables([placed.attachment for placed in rows.records[-1].attachments])
+        *earlier, question = ([placed.attachment for placed in record.attachments] for record in rows.records)
+        await tools.read_tables(question, [file for files in earlier for file in files])
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
     if not prepared.to_upload:

@@ -112,7 +112,7 @@ def _delimiter(value: object) -> str:
 
 def _one_of(key: str, allowed: tuple[str, ...], value: object) -> str:
     if value not in allowed or not isinstance(value, str):
-        _refuse(key, f"one of {' '.join(allowed)}")
+        _refuse(key, f"one of {', '.join(f'“{one}”' for one in allowed)}")
     return value
 
 

@@ -75,8 +75,13 @@ async def choose(attachment: Attachment, choices: Choices, limit_s: float) -> Ta
         return await asyncio.shield(task)
 
 
-async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) -> dict[uuid.UUID, TableReading]:
-    """Return how the tables among the files of a question were read, by the ids of attachments.
+async def reading_for_turn(
+    attachments: Iterable[Attachment], limit_s: float, earlier: Iterable[Attachment] = ()
+) -> dict[uuid.UUID, TableReading]:
+    """Return how the tables among the files of a question were read, and of earlier ones, by the ids of attachments.
+
+    Those of earlier questions may not be read since the reader changed, or since no kernel was free; one that failed
+    in the last minute is left out.
 
     Readings that are not stored yet are begun, or joined if they run since the upload, and awaited for at most
     `limit_s` seconds in all; they go on afterwards, for the next turn. An attachment is absent if it holds no table,
@@ -84,7 +89,8 @@ async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) ->
     table then. Call this in the server's event loop. It blocks neither the loop nor a connection of the database
     while a kernel works, and raises only errors of the database.
     """
-    tables = {one.pk: one for one in attachments if can_hold_table(one)}
+    new = {one.pk: one for one in attachments if can_hold_table(one)}
+    tables = new | {one.pk: one for one in earlier if can_hold_table(one)}
     if not tables:
         return {}
     readings: dict[uuid.UUID, TableReading]
@@ -92,8 +98,10 @@ async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) ->
     tasks: dict[uuid.UUID, Task] = {}
     if is_enabled():
         try:
-            for pk in tables.keys() - readings.keys():
-                tasks[pk] = _join(tables[pk])
+            failed = caches["process"].get_many([failure_key(pk) for pk in tables])
+            for pk, table in tables.items():
+                if pk not in readings and (pk in new or failure_key(pk) not in failed):
+                    tasks[pk] = _join(table)
         except TooManyPreviews:
             logger.info("A turn does not wait for all readings of its tables: its owner has too many of them.")
     if tasks:

@@ -15,7 +15,7 @@ def summarize(column: TableColumn) -> str:
             return column.minimum
         return _("%(first)s to %(last)s") % {"first": column.minimum, "last": column.maximum}
     is_frequent = any(example.count > 1 for example in column.examples)
-    texts = [f"{one.text} ({one.count:,})" if is_frequent else one.text for one in column.examples]
+    texts = [f"{one.text} ({one.count})" if is_frequent else one.text for one in column.examples]
     rest = column.distinct - len(texts)
     listed = ", ".join(texts)
     if rest <= 0 or not texts:

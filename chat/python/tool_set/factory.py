@@ -73,9 +73,9 @@ class PythonTools:
             if is_kept_in_session(file)
         }
 
-    async def read_tables(self, files: Sequence[Attachment]) -> None:
-        """Wait until the tables among these files are read, so that requests say how."""
-        await reading_for_turn(files, READING_LIMIT_S)
+    async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
+        """Wait until the tables of a question, and of earlier ones, are read, so that requests say how."""
+        await reading_for_turn(files, READING_LIMIT_S, earlier)
 
     def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
         """Return what is told about the tables whose reading is stored, with the names that code finds."""

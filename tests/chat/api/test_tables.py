@@ -127,10 +127,10 @@ async def test_choice_changes_the_table_and_stays_until_it_is_taken_back(table_k
         ({"encoding": "rot13"}, "“rot13” is not a known encoding of text; known are UTF-8, UTF-16, Windows-1252 and "),
         ({"encoding": 8}, "This is not a known encoding of text;"),
         ({"delimiter": "::"}, "The choice “delimiter” must be one character, such as “;”, and no quotation mark or "),
-        ({"decimal": "'"}, "The choice “decimal” must be one of . ,"),
+        ({"decimal": "'"}, "The choice “decimal” must be one of “.”, “,”"),
         ({"header_rows": 11}, "The choice “header_rows” must be a whole number from 0 to 10."),
         ({"header_rows": True}, "The choice “header_rows” must be a whole number from 0 to 10."),
-        ({"date_order": "YDM"}, "The choice “date_order” must be one of DMY MDY YMD."),
+        ({"date_order": "YDM"}, "The choice “date_order” must be one of “DMY”, “MDY”, “YMD”."),
         (
             {"missing_words": "n/a"},
             "The choice “missing_words” must be a list of at most 20 texts of 1 to 40 characters.",

@@ -281,6 +281,18 @@ async def test_file_of_the_session_is_read_there_and_that_of_the_request_where_c
         assert "Rows by `shop`, **2** groups" in text
 
 
+async def test_file_that_the_code_cannot_open_is_answered_with_a_sentence(http: aiohttp.ClientSession) -> None:
+    body = {
+        "contents": [{"parts": [{"text": NOTE}, {"text": "Describe “sales.xlsx”"}]}],
+        "tools": [{"codeExecution": {}}],
+    }
+    async with http.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response:
+        parts = (await response.json())["candidates"][0]["content"]["parts"]
+    text = "".join(part.get("text", "") for part in parts)
+    assert text.startswith("I cannot open `sales.xlsx` here: only the Python session has this file.")
+    assert not any("executableCode" in part for part in parts)
+
+
 async def test_other_functions_do_not_run_code(client: genai.Client) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["echo"])
     assert "Code execution is off" in text_of(chunks)

@@ -17,12 +17,14 @@ from attachments.models import Attachment, AttachmentPreview
 from attachments.validation import EXCEL
 from chat.answering.prompt.provider_files import NOT_TAKEN, TOO_LARGE
 from chat.answering.prompt.table_notes import INTRODUCTION
-from chat.models import Conversation, ProviderFile, PythonSession
+from chat.models import Conversation, Message, ProviderFile, PythonSession
 from chat.providers.google.provider import GeminiProvider
 from chat.python.kernels.table_reading import parse_table_reading
 from chat.python.session_panel import panel_html
 from chat.python.sessions import control
 from chat.python.table_readings.stored_readings import store_choices
+from chat.python.table_readings.suggestions import DESCRIBE
+from chat.vocabulary.demo_model import DEMO_MODEL
 from chat.vocabulary.parts import Engine
 from tests.chat.answering.turns.session_turns import ask_with_files, make_file, outputs_of, session_conversation
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, fresh_page, new_conversation
@@ -55,12 +57,28 @@ async def test_table_is_told_alike_in_each_request_and_by_each_engine(sessions: 
     read = json.loads(line)
     assert (read["file"], read["rows"], list(read["columns"])) == ("ticks.csv", 30, ["DateTime", "Bid", "Ask"])
     assert any("UTF-16" in note for note in read["notes"])
+    # A newer version of the reader has not read it yet.
+    await AttachmentPreview.objects.filter(attachment=file).aupdate(version=1)
     _, second = await ask(sessions, conversation, "What is the highest bid?")
     await Conversation.objects.filter(pk=conversation.pk).aupdate(engine="session", model="scenario-function-script")
-    turn, third = await ask(sessions, conversation, "import pandas\nprint(len(pandas.read_csv('ticks.csv')))")
+    code = f"import pandas as pd\ntable = {read['read_as']}\nprint(len(table), *table)"
+    turn, third = await ask(sessions, conversation, code)
     assert turn.engine == Engine.SESSION
     assert told(first) == told(second) == told(third)
-    assert await outputs_of(turn) == ["30\n"]
+    assert await outputs_of(turn) == ["30 DateTime Bid Ask\n"]
+
+
+async def test_demo_model_describes_a_workbook_of_this_and_of_an_earlier_question(sessions: Settings) -> None:
+    conversation = await new_conversation(model=DEMO_MODEL)
+    rows: list[list[Cell]] = [["month", "sales"]]
+    rows += [[f"M{number}", number * 1.5] for number in range(1, 10)]
+    file = await database_sync_to_async(make_file)(conversation, "sales.xlsx", excel_file({"Sales": rows}), EXCEL)
+    for files in ([file], []):
+        turn, _ = await ask(sessions, conversation, DESCRIBE, *files)
+        assert (turn.engine, turn.status) == (Engine.SESSION, "done")
+        message = await Message.objects.aget(pk=turn.message_id)
+        assert "The table has **9** rows" in message.text
+        assert all(name in message.text for name in ("`month`", "`sales`"))
 
 
 async def test_workbook_of_an_earlier_question_takes_code_to_the_session(sessions: Settings) -> None:

@@ -114,13 +114,13 @@ def test_lines_around_a_table_roles_and_gaps_are_respected_and_said(tmp_path: Pa
     result, comment = run('Plot "share" over "year"', SHOPS_NOTE, SHOPS, tmp_path)
     [(years, shares)] = result.figures[0].lines
     assert (years, shares) == ([2019, 2020, 2023], [1.5, 2.5, 3.5])
-    assert '1 of 4 rows have no value for "share" or "year" and are left out.' in comment
+    assert 'Left out, without a value for "share" or "year": 1 of 4 rows.' in comment
     assert comment.endswith("How the server read the table: “A row with a total, the last one, is left out.”")
     result, _ = run('Compare "share" by "shop"', SHOPS_NOTE, SHOPS, tmp_path)
     assert result.figures[0].bars == [2.5, 2.5]
     result, comment = run('Summe von "share"', SHOPS_NOTE, SHOPS, tmp_path)
     assert result.number("sum") == 7.5
-    assert '1 von 4 Zeilen haben keinen Wert für "share" und zählen nicht mit.' in comment
+    assert 'Ohne Wert für "share", daher nicht mitgezählt: 1 von 4 Zeilen.' in comment
     _, comment = run("描述这个表格", SHOPS_NOTE, SHOPS, tmp_path)
     assert "缺失值：share 1。" in comment
 
@@ -144,9 +144,11 @@ def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Pa
     note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}
     result, _ = run('"n" per month', note, b"", tmp_path)
     assert (result.printed["highest"], result.number("highest value")) == ("2024-01", 8)
-    code = "pd.DataFrame({'day': ['2024-01-01', '12921-08-18', '-0768-01-01', '2024-01-03'], 'n': [1, 2, 3, 4]})"
+    code = (
+        "pd.DataFrame({'day': ['2024-01-01', '12921-08-18', '-0768-01-01', '9999-12-31', '2024-01-03'], 'n': range(5)})"
+    )
     _, comment = run('Plot "n" over "day"', {**note, "read_as": code}, b"", tmp_path)
-    assert '2 of 4 rows have no value for "n" or "day"' in comment
+    assert 'Left out, without a value for "n" or "day": 3 of 5 rows.' in comment
 
 
 def test_shortened_lists_are_said(tmp_path: Path) -> None:
