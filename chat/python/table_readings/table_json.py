@@ -74,7 +74,8 @@ def _column_json(column: TableColumn) -> ColumnJSON:
         "type": type_of(column),
         "role": column.role,
         "missing": column.missing,
-        "summary": summarize(column),
+        # The same in every language, also for a single value.
+        "summary": f"{column.minimum} to {column.maximum}" if column.minimum else summarize(column),
         "sample": [example.text for example in column.examples],
         "note": column.note,
     }
