@@ -27,6 +27,7 @@ _BY_SUFFIX = {
 """Keys of the formats of files; those of a workbook for all others."""
 _NAMED = ("sheet", "path")
 """Values of these keys are known from the file alone."""
+_ORDER = (*_NAMED, *(key for key in KEYS if key not in _NAMED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Control:
 def controls_of(name: str, reading: TableReading, choices: Choices) -> list[Control]:
     """Return the controls that make sense for a file of this name, under which code finds it."""
     known = {**reading.reading, **reading.candidates}
-    keys = [key for key in KEYS if key in _BY_SUFFIX.get(suffix_of(name), _SHEETS) or key in known]
+    keys = [key for key in _ORDER if key in _BY_SUFFIX.get(suffix_of(name), _SHEETS) or key in known]
     controls = [_control(key, reading, dict(choices)) for key in keys]
     # A list with nothing but the automatic value and itself is no choice.
     return [one for one in controls if one.key not in _NAMED or len(one.options) > 2 or one.key in choices]

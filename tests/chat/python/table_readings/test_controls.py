@@ -15,14 +15,15 @@ BOOK = TableReading(format="Excel", reading={"sheet": "Sales"}, candidates={"she
     ("name", "reading", "keys"),
     [
         ("a.csv", TableReading(), "encoding delimiter decimal header_rows date_order missing_words"),
-        ("a.xlsx", BOOK, "decimal header_rows date_order missing_words sheet"),
+        ("a.xlsx", BOOK, "sheet decimal header_rows date_order missing_words"),
         ("a.xlsx", TableReading(reading={"sheet": "Sales"}), "decimal header_rows date_order missing_words"),
         (
             "a.json",
             TableReading(reading={"path": "a"}, candidates={"path": ["b"]}),
-            "encoding date_order missing_words path",
+            "path encoding date_order missing_words",
         ),
         ("a.parquet", TableReading(), ""),
+        ("a.feather", TableReading(), ""),
     ],
 )
 def test_each_format_has_its_controls(name: str, reading: TableReading, keys: str) -> None:
