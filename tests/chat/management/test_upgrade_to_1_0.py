@@ -65,6 +65,7 @@ def old(tmp_path: Path) -> Database:
     assert not database.manage("migrate").startswith("refused")
     # Later migrations are not applied yet.
     assert not database.manage("migrate", "chat", "0001").startswith("refused")
+    assert not database.manage("migrate", "attachments", "0002").startswith("refused")
     applied = "".join(
         APPLIED.format(app, f"{number:04}" if number < count else last)
         for app, (count, last) in BEFORE_1_0.items()
