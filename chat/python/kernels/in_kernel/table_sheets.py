@@ -185,10 +185,13 @@ def odd_notes(sheet: Sheet, rows: SheetRows) -> list[str]:
 
 
 def regions_of_others(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], name: str) -> list[str]:
-    """Return what can be read in place of a table, after it: other tables of its sheet, other sheets, hidden ones."""
+    """Return what can be read in place of a table, after it: other tables of its sheet, other visible sheets.
+
+    Hidden sheets are not offered: a person does not see them. They can be chosen by their names.
+    """
     tables = sorted(regions, key=lambda one: -one.size) if len(regions) > 1 else []
     others = [*map(sheet.table_name, tables)]
-    for other in (*opened.visible, *opened.hidden):
+    for other in opened.visible:
         if other != sheet.name and len(others) < CANDIDATES_SHOWN and has_cells(opened.workbook, opened.reader, other):
             others.append(other)
     return [name, *(other for other in others if other != name)]
