@@ -31,12 +31,12 @@ def test_each_format_has_its_controls(name: str, reading: TableReading, keys: st
 
 
 def test_list_has_the_found_value_first_and_marks_the_chosen_one() -> None:
-    sheet = controls_of("a.xlsx", BOOK, {})[-1]
+    sheet = controls_of("a.xlsx", BOOK, {})[0]
     assert [option.label for option in sheet.options] == ["Sales (automatic)", "Sales", "Costs"]
     chosen = controls_of(
         "a.xlsx", TableReading(reading={"sheet": "Costs"}, candidates={"sheet": ["Sales"]}), {"sheet": "Costs"}
     )
-    assert [(one.label, one.is_chosen) for one in chosen[-1].options] == [
+    assert [(one.label, one.is_chosen) for one in chosen[0].options] == [
         ("Automatic", False),
         ("Costs", True),
         ("Sales", False),
