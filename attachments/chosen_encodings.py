@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from attachments.encoding_names import encoding_name
+from attachments.piecewise_decoding import decode
 from attachments.text_encoding import CODECS_OF_MARKS, TextEncoding, detect_encoding, find_bad_bytes
 
 #: The encodings that can be chosen, by Python's names. Only encodings of text: Python's codecs also unpack archives.
@@ -57,13 +58,13 @@ def encoding_of(data: bytes, chosen: str) -> TextEncoding:
         return detect_encoding(data)
     codec = _exact_codec(data, ENCODINGS[chosen])
     bad_count, first_bad = find_bad_bytes(data, codec)
-    text = data.decode(codec, "replace")
+    text = decode(data, codec, "replace")
     return TextEncoding(
         codec=codec,
         bad_count=bad_count,
         first_bad=first_bad,
-        nul_count=text.rstrip("\0\x1a").count("\0"),
-        has_end_mark="\x1a" in text[len(text.rstrip("\0\x1a")) :],
+        nul_count=text.count("\0"),
+        has_end_mark="\x1a" in text[len(text.rstrip("\0\x1a\r\n")) :],
     )
 
 

@@ -69,9 +69,10 @@ class Server(daphne_server.Server):
                 # Downloads, and requests that wait for code.
                 self.wait_until_closed(Request, max(daphne_server.CLOSE_LIMIT_S, end_at - loop.time())),
             )
-            await live_readings.end_all()
         except Exception:
             logger.exception("the server could not drain")
+        try:
+            await live_readings.end_all()
         finally:
             self.stop()
 

@@ -13,7 +13,7 @@ from attachments.models import Attachment
 from chat.people.access import SignedInRequest, readable_attachment
 from chat.people.login_redirects import login_required_post
 from chat.python.kernels.table_reading import TableReading
-from chat.python.table_readings.choices import InvalidChoice
+from chat.python.table_readings.choices import KEYS, InvalidChoice
 from chat.python.table_readings.controls import choices_from_form
 from chat.python.table_readings.live_readings import TooManyPreviews
 from chat.python.table_readings.reading_requests import (
@@ -60,7 +60,7 @@ def attachment_reading(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
         return HttpResponse(status=204)
     error, reading = "", None
     try:
-        reading = choose_reading(attachment, choices_from_form(request.POST.dict()))
+        reading = choose_reading(attachment, _changes(request))
         error = "" if reading else STILL_READING
     except TooManyPreviews:
         error = TOO_MANY
@@ -71,6 +71,12 @@ def attachment_reading(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
     if reading is None:
         reading = find_reading(attachment.pk) or TableReading(error=UNREAD)
     return _render(attachment, reading, error=error, is_open=True)
+
+
+def _changes(request: ASGIRequest) -> dict[str, object]:
+    """Return the choices of the form, which holds all of them. Raises InvalidChoice."""
+    choices = choices_from_form(request.POST.dict())
+    return {key: choices.get(key) for key in KEYS}
 
 
 def _render(attachment: Attachment, reading: TableReading, *, error: str = "", is_open: bool = False) -> HttpResponse:

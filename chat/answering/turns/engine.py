@@ -19,6 +19,7 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
@@ -28,7 +29,7 @@ from attachments.code_files import name_in_code
 from attachments.store import BytesUnavailable
 from chat.answering.code_tools import code_tools
 from chat.answering.prompt import history, provider_files
-from chat.answering.prompt.file_choice import FilesTooLarge
+from chat.answering.prompt.file_choice import FilesTooLarge, sent_files
 from chat.answering.prompt.history import PreparedRequest
 from chat.answering.prompt.refused_files import save_refused
 from chat.answering.prompt.replay import Replay
@@ -176,8 +177,8 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             turn.note_state(prepared.request.state)
             await _collect(turn, prepared)
         except ProviderError as error:
-            sent_files = prepared.earlier_files if prepared else ()
-            retry = None if turn.has_received else policy.after_failure(error, sent_files=sent_files)
+            earlier_files = prepared.earlier_files if prepared else ()
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=earlier_files)
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(prepared, prepared.question_files)
@@ -219,8 +220,8 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: b
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()
     if waits and (tools := code_tools()):
-        *earlier, question = ([placed.attachment for placed in record.attachments] for record in rows.records)
-        await tools.read_tables(question, [file for files in earlier for file in files])
+        *earlier, question = map(sent_files, rows.records)
+        await tools.read_tables(question, [*chain.from_iterable(earlier), *rows.project_files])
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
     if not prepared.to_upload:

@@ -8,6 +8,7 @@ from functools import cache, partial
 
 from django.db.models import QuerySet
 
+from attachments.code_files import name_in_code
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.table_types import TABLE_TYPES
@@ -196,7 +197,8 @@ def _earlier_code_ran(question: Message) -> bool:
 
 def is_data(mime_type: str, name: str) -> bool:
     """Return whether a file holds data to compute with."""
-    return mime_type.startswith(DATA_TYPES) or is_image_type(mime_type) or name.lower().endswith(DATA_SUFFIXES)
+    has_data_name = name_in_code(name, mime_type).lower().endswith(DATA_SUFFIXES)
+    return mime_type.startswith(DATA_TYPES) or is_image_type(mime_type) or has_data_name
 
 
 def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None, capabilities: Capabilities) -> None:

@@ -15,7 +15,7 @@ from chat.api.serializers.tables import TableChangeSerializer, TablePendingSeria
 from chat.api.views.base import ApiView
 from chat.people.access import NotFound, readable_attachment
 from chat.python.kernels.table_reading import TableReading
-from chat.python.table_readings.choices import InvalidChoice, change_choices
+from chat.python.table_readings.choices import InvalidChoice
 from chat.python.table_readings.live_readings import TooManyPreviews
 from chat.python.table_readings.reading_requests import (
     NotATable,
@@ -24,7 +24,6 @@ from chat.python.table_readings.reading_requests import (
     choose_reading,
     find_table,
 )
-from chat.python.table_readings.stored_readings import load_choices
 from chat.python.table_readings.table_files import can_hold_table
 from chat.python.table_readings.table_json import table_json
 
@@ -87,9 +86,8 @@ class AttachmentTable(ApiView):
         serializer = TableChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         try:
-            choices = change_choices(load_choices(attachment.pk).choices, serializer.validated_data["reading"])
             self.require_asgi()
-            reading = choose_reading(attachment, choices)
+            reading = choose_reading(attachment, serializer.validated_data["reading"])
         except InvalidChoice as error:
             raise Problem(ProblemType.INVALID, str(error), errors={"reading": [str(error)]}) from None
         except (NotATable, ReadingUnavailable, TooManyPreviews) as error:

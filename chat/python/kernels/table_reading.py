@@ -23,6 +23,8 @@ EXAMPLES_LIMIT = 3
 NAME_LIMIT_CHARS = 80
 TEXT_LIMIT_CHARS = 40
 CANDIDATES_LIMIT = 20
+CHOICE_LIMIT_CHARS = 200
+"""Length of a chosen text, such as the name of a sheet."""
 WORDS_LIMIT = 20
 CHOICE_KEYS = tuple(Choices.__annotations__)
 Choice: TypeAlias = str | int | list[str]
@@ -134,7 +136,7 @@ def _parse_candidates(value: object) -> dict[str, list[Choice]]:
 def _choice(value: object) -> Choice | None:
     """Return a value of a choice; None if it has another type. A delimiter may be a tab."""
     if isinstance(value, str):
-        return clean_text(value)[:NAME_LIMIT_CHARS]
+        return clean_text(value)[:CHOICE_LIMIT_CHARS]
     if isinstance(value, list):
         return [_text(word, TEXT_LIMIT_CHARS) for word in value[:WORDS_LIMIT]]
     return natural_number(value, _NUMBER_LIMIT)

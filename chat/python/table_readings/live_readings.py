@@ -11,17 +11,16 @@ import logging
 import time
 import uuid
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from channels.db import database_sync_to_async
 from django.core.cache import caches
 
 from attachments.models import Attachment
-from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import close_client, is_enabled
-from chat.python.table_readings.choices import InvalidChoice, check_effect
+from chat.python.table_readings.choices import InvalidChoice, change_choices, check_effect
 from chat.python.table_readings.kernel_reading import read_attachment
 from chat.python.table_readings.stored_readings import load_choices, store_choices, store_reading, stored_readings
 from chat.python.table_readings.table_files import can_hold_table
@@ -57,7 +56,11 @@ async def is_running(attachment_id: uuid.UUID) -> bool:
 async def join(attachment: Attachment) -> TableReading | None:
     """Read an attachment, or wait for the reading that runs already. Raises TooManyPreviews."""
     # The others may go on waiting when this caller has gone away.
-    return await asyncio.shield(_join(attachment))
+    try:
+        return await asyncio.shield(_join(attachment))
+    except InvalidChoice:
+        # It was read as somebody chose just now, and that does not fit the file.
+        return await asyncio.shield(_start(attachment, None))
 
 
 async def begin(attachment: Attachment) -> None:
@@ -65,12 +68,14 @@ async def begin(attachment: Attachment) -> None:
     _join(attachment)
 
 
-async def choose(attachment: Attachment, choices: Choices, limit_s: float) -> TableReading | None:
+async def choose(attachment: Attachment, changes: Mapping[str, object], limit_s: float) -> TableReading | None:
     """Read an attachment as its owner chooses; the choices are stored with the result if the file can be read so.
+
+    `changes`: see `change_choices`. They change the choices of the moment when the reading begins.
 
     Raises TimeoutError after `limit_s`, while the reading goes on; InvalidChoice, TooManyPreviews.
     """
-    task = _start(attachment, choices)
+    task = _start(attachment, changes)
     async with asyncio.timeout(limit_s):
         return await asyncio.shield(task)
 
@@ -100,7 +105,9 @@ async def reading_for_turn(
         try:
             failed = caches["process"].get_many([failure_key(pk) for pk in tables])
             for pk, table in tables.items():
-                if pk not in readings and (pk in new or failure_key(pk) not in failed):
+                is_due = pk not in readings and (pk in new or failure_key(pk) not in failed)
+                # One that runs although there is a stored one was begun by a new choice.
+                if is_due or _find_running(pk):
                     tasks[pk] = _join(table)
         except TooManyPreviews:
             logger.info("A turn does not wait for all readings of its tables: its owner has too many of them.")
@@ -136,15 +143,15 @@ def _join(attachment: Attachment) -> Task:
     return _find_running(attachment.pk) or _start(attachment, None)
 
 
-def _start(attachment: Attachment, choices: Choices | None) -> Task:
-    """Start a reading after the one that runs. `choices`: new ones, or `None` for those that are stored."""
+def _start(attachment: Attachment, changes: Mapping[str, object] | None) -> Task:
+    """Start a reading after the one that runs. `changes`: of the stored choices, or `None`."""
     loop = asyncio.get_running_loop()
     tasks, unfinished = _running.setdefault(loop, {}), _unfinished.setdefault(loop, {})
     # Counted here and not where a reading waits for its kernel: it may wait for an earlier one of its file before.
     if [*unfinished.values()].count(attachment.owner_id) > WAITING_LIMIT:
         raise TooManyPreviews
     _count_request(attachment.owner_id)
-    task = loop.create_task(_read(attachment, choices, tasks.get(attachment.pk)), name="table reading")
+    task = loop.create_task(_read(attachment, changes, tasks.get(attachment.pk)), name="table reading")
     tasks[attachment.pk] = task
     unfinished[task] = attachment.owner_id
 
@@ -161,10 +168,12 @@ def _start(attachment: Attachment, choices: Choices | None) -> Task:
     return task
 
 
-async def _read(attachment: Attachment, choices: Choices | None, earlier: Task | None) -> TableReading | None:
+async def _read(
+    attachment: Attachment, changes: Mapping[str, object] | None, earlier: Task | None
+) -> TableReading | None:
     if earlier is not None:
         await asyncio.wait({earlier})
-    return await (_read_as_stored(attachment) if choices is None else _read_as_chosen(attachment, choices))
+    return await (_read_as_stored(attachment) if changes is None else _read_as_chosen(attachment, changes))
 
 
 async def _read_as_stored(attachment: Attachment) -> TableReading | None:
@@ -177,8 +186,10 @@ async def _read_as_stored(attachment: Attachment) -> TableReading | None:
     return reading
 
 
-async def _read_as_chosen(attachment: Attachment, choices: Choices) -> TableReading | None:
+async def _read_as_chosen(attachment: Attachment, changes: Mapping[str, object]) -> TableReading | None:
     """Read the file and store the choices with the result. Raises InvalidChoice."""
+    chosen = await database_sync_to_async(load_choices, thread_sensitive=False)(attachment.pk)
+    choices = change_choices(chosen.choices, changes)
     reading = await read_attachment(attachment, choices)
     if reading is None or not reading.is_lasting:
         return reading

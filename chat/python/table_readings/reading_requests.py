@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from asgiref.sync import async_to_sync
@@ -11,11 +12,10 @@ from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable
 from chat.models.database_thread import close_connection
-from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import is_enabled
 from chat.python.table_readings import live_readings
-from chat.python.table_readings.choices import InvalidChoice
+from chat.python.table_readings.choices import InvalidChoice, change_choices
 from chat.python.table_readings.kernel_reading import read_file
 from chat.python.table_readings.live_readings import TooManyPreviews
 from chat.python.table_readings.stored_readings import find_reading, load_choices
@@ -92,16 +92,19 @@ def read_upload(attachment: Attachment) -> None:
             begin_reading(attachment)
 
 
-def choose_reading(attachment: Attachment, choices: Choices) -> TableReading | None:
-    """Read a table as its owner chooses, and store the choices; without any, the reader decides all.
+def choose_reading(attachment: Attachment, changes: Mapping[str, object]) -> TableReading | None:
+    """Read a table as its owner chooses, and store the choices. `changes`: see `change_choices`.
 
     Blocks until the file is read, for at most `CHOICE_LIMIT_S`: then the result is `None`. If the file cannot be read
     so, the former choices stay. Raises InvalidChoice, NotATable, ReadingUnavailable, TooManyPreviews.
     """
+    former = load_choices(attachment.pk).choices
+    choices = change_choices(former, changes)
     if "encoding" in choices and not is_text(attachment.mime_type):
         raise InvalidChoice("encoding", NO_ENCODING)
     reading = find_reading(attachment.pk)
-    if reading is not None and choices == load_choices(attachment.pk).choices:
+    # A reading that runs may be about to store another choice.
+    if reading is not None and choices == former and not async_to_sync(live_readings.is_running)(attachment.pk):
         return reading
     if reading is None:
         _check_prose(attachment)
@@ -109,7 +112,7 @@ def choose_reading(attachment: Attachment, choices: Choices) -> TableReading | N
         raise ReadingUnavailable(TURNED_OFF)
     close_connection()
     try:
-        reading = async_to_sync(live_readings.choose)(attachment, choices, CHOICE_LIMIT_S)
+        reading = async_to_sync(live_readings.choose)(attachment, changes, CHOICE_LIMIT_S)
     except TimeoutError:
         return None
     if reading is None:

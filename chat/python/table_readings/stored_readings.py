@@ -67,6 +67,7 @@ def store_reading(attachment_id: uuid.UUID, reading: TableReading, chosen: Chose
 
 def store_choices(attachment_id: uuid.UUID, reading: TableReading, choices: Choices) -> None:
     """Store what the owner has chosen, and the reading that it gives."""
+    former = load_choices(attachment_id).choices
     values = {
         "version": VERSION,
         "content": reading.as_json(),
@@ -76,4 +77,5 @@ def store_choices(attachment_id: uuid.UUID, reading: TableReading, choices: Choi
     # The attachment may have been deleted meanwhile.
     with suppress(IntegrityError):
         AttachmentPreview.objects.update_or_create(attachment_id=attachment_id, defaults=values)
-    forget_uploads_of(attachment_id)
+    if choices.get("encoding") != former.get("encoding"):
+        forget_uploads_of(attachment_id)

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from attachments.code_files import name_in_code
+from attachments.packed_text import PACKED_SUFFIXES
 from attachments.validation import PDF, PREVIEW_SUFFIXES, RASTER_TYPES
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ _GAP = re.compile(" {2,}")
 
 def can_hold_table(attachment: Attachment) -> bool:
     """Return whether a table is looked for in a file. Text files (`.txt`) may still turn out to be prose."""
-    return suffix_of(attachment.name) in PREVIEW_SUFFIXES and attachment.mime_type not in {PDF, *RASTER_TYPES}
+    name = name_in_code(attachment.name, attachment.mime_type)
+    suffixes = PREVIEW_SUFFIXES - PACKED_SUFFIXES
+    return suffix_of(name) in suffixes and attachment.mime_type not in {PDF, *RASTER_TYPES}
 
 
 def suffix_of(name: str) -> str:

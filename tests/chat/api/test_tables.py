@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import uuid
 from pathlib import Path
@@ -110,6 +111,10 @@ async def test_choice_changes_the_table_and_stays_until_it_is_taken_back(table_k
     assert (await read(client, attachment))["columns"][0]["name"] == table["columns"][0]["name"]
     row = await AttachmentPreview.objects.aget()
     assert (row.choices, row.chosen_at is not None) == ({"encoding": "KOI8-R", "header_rows": 1}, True)
+    # Two changes at once both hold.
+    await asyncio.gather(patch(client, attachment, {"decimal": ","}), patch(client, attachment, {"date_order": "DMY"}))
+    changed = {"encoding": "KOI8-R", "header_rows": 1, "decimal": ",", "date_order": "DMY"}
+    assert (await AttachmentPreview.objects.aget()).choices == changed
     # Null takes back one choice, and an empty object all of them.
     assert (await patch(client, attachment, {"encoding": None})).content["columns"][0]["name"] == "Город"
     assert (await patch(client, attachment, {})).status_code == 200
@@ -184,6 +189,7 @@ async def test_refusal_is_a_reading_with_a_sentence(table_kernels: Settings) -> 
         ("paper.pdf", b"%PDF-", "application/pdf"),
         ("notes.txt", b"Dear Anna,\nwe are well.\n", "text/plain"),
         ("code.py", b"print(1)\n", "text/plain"),
+        ("code.py.gz", gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0), "text/plain"),
     ],
 )
 async def test_file_that_is_no_table_has_none(settings: Settings, name: str, data: bytes, mime_type: str) -> None:

@@ -8,10 +8,18 @@ from collections.abc import Sequence
 
 from chat.python.kernels.in_kernel.table_grid import Grid, excerpt, kind_of
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present
-from chat.python.kernels.in_kernel.table_words import LABEL_LIMIT_CHARS, REMARK, TOTAL, is_summary_word
+from chat.python.kernels.in_kernel.table_words import (
+    LABEL_LIMIT_CHARS,
+    REMARK,
+    is_balance,
+    is_summary_word,
+    is_total_word,
+)
 
 LABELLED_ROWS = 200_000
 """Rows among which totals are searched."""
+BALANCE_ROWS = 500
+"""Rows at the beginning and at the end among which balances are searched."""
 END_ROWS = 30
 """Rows at the end that are examined."""
 
@@ -140,10 +148,15 @@ def _float_or_none(text: str) -> float | None:
 
 def describe_totals_within(body: Sequence[Sequence[object]]) -> list[str]:
     """Return a note about rows that look like totals and were kept."""
-    labels = Counter(row[0] for row in body[:LABELLED_ROWS] if isinstance(row[0], str))
-    found = [label for label in labels if len(label) <= LABEL_LIMIT_CHARS and TOTAL.fullmatch(label.strip())]
-    if not found:
+    rows = body[:LABELLED_ROWS]
+    firsts = Counter(map(label_of, rows))
+    labels = {label: count for label, count in firsts.items() if is_total_word(label)}
+    if not labels:
+        # Balances stand before and after bookings, behind a date.
+        outer = [*rows[:BALANCE_ROWS], *rows[BALANCE_ROWS:][-BALANCE_ROWS:]]
+        labels = Counter(cell.strip() for row in outer for cell in row if isinstance(cell, str) and is_balance(cell))
+    if not labels:
         return []
-    count, example = sum(labels[label] for label in found), found[0].strip()
+    count, example = sum(labels.values()), next(iter(labels))
     verb = "looks like a total and is counted as a row" if count == 1 else "look like totals and are counted as rows"
     return [f"{count:,} row{'' if count == 1 else 's'} {verb}, such as “{example}”."]

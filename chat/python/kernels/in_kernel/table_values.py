@@ -138,8 +138,8 @@ def missing_texts(texts: Collection[str], words: Sequence[str] | None) -> list[s
         # Such as grades that are written as signs.
         found = [text for text in found if text not in MISSING_SIGNS]
     if len(others) > 1 and all(len(text) == 2 and text.isupper() for text in others[:1000]):
-        # Namibia, among codes of countries.
-        found = [text for text in found if text != "NA"]
+        # Namibia, among codes of countries, or North Dakota.
+        found = [text for text in found if not (len(text) == 2 and text.isupper())]
     return [text for text in found if not (text == "无" and "有" in others)]
 
 

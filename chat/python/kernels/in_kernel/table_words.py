@@ -19,14 +19,20 @@ UNITS = frozenset(_UNIT_WORDS.split())
 
 
 TOTAL = re.compile(
-    r"(?:grand |sub)?totals?|(?:end|gesamt|zwischen)?summen?|gesamt|insgesamt|gesamtergebnis|sums?|suma|somme|somma|"
-    r"totale?s?|total (?:g[eé]n[eé]ral|general|geral)|totaal|totalt|yhteensä|celkem|razem|összesen|toplam|итого|всего|"
-    r"合计|总计|小计|合計|総計|小計|總計|합계|총계|الإجمالي|المجموع|סה\"כ|कुल",
+    r"(?:grand |sub)?totals?|(?:end|gesamt|zwischen)?summen?|gesamt|insgesamt|(?:gesamt)?ergebnis|sums?|suma|somme|"
+    r"somma|totale?s?|total (?:g[eé]n[eé]ral|general|geral)|totaal|totalt|yhteensä|celkem|razem|összesen|toplam|"
+    r"итого|всего|合计|总计|小计|合計|総計|小計|總計|합계|총계|الإجمالي|المجموع|סה\"כ|कुल",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(
     r"averages?|avg|mean|durchschnitt|mittelwert|mittel|moyenne|media|promedio|média|gemiddelde|średnia|среднее|"
     r"平均|平均值|均值",
+    re.IGNORECASE,
+)
+BALANCE = re.compile(
+    r"(?:anfangs|end|schluss)(?:saldo|bestand)|alter (?:konto)?stand|neuer (?:konto)?stand|"
+    r"(?:opening|closing|beginning|ending|starting) balance|balance (?:brought|carried) forward|"
+    r"(?:ancien|nouveau) solde|solde (?:initial|final)|saldo (?:inicial|final|iniziale|finale|anterior)",
     re.IGNORECASE,
 )
 REMARK = re.compile(
@@ -46,6 +52,19 @@ def is_summary_word(text: str) -> bool:
     if len(label) > LABEL_LIMIT_CHARS:
         return False
     return any(pattern.fullmatch(part) for pattern in (TOTAL, AVERAGE) for part in (label, label.partition(" ")[0]))
+
+
+def is_total_word(text: str) -> bool:
+    """Return whether a text is the label of a total or subtotal: `Total`, `Total 2024`, `North Total`."""
+    label = text.strip().rstrip(":")
+    if len(label) > LABEL_LIMIT_CHARS:
+        return False
+    return any(map(TOTAL.fullmatch, (label, label.partition(" ")[0], label.rpartition(" ")[2])))
+
+
+def is_balance(text: str) -> bool:
+    """Return whether a text is the label of a balance, such as `Closing balance`."""
+    return len(text) <= LABEL_LIMIT_CHARS and bool(BALANCE.fullmatch(text.strip()))
 
 
 def is_unit_like(cells: Sequence[str]) -> bool:

@@ -249,6 +249,12 @@ NOTES = {
     ],
     "a,b\n1,x\na,b\n2,y\n": ["The names of columns are repeated in 1 row below, left out here."],
     "shop,units\nA,5\nTotal,99\nB,7\n": ["1 row looks like a total and is counted as a row, such as “Total”."],
+    "region,units\nNorth,5\nNorth Total,5\nSouth,7\nSouth Total,7\nEast,1\n": [
+        "2 rows look like totals and are counted as rows, such as “North Total”."
+    ],
+    "day,text,amount\n2024-03-01,Opening balance,5\n2024-03-02,Rent,7\n2024-03-03,Fee,2\n": [
+        "1 row looks like a total and is counted as a row, such as “Opening balance”."
+    ],
     "shop,units\nA,5\nB,7\nTotal,12\nSource: till system\n": [
         "The row of totals at the end is left out: “Total, 12”.",
         "A row after the table is left out: “Source: till system”.",
