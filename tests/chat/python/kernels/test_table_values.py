@@ -236,6 +236,7 @@ def test_missing_words_are_counted_and_named_and_can_be_chosen() -> None:
         (("*", "**", "***"), 0),
         (("n.s.", "**", "***"), 0),
         (("NA", "DE", "FR"), 0),
+        (("ND", "NY", "CA"), 0),
         (("有", "无"), 0),
     ],
 )
