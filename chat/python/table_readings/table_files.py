@@ -32,7 +32,7 @@ _GAP = re.compile(" {2,}")
 def can_hold_table(attachment: Attachment) -> bool:
     """Return whether a table is looked for in a file. Text files (`.txt`) may still turn out to be prose."""
     name = name_in_code(attachment.name, attachment.mime_type)
-    suffixes = PREVIEW_SUFFIXES - PACKED_SUFFIXES
+    suffixes = PREVIEW_SUFFIXES - set(PACKED_SUFFIXES)
     return suffix_of(name) in suffixes and attachment.mime_type not in {PDF, *RASTER_TYPES}
 
 
