@@ -168,7 +168,7 @@ def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
     body = body.replace("plt.show()", f"plt.title({title!r})\nplt.show()") if title else body
     kind = "list" if table.kind else "table"
     plan = make_plan(kind, language, imports + body, question, comment, file=table.name or "CSV")
-    return replace(plan, remarks=() if table.kind else _remarks(table, names, language), file="" if table.kind else table.name)
+    return plan if table.kind else replace(plan, remarks=_remarks(table, names, language), file=table.name)
 
 
 def _remarks(table: Table, names: tuple[str, ...], language: str) -> tuple[str, ...]:
