@@ -38,7 +38,22 @@ PIECES = [
         *("\\[", "\\]", "\\(", "\\)", "$5 ", "\\\\", "~", "= ", "| "),
         *("$$\n", "\\[\n", "[^1]:\n", "[^2]: a\n\n    b\n", "[^2]"),
     ),
-    *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "<?", "<![CDATA[", "<script>"),
+    *(
+        "<div>",
+        "</div>",
+        "<!--",
+        "-->",
+        "<pre>",
+        "<b>",
+        "</b>",
+        "<?",
+        "<![CDATA[",
+        "<script>",
+        "<br>",
+        "<sub>",
+        "</sub>",
+    ),
+    *("<details>", "</details>", "<details>\n", "\n</details>\n", "<summary>", "</summary>", "\n-\n", "\n--"),
     *("\ufeff", "\0", "\f", "\v", "\u2028", "\xa0", "\ud83d", "\ude00", "😀"),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
