@@ -83,7 +83,7 @@ def _remove_comments(raw_html: str) -> str:
     is_code = False
     for token in _TOKEN.finditer(raw_html):
         if token[2]:
-            is_code = not token[1] and token[2] == "code" or "data-math-style" in token[0]
+            is_code = (not token[1] and token[2] == "code") or "data-math-style" in token[0]
             pieces.append(token[0])
             continue
         *commented, last = [token[0]] if is_code else token[0].split(_COMMENT_END)
