@@ -84,14 +84,15 @@ def parse_markdown(
 ) -> str:
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
-    With `with_tags`, the tags of `tags` are elements. With `with_positions`, each block has its source position in the
-    attribute `data-sourcepos`. With `with_line_breaks`, each line of a paragraph stays a line.
+    With `with_tags`, the text is that of a model, which may still grow, and the tags of `tags` are elements. With
+    `with_positions`, each block has its source position in the attribute `data-sourcepos`. With `with_line_breaks`,
+    each line of a paragraph stays a line.
     """
     if text.startswith("\ufeff"):
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
-    text = mark_dashes(text)
+    text = mark_dashes(text, may_grow=with_tags)
     if with_tags:
         text = mark_tags(text)
     extensions = _EXTENSIONS[with_tables, with_formulas]

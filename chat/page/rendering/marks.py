@@ -13,16 +13,32 @@ _SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(--?)([ \t]*+)(?=[\r\n]
 # The blanks are not at the end of the line, where they would break it.
 _EMPTY_LINE = rf"{MARK * 3}[ \t]*+{MARK}"
 _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
+_HIDDEN_MARK = MARK * 4
+_HIDDEN = re.compile(
+    rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
+)
 
 
-def mark_dashes(text: str) -> str:
+def mark_dashes(text: str, *, may_grow: bool) -> str:
     """Return the source without marks of its own, and with a mark in each line of one or two dashes.
 
-    Below a line of text, the parser would take them as a table of one column. One dash begins a list now, as it does
-    with the text that follows while an answer streams; two dashes are text.
+    Below a line of text, the parser would take them as a table of one column. One dash begins a list now, two are text.
+    If the text may grow, such dashes at its end are hidden: what follows decides whether they begin a list or a rule.
     """
     text = text.replace(MARK, "")
+    if may_grow:
+        start = max(text.rfind("\n"), text.rfind("\r")) + 1
+        dashes = text[start:].lstrip(" \t>")
+        if dashes.rstrip(" \t") in ("-", "--") and _ends_in_text(text[:start]):
+            text = text.removesuffix(dashes) + _HIDDEN_MARK + dashes
     return _SHORT_DASHES.sub(_marked_dashes, text) if "-" in text else text
+
+
+def _ends_in_text(text: str) -> bool:
+    """Return whether the last line is neither blank nor a row of a table."""
+    text = text.removesuffix("\n").removesuffix("\r")
+    last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :].strip(" \t>")
+    return bool(last_line) and not last_line.endswith("|")
 
 
 def _marked_dashes(match: re.Match[str]) -> str:
@@ -32,6 +48,8 @@ def _marked_dashes(match: re.Match[str]) -> str:
 
 def remove_marks(raw_html: str) -> str:
     """Return the parser's HTML without marks."""
+    if _HIDDEN_MARK in raw_html:
+        raw_html = _HIDDEN.sub("", raw_html)
     if MARK * 3 in raw_html:
         raw_html = _MARKED_ITEM.sub("", raw_html)
     return raw_html.replace(_DASH_MARK, "").replace(MARK, "").replace(_URL_MARK, "")

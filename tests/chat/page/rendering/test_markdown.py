@@ -169,12 +169,25 @@ def test_line_above_dashes_or_equals_signs_is_text(line: str) -> None:
 def test_three_dashes_below_text_are_a_rule_and_a_table_keeps_its_line_of_dashes() -> None:
     assert render_markdown("a\n---\nb\n") == "<p>a</p>\n<hr>\n<p>b</p>\n"
     assert "<table>" in render_markdown("| a |\n|-|\n| b |\n")
-    assert "<ul>\n<li>a</li>\n<li></li>\n</ul>" in render_markdown("- a\n-")
-    assert "<p></p>" not in render_markdown("- a\n\n-   ")
+    assert "<ul>\n<li>a</li>\n<li></li>\n</ul>" in render_markdown("- a\n-\n")
+    assert "<p></p>" not in render_markdown("- a\n\n-   \n")
+
+
+def test_list_a_sum_and_a_rule_that_begin_below_text_make_no_heading_and_no_block_that_vanishes() -> None:
+    text = "Points\n- one\n- two\n  - three\n\nSum\n= 42\n\nRule\n---\nText\n-- x\n\n# Title\n- end\n"
+    before = 0
+    for end in range(len(text) + 1):
+        tags = [one.tag for one in ParsedHtml(render_markdown(text[:end])).elements]
+        assert not {"h4", "table"} & set(tags), text[:end]
+        assert len(tags) >= before, text[:end]
+        before = len(tags)
+    assert render_markdown("a\n-") == render_markdown("a\n--") == "<p>a</p>\n"
+    assert render_markdown("# a\n-") == "<h3>a</h3>\n"
 
 
 def test_line_of_dashes_is_unchanged_in_code_and_formulas() -> None:
     assert render_markdown("```\n-\n-  \n--\n  -\n```").endswith("<code>-\n-  \n--\n  -\n</code></pre></div>\n")
+    assert "a\n-</code>" in render_markdown("```\na\n-")
     assert 'alttext="a\n-\nb"' in render_markdown("$$\na\n-\nb\n$$")
     assert render_question("a\n-", "message-7") == "<p>a</p>\n<ul>\n<li></li>\n</ul>\n"
 
