@@ -242,6 +242,9 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["d
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
+#: Where npm puts the scripts that the server runs: see package.json.
+NODE_MODULES = BASE_DIR / "node_modules"
+
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # No other site loads them, and a first page has fifty: each header of a static file adds 1 to 2 KB to it.
 WHITENOISE_ALLOW_ALL_ORIGINS = False
