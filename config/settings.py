@@ -37,6 +37,7 @@ from config.content_security import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_
 from config.databases import database_settings
 from config.env import Env
 from config.folders import BASE_DIR as BASE_DIR
+from config.folders import NODE_MODULES as NODE_MODULES
 from config.folders import VAR_DIR as VAR_DIR
 from config.kernels import JUPYTER_GATEWAY_TOKEN as JUPYTER_GATEWAY_TOKEN
 from config.kernels import JUPYTER_GATEWAY_URL as JUPYTER_GATEWAY_URL
@@ -242,9 +243,6 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["d
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-#: Where npm puts the scripts that the server runs: see package.json.
-NODE_MODULES = BASE_DIR / "node_modules"
-
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # No other site loads them, and a first page has fifty: each header of a static file adds 1 to 2 KB to it.
 WHITENOISE_ALLOW_ALL_ORIGINS = False

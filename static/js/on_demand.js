@@ -16,6 +16,7 @@ const previews = { selector: '[data-action="preview"]', load: () => import("./pr
 let missing = [
   previews,
   { selector: '[data-action="copy"]', mark: 'data-action="copy"', load: () => import("./copy.js") },
+  { selector: ".message", mark: 'class="message"', load: loadStyles },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
@@ -30,6 +31,12 @@ let missing = [
   { selector: '[data-action="open-session"], [data-action="rerun"], [data-action="stop-rerun"], #session', load: () => loadSession() },
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];
+
+/** Loads the styles of tables and formulas, which a page without messages has left out. */
+async function loadStyles() {
+  const link = document.getElementById("later-styles");
+  if (link && !link.href) Object.assign(link, { rel: "stylesheet", href: link.dataset.href });
+}
 
 async function loadSession() {
   await import("./session.js");
@@ -82,6 +89,7 @@ const SIGNS = ["click", "input", "keydown"];
 function follow() {
   for (const sign of SIGNS) document.removeEventListener(sign, follow, true);
   connection.removeEventListener("before", followFrame);
+  loadStyles();
   for (const later of [() => import("./announcer.js"), () => import("./background.js"), () => import("./seconds.js")]) {
     later().catch(() => {});
   }

@@ -104,7 +104,9 @@ _CHILDREN = {
 """Elements that are invalid with another number of children."""
 _TOKENS = frozenset({"mi", "mo", "mn", "mtext"})
 
-_HINTS = re.compile(r"(?:chr|wbk|ff)-[a-z-]+|tml-(?:display|prime|tageqn|label|eqn|(?:sml|med|lrg)-pad)|mathcal|mathscr")
+_HINTS = re.compile(
+    r"(?:chr|wbk|ff)-[a-z-]+|tml-(?:display|prime|tageqn|label|eqn|(?:sml|med|lrg)-pad)|mathcal|mathscr"
+)
 """Classes that change how signs stand by a twentieth of their width, or choose a font."""
 _MENCLOSE_HINTS = frozenset({"tml-overline", "tml-underline", "tml-fbox", "circle-pad", "actuarial"})
 """The notation says the same."""
@@ -135,7 +137,8 @@ def adapt_mathml(mathml: str, *, is_block: bool) -> Element:
     """Return the tree of elements that a page may show. Raises UnknownFormula."""
     try:
         root = fromstring(mathml)
-    except ParseError as error:
+    except (ParseError, UnicodeEncodeError) as error:
+        # Temml cuts characters of two code units in half, as in `\\not\\varSigma`.
         raise UnknownFormula from error
     for element in root.iter():
         _adapt_children(element)
@@ -194,9 +197,7 @@ _IGNORED_ATTRIBUTES = frozenset({("mo", "linebreak"), ("math", "xmlns")})
 
 
 def _is_alphabet(element: Element, name: str, value: str) -> bool:
-    """Return whether an attribute names the alphabet of letters that Temml could not write as such. `\\verb` has it, and
-    single letters as operators, which are italic anyhow.
-    """
+    """Return whether an attribute names an alphabet that changes little: of `\\verb`, and of letters as operators."""
     return name == "mathvariant" and (element.tag, value) in {("mtext", "monospace"), ("mo", "italic")}
 
 

@@ -32,7 +32,8 @@ _NOT_CONVERTED = re.compile(
 """Commands that define others, because a few definitions can expand to any length, and those that Temml shows wrong."""
 
 _NESTING = re.compile(r"(\}|\\right\b)|\{|\\left\b")
-_TOKEN = re.compile(r"\\(?:begin|end)(?![a-zA-Z])|\\.|[{}&%]", re.DOTALL)
+_TOKEN = re.compile(r"\\(?:begin|end)(?![a-zA-Z])|\\.|[{}&%]|(?<!\{)#", re.DOTALL)
+_POSITION = re.compile(r"(\\begin\{(?:aligned|alignedat|gathered|array)\})\[[tbc]\]")
 _WORDS = re.compile(r"(\\(?:text|textbf|textit|textrm|texttt|mbox)\{)([^{}\\$]*)\}")
 _SIGN_IN_WORDS = re.compile("[_&#]")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather|multline|flalign\*?|eqnarray\*?)\}")
@@ -123,11 +124,14 @@ def _prepare(latex: str) -> str:
     r"""Return a formula as Temml should read it.
 
     - Equations get no automatic numbers: they would count from 1 in each formula.
-    - `%` is a sign, not the beginning of a comment, which would be lost.
+    - `%` and `#` are signs, not the beginning of a comment, which would be lost, and a parameter (`{#f00}` is a
+      colour).
+    - Environments stand in the middle of their line, whatever their option says, which Temml would show.
     - Words may hold signs that TeX wants to be escaped, such as `\text{my_name}`.
     - Rows outside of any environment are rows of one.
     """
     latex = _ENVIRONMENT.sub(_known_environment, latex)
+    latex = _POSITION.sub(r"\1", latex)
     latex = _WORDS.sub(lambda words: words[1] + _SIGN_IN_WORDS.sub(r"\\\g<0>", words[2]) + "}", latex)
     pieces: list[str] = []
     end = depth = 0
@@ -138,8 +142,8 @@ def _prepare(latex: str) -> str:
             depth += 1
         elif token in ("}", "\\end"):
             depth -= 1
-        elif token == "%":
-            pieces += (latex[end : match.start()], "\\%")
+        elif token in "%#":
+            pieces += (latex[end : match.start()], "\\", token)
             end = match.end()
         elif depth == 0:
             has_rows = has_rows or token == "\\\\"

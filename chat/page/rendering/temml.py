@@ -1,9 +1,7 @@
 """Runs Temml, a library in JavaScript that converts LaTeX formulas to MathML, in QuickJS.
 
-Temml knows what KaTeX knows, and chemistry (`\\ce`) and physics (`\\dv`). QuickJS is an interpreter that runs in this process, 6 MB large,
-with limits of its own on memory, time and the depth of calls. A formula takes about 12 us per character, as long as with
-latex2mathml, which drops unknown environments without a word. (V8 is no faster for short formulas, and takes 50 MB.
-math-core, in Rust, ends the process for deeply nested formulas, and never returns for some others.)
+Temml knows what KaTeX knows, and chemistry (`\\ce`) and physics (`\\dv`). QuickJS is an interpreter that runs in this
+process, 6 MB large, with limits of its own on memory, time and the depth of calls. docs/decisions/0030 has figures.
 
 All calls run on one thread of their own, because QuickJS belongs to the thread that made it.
 """
@@ -23,7 +21,8 @@ MEMORY_LIMIT_BYTES = 64 * 1024 * 1024
 _CONVERT = """
 function convert(latex, isBlock) {
   try {
-    return {mathml: temml.renderToString(latex, {displayMode: isBlock, throwOnError: true, trust: false, maxExpand: 1000})};
+    const options = {displayMode: isBlock, throwOnError: true, trust: false, maxExpand: 1000};
+    return {mathml: temml.renderToString(latex, options)};
   } catch (error) {
     if (error instanceof temml.ParseError) return {mathml: ""};
     throw error;
@@ -32,15 +31,21 @@ function convert(latex, isBlock) {
 """
 
 
+@cache
 def missing_scripts() -> list[Path]:
     """Return the files of Temml that were not fetched."""
     return [path for path in _scripts() if not path.is_file()]
 
 
 def convert_formula(latex: str, *, is_block: bool) -> str:
-    """Return the MathML of a formula, as untrusted text; empty if Temml cannot convert it."""
+    """Return the MathML of a formula, as untrusted text; empty if Temml cannot convert it, or is missing."""
+    if missing_scripts():
+        return ""
     try:
         converted: object = _converter()(latex, is_block, run_gc=False)
+    except UnicodeEncodeError:
+        # Half a character, which JSON can hold.
+        return ""
     except quickjs.JSException:
         # Out of memory, time or depth: what the interpreter holds may be incomplete.
         _converter.cache_clear()
