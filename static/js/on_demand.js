@@ -35,7 +35,7 @@ let missing = [
 /** Loads the styles of tables and formulas, which a page without messages has left out. */
 async function loadStyles() {
   const link = document.getElementById("later-styles");
-  if (link && !link.href) Object.assign(link, { rel: "stylesheet", href: link.dataset.href });
+  if (link && !link.href) Object.assign(link, { rel: "stylesheet", href: link.dataset.styles });
 }
 
 async function loadSession() {
