@@ -71,6 +71,11 @@ EVENT_DOCS = (
     ("status", "{status}", "First `running`, last how the turn ended. `waiting`: see the turn's `approval`."),
     ("text", "{delta}", "More text of the answer."),
     ("thought", "{delta}", "More of the model's thoughts."),
+    (
+        "reset",
+        "{part_index, kind, text}",
+        "The part is of this kind, and holds this text in place of what came before: a text that was a thought.",
+    ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
         "code_execution_result",
@@ -135,6 +140,9 @@ class LogTranslator:
             case PartStarted(index, part, _):
                 self._last_part = part
                 return _part_content(index, part, self._output)
+            case PartReplaced(index, (Text() | Thought()) as part):
+                self._last_part = part
+                return "reset", {"part_index": index, "kind": part.kind.value, "text": part.text}
             case PartReplaced(index, part):
                 return _part_content(index, part, self._output)
             case TextAppended(index, text):
