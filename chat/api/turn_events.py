@@ -140,11 +140,8 @@ class LogTranslator:
             case PartStarted(index, part, _):
                 self._last_part = part
                 return _part_content(index, part, self._output)
-            case PartReplaced(index, (Text() | Thought()) as part):
-                self._last_part = part
-                return "reset", {"part_index": index, "kind": part.kind.value, "text": part.text}
             case PartReplaced(index, part):
-                return _part_content(index, part, self._output)
+                return self._replaced(index, part)
             case TextAppended(index, text):
                 if isinstance(self._last_part, Text | Thought):
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
@@ -172,6 +169,12 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _replaced(self, index: int, part: Part) -> Content | None:
+        if isinstance(part, Text | Thought):
+            self._last_part = part
+            return "reset", {"part_index": index, "kind": part.kind.value, "text": part.text}
+        return _part_content(index, part, self._output)
 
 
 def status_content(status: str) -> Content:

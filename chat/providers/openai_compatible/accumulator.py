@@ -182,8 +182,8 @@ class Accumulator:
             # Reasoning in a field of its own: tags in the text are then text.
             yield from self._events(self._marks.close())
             self._marks.settle()
-        else:
-            yield from self._events(self._reasoning_marks.close())
+        elif held := self._reasoning_marks.close():
+            yield from self._events(held)
         if delta.is_refusal:
             yield from self._events([delta])
         else:

@@ -24,11 +24,12 @@ class CodeQuotes:
 
     def feed(self, text: str) -> None:
         """Read the next piece of the text."""
-        *lines, rest = text.split("\n")
-        for line in lines:
-            self._pieces.append(line)
-            self._end_line()
-        self._pieces.append(rest)
+        if "\n" in text:
+            *lines, text = text.split("\n")
+            for line in lines:
+                self._pieces.append(line)
+                self._end_line()
+        self._pieces.append(text)
 
     def quotes(self, rest: str, *, is_whole: bool) -> bool | None:
         """Return whether a mark after the text so far is quoted. `None`: only later text of its line shows that.

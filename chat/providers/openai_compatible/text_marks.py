@@ -38,7 +38,7 @@ HEADER_BEGINNING = re.compile(r"\S|$| (?:assistant|analysis|commentary|final|jso
 """In other cases, somebody writes about marks."""
 KNOWN_WORDS = re.compile(r"(?: ?(?:assistant|analysis|commentary|final|json|to=[\w.]+)\b)*")
 """Words of a header that is not whole."""
-LOOKAHEAD_CHARS = 1_000
+LOOKAHEAD_CHARS = 300
 """How much of a line is read to see whether a mark is quoted."""
 WHITE_SPACE_LIMIT = 200
 """How much white space may stand before the opening tag, in characters."""
@@ -92,6 +92,8 @@ class TextMarks:
 
     def _read(self, *, is_end: bool) -> list[Piece]:
         held, start = self._held, 0
+        if not held:
+            return []
         while match := MARK.search(held, start):
             self._add(held[start : match.start()])
             start = match.start()
