@@ -29,7 +29,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import PartReceived, TextBecameThought
+from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 from tests.attachments.conftest import png
 from tests.chat.page.relay.live_page import TURN, LivePage, render_whole, shown_runs
 from tests.display_bundles import BUNDLES
@@ -181,12 +181,8 @@ def test_thought_that_has_ended_says_how_long_it_took() -> None:
 def test_text_that_was_a_thought_looks_like_the_whole_message(texts: Sequence[Part], *, is_one_frame: bool) -> None:
     page = LivePage()
     changes: list[Change] = []
-    for event in [
-        *map(PartReceived, texts),
-        TextBecameThought(),
-        PartReceived(Text("4 is")),
-        PartReceived(Text(" it")),
-    ]:
+    events: list[StreamEvent] = [*map(PartReceived, texts), TextBecameThought()]
+    for event in [*events, PartReceived(Text("4 is")), PartReceived(Text(" it"))]:
         changes += page.assembler.add(event)
         if not is_one_frame:
             page.show(changes)
