@@ -71,6 +71,11 @@ EVENT_DOCS = (
     ("status", "{status}", "First `running`, last how the turn ended. `waiting`: see the turn's `approval`."),
     ("text", "{delta}", "More text of the answer."),
     ("thought", "{delta}", "More of the model's thoughts."),
+    (
+        "reset",
+        "{part_index, kind, text}",
+        "The part is of this kind, and holds this text in place of what came before: a text that was a thought.",
+    ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
         "code_execution_result",
@@ -136,7 +141,7 @@ class LogTranslator:
                 self._last_part = part
                 return _part_content(index, part, self._output)
             case PartReplaced(index, part):
-                return _part_content(index, part, self._output)
+                return self._replaced(index, part)
             case TextAppended(index, text):
                 if isinstance(self._last_part, Text | Thought):
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
@@ -164,6 +169,12 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _replaced(self, index: int, part: Part) -> Content | None:
+        if isinstance(part, Text | Thought):
+            self._last_part = part
+            return "reset", {"part_index": index, "kind": part.kind.value, "text": part.text}
+        return _part_content(index, part, self._output)
 
 
 def status_content(status: str) -> Content:

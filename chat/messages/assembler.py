@@ -17,6 +17,7 @@ from chat.messages.changes import (
     AttachmentAdded,
     AttemptRestarted,
     Change,
+    PartReplaced,
     PartStarted,
     Reported,
     RoundStarted,
@@ -39,7 +40,7 @@ from chat.vocabulary.parts import (
     Thought,
 )
 from chat.vocabulary.sanitize import sanitize_event
-from chat.vocabulary.stream_events import PartReceived, StreamEvent
+from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 
 
 class Assembler:
@@ -64,6 +65,8 @@ class Assembler:
         """`call_id` of code without a final result -> when the code was received."""
         self._open_thought: tuple[int, float] | None = None
         """Index of the thought that has not ended, and when it began."""
+        self._text_began_at = 0.0
+        """When the last text was begun."""
         self._is_code_seen = is_code_offered
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
@@ -93,6 +96,8 @@ class Assembler:
         """
         event = sanitize_event(event)
         answer = self.answer
+        if isinstance(event, TextBecameThought):
+            return answer.apply_all(self._thought_changes())
         if not isinstance(event, PartReceived):
             return answer.apply_all([Reported(event)])
         part = self._with_duration(event.part)
@@ -147,7 +152,16 @@ class Assembler:
                 ended += self.end_thought()
                 if isinstance(change.part, Thought):
                     self._open_thought = change.index, self._now_s()
+                elif isinstance(change.part, Text):
+                    self._text_began_at = self._now_s()
         return ended
+
+    def _thought_changes(self) -> Iterator[Change]:
+        """Yield the changes that make thoughts of the texts of this attempt. The last one has not ended."""
+        for index, part in enumerate(self.answer.parts[self._first_open :], self._first_open):
+            if isinstance(part, Text):
+                self._open_thought = index, self._text_began_at
+                yield PartReplaced(index, Thought(part.text, round=part.round, provider_data=part.provider_data))
 
     def _ms_since(self, began_at: float) -> int:
         return round((self._now_s() - began_at) * 1000)

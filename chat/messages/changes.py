@@ -61,7 +61,9 @@ class TextAppended:
 
 @dataclass(frozen=True, slots=True)
 class PartReplaced:
-    """The final form of a result of code that has ended, which need not be the last part."""
+    """Another form of a part, which need not be the last one: a result of code that has ended, or a text that was a
+    thought.
+    """
 
     index: int
     part: Part

@@ -92,6 +92,11 @@ class PartReceived:
 
 
 @dataclass(frozen=True, slots=True)
+class TextBecameThought:
+    """All text of this response so far was reasoning, as its server shows only now."""
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported:
     """Token counts so far. They may fall: the last event counts."""
 
@@ -138,4 +143,4 @@ class MetadataReported:
 Report: TypeAlias = UsageReported | Finished | ResponseIdentified | SourcesReported | MetadataReported
 """An event about the whole response."""
 
-StreamEvent: TypeAlias = PartReceived | Report
+StreamEvent: TypeAlias = PartReceived | TextBecameThought | Report

@@ -15,7 +15,7 @@ Keys of `provider_data`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
@@ -27,7 +27,7 @@ from chat.providers.openai_compatible.chunks import (
     ReasoningDetail,
     TextDelta,
 )
-from chat.providers.openai_compatible.think_tags import ThinkTags
+from chat.providers.openai_compatible.text_marks import Piece, TextMarks
 from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
     Finish,
@@ -38,6 +38,7 @@ from chat.vocabulary.stream_events import (
     ResponseIdentified,
     SourcesReported,
     StreamEvent,
+    TextBecameThought,
 )
 
 FINISHES: Mapping[str, Finish] = {
@@ -101,7 +102,8 @@ class Accumulator:
     def __init__(self, *, has_functions: bool) -> None:
         """`has_functions`: whether the request declares functions."""
         self._has_functions = has_functions
-        self._tags = ThinkTags()
+        self._marks = TextMarks()
+        self._reasoning_marks = TextMarks(is_reasoning=True)
         self._calls: list[CallInPieces] = []
         """In the order in which they began."""
         self._open: dict[int | None, CallInPieces] = {}
@@ -161,8 +163,9 @@ class Accumulator:
                 yield Finished(Finish.CALL_AS_TEXT, self._finish.reason)
 
     def flush(self) -> Iterator[StreamEvent]:
-        """Yield the text that was held back because it might have been the beginning of a tag."""
-        yield from map(_text_event, self._kept(self._tags.close()))
+        """Yield the text that was held back because it might have been the beginning of a mark."""
+        yield from self._events(self._reasoning_marks.close())
+        yield from self._events(self._marks.close())
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
         """Yield a report, unless it is repeated: some servers send the same in each chunk."""
@@ -177,19 +180,27 @@ class Accumulator:
             yield MetadataReported("refusal", True)
         if delta.is_reasoning or delta.is_refusal:
             # Reasoning in a field of its own: tags in the text are then text.
-            yield from self.flush()
-            self._tags.end_start()
-            yield from map(_text_event, self._kept(iter([delta])))
+            yield from self._events(self._marks.close())
+            self._marks.settle()
+        elif held := self._reasoning_marks.close():
+            yield from self._events(held)
+        if delta.is_refusal:
+            yield from self._events([delta])
         else:
-            yield from map(_text_event, self._kept(self._tags.feed(delta.text)))
+            marks = self._reasoning_marks if delta.is_reasoning else self._marks
+            yield from self._events(marks.feed(delta.text))
 
-    def _kept(self, deltas: Iterator[TextDelta]) -> Iterator[TextDelta]:
-        """Yield the deltas. Keep the answer's text if it has to be examined for calls."""
-        for delta in deltas:
+    def _events(self, pieces: Iterable[Piece]) -> Iterator[StreamEvent]:
+        """Yield the events of the pieces. Keep the answer's text if it has to be examined for calls."""
+        for piece in pieces:
+            if isinstance(piece, TextBecameThought):
+                self._texts.clear()
+                yield piece
+                continue
             self.is_empty = False
-            if self._has_functions and not delta.is_reasoning:
-                self._texts.append(delta.text)
-            yield delta
+            if self._has_functions and not piece.is_reasoning:
+                self._texts.append(piece.text)
+            yield PartReceived(Thought(piece.text) if piece.is_reasoning else Text(piece.text))
 
     def _add_call(self, delta: CallDelta) -> None:
         """Append to an open call, or begin a new one.
@@ -231,9 +242,8 @@ class Accumulator:
             raise ValueError("the function calls and the reasoning of the response hold too much")
 
     def _wrote_call_as_text(self) -> bool:
+        if self._calls or not self._has_functions:
+            return False
         text = "".join(self._texts)
-        return not self._calls and (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
-
-
-def _text_event(delta: TextDelta) -> PartReceived:
-    return PartReceived(Thought(delta.text) if delta.is_reasoning else Text(delta.text))
+        has_call = self._marks.has_call or self._reasoning_marks.has_call
+        return has_call or (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None

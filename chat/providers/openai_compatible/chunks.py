@@ -7,6 +7,7 @@ type are ignored, because servers add fields and change their types without noti
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -33,6 +34,7 @@ CHOICES_LIMIT = 8
 SOURCES_LIMIT = 200
 URL_LIMIT_CHARS = 2_000
 """A longer address is left out, because a part of it leads elsewhere."""
+MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:functions\.)?([^\s<]+)")
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
 
@@ -155,10 +157,16 @@ def _call(wire: WireObject) -> CallDelta:
     return CallDelta(
         index=_index(wire.get("index")),
         id=as_text(wire.get("id")),
-        name=as_text(function.get("name"))[:WORD_LIMIT_CHARS],
+        name=_function_name(as_text(function.get("name"))[:WORD_LIMIT_CHARS]),
         arguments=json.dumps(arguments) if isinstance(arguments, dict) else as_text(arguments),
         fields={key: value for key, value in wire.items() if key not in CALL_KEYS and value is not None} or None,
     )
+
+
+def _function_name(name: str) -> str:
+    """Return the name without what gpt-oss writes around it: `to=functions.run_python<|channel|>commentary`."""
+    match = MARKED_NAME.match(name)
+    return match[1] if match else name
 
 
 def _reports(chunk: WireObject) -> Iterator[Report]:

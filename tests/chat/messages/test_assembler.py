@@ -25,7 +25,15 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
+from chat.vocabulary.stream_events import (
+    Finish,
+    Finished,
+    PartReceived,
+    StreamEvent,
+    TextBecameThought,
+    Usage,
+    UsageReported,
+)
 from tests.attachments.conftest import png
 
 SIGNED = {"thought_signature": "c2lnbmVk"}
@@ -303,6 +311,19 @@ def test_restarted_attempt_keeps_its_thoughts_and_its_cost() -> None:
     changes += assembler.add(UsageReported(Usage(total=7)))
     assert without_durations(assembler.answer.parts) == [Thought("hm"), Thought("again")]
     assert assembler.answer.usage == Usage(total=12)
+    check_log(changes, assembler.answer)
+
+
+def test_text_that_was_a_thought_lasts_from_its_first_piece_and_leaves_earlier_rounds_alone() -> None:
+    clock = [0.0]
+    assembler = Assembler(is_code_offered=False, new_id=str, now_s=lambda: clock[0])
+    changes = assembler.add(PartReceived(Text("earlier"))) + assembler.start_round()
+    changes += assembler.add(PartReceived(Text("h")))
+    clock[0] = 2.0
+    changes += assembler.add(PartReceived(Text("m"))) + assembler.add(TextBecameThought())
+    clock[0] = 3.0
+    changes += assembler.add(PartReceived(Text("4")))
+    assert assembler.answer.parts == [Text("earlier"), Thought("hm", round=1, duration_ms=3_000), Text("4", round=1)]
     check_log(changes, assembler.answer)
 
 

@@ -6,6 +6,7 @@ the same turn and of the next one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -102,6 +103,21 @@ async def test_shape_is_stored_and_the_next_request_is_accepted(
     assert_accepted(entries)
     for turn in turns:
         await assert_turn(turn, SHAPES[name].expected)
+
+
+@pytest.mark.parametrize("name", ["think-tag-at-the-end-only", "channel-marks", "channel-marks-in-a-call"])
+async def test_marks_of_templates_are_seen_nowhere(endpoints: StandInServer, settings: Settings, name: str) -> None:
+    expected = SHAPES[name].expected
+    turns, entries, conversation = await ask_twice(endpoints, "generic", name, ["echo"], settings)
+    for turn in turns:
+        await assert_turn(turn, expected)
+    answers = [message for message in entries[-1].messages if message["role"] == "assistant"]
+    if expected.calls:
+        assert answers[0]["tool_calls"][0]["function"]["name"] == "echo"
+    else:
+        assert answers[0]["content"] == expected.text
+    shown = str([entry.body for entry in entries]) + await fresh_page(conversation)
+    assert not re.search(r"(?:<|&lt;)(?:/think|\|)|analysis|commentary", shown)
 
 
 @pytest.mark.parametrize("profile", STRICT_PROFILES)

@@ -29,7 +29,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import PartReceived
+from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 from tests.attachments.conftest import png
 from tests.chat.page.relay.live_page import TURN, LivePage, render_whole, shown_runs
 from tests.display_bundles import BUNDLES
@@ -174,6 +174,24 @@ def test_thought_that_has_ended_says_how_long_it_took() -> None:
     page.receive([Text("a")])
     assert ">Thought for 0.1 s</summary>" in page.parts_html
     page.check()
+
+
+@pytest.mark.parametrize("is_one_frame", [False, True])
+@pytest.mark.parametrize("texts", [[Text("# A\n\n**b"), Text("**")], [Text("a **b**"), GRAPH, Text("c"), GRAPH]])
+def test_text_that_was_a_thought_looks_like_the_whole_message(texts: Sequence[Part], *, is_one_frame: bool) -> None:
+    page = LivePage()
+    changes: list[Change] = []
+    events: list[StreamEvent] = [*map(PartReceived, texts), TextBecameThought()]
+    for event in [*events, PartReceived(Text("4 is")), PartReceived(Text(" it"))]:
+        changes += page.assembler.add(event)
+        if not is_one_frame:
+            page.show(changes)
+            changes.clear()
+            page.check()
+    page.show(changes)
+    page.check()
+    assert page.parts_html.count('data-part-kind="thought"') == sum(isinstance(part, Text) for part in texts[::2])
+    assert page.parts_html.count('data-part-kind="text"') == 1
 
 
 def test_attachment_ends_a_run_of_texts() -> None:
