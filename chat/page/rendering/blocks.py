@@ -16,7 +16,7 @@ import comrak
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
-from chat.page.rendering.formula_source import MaskedSource, mask_source
+from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.sanitizer import sanitize_html
 
 #: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
@@ -31,6 +31,7 @@ def _extensions(*, tables: bool, formulas: bool) -> comrak.ExtensionOptions:
     options.strikethrough = options.tasklist = options.autolink = options.footnotes = True
     # Without this, one tilde strikes out as two do. Subscripts become tildes again.
     options.subscript = True
+    options.cjk_friendly_emphasis = True
     return options
 
 
@@ -86,7 +87,7 @@ def parse_markdown(
         text = "\ufeff" + text
     extensions = _EXTENSIONS[with_tables, with_formulas]
     options = _RENDER_OPTIONS[with_positions, with_line_breaks]
-    source = mask_source(text) if with_formulas else MaskedSource(text)
+    source = mask_source(text)
     try:
         raw_html = comrak.render_markdown(source.text, extensions, _PARSE_OPTIONS, options)
     except UnicodeEncodeError:
