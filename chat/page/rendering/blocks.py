@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.sanitizer import sanitize_html
+from chat.page.rendering.source_masks import MaskedSource
 
 #: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
 #: depth: 16 KB of `_` would nest 8,000 levels deep and take about a second.
@@ -87,7 +88,7 @@ def parse_markdown(
         text = "\ufeff" + text
     extensions = _EXTENSIONS[with_tables, with_formulas]
     options = _RENDER_OPTIONS[with_positions, with_line_breaks]
-    source = mask_source(text)
+    source = mask_source(text) if with_formulas else MaskedSource(text)
     try:
         raw_html = comrak.render_markdown(source.text, extensions, _PARSE_OPTIONS, options)
     except UnicodeEncodeError:

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from chat.page.rendering.bare_addresses import address_edits
 from chat.page.rendering.formula_text import continues_formula
 from chat.page.rendering.line_formulas import (
-    CONTAINER,
     ENVIRONMENT,
     TOKEN,
     FormulaStart,
     LineFormulas,
+    content_start,
     is_formula_of_lines,
     may_go_on,
 )
@@ -42,6 +42,7 @@ from chat.page.rendering.source_masks import (
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6})(?:[ \t\r\n]|\Z)|>|<[A-Za-z!?/]|[-*_=]{3}")
+_BACKSLASHES = re.compile(r"\\(?:[\[(]|begin\{)")
 _SIGNS = ("$", r"\[", r"\(", r"\begin{")
 _INDENTATION_LIMIT = 40
 
@@ -174,16 +175,16 @@ class _Lines:
 
     def _edits(self, line: str, position: int) -> list[Edit]:
         """Return the edits of a line's formulas from a position on, and open the one that goes on in the next line."""
-        if "$" not in line and "\\" not in line and "`" not in line:
+        has_delimiters = "$" in line or ("\\" in line and (self._text_environments or _BACKSLASHES.search(line)))
+        if not has_delimiters and not ("`" in line and "|" in line):
             return []
         formulas = LineFormulas(line, position, text_environments=self._text_environments)
-        container = CONTAINER.match(line)
-        content_start = container.end() if container else 0
-        column = len(line[:content_start].expandtabs(4))
-        prefix = " \t>" if ">" in line[:content_start] else " \t"
+        start_of_content = content_start(line)
+        column = len(line[:start_of_content].expandtabs(4))
+        prefix = " \t>" if ">" in line[:start_of_content] else " \t"
         if not self._text_environments:
             self._text_column, self._text_prefix = column, prefix
-        is_text = not _FENCE.match(line, content_start) and may_go_on(line, content_start)
+        is_text = not _FENCE.match(line, start_of_content) and may_go_on(line, start_of_content)
         self._text_environments = formulas.text_environments if is_text else 0
         if start := formulas.start:
             self._open = _OpenFormula(
@@ -192,13 +193,13 @@ class _Lines:
                 prefix=prefix,
                 column=column,
                 indentation=_indentation(line, " \t"),
-                is_doubtful=start.delimiter == "$$" and start.position > content_start,
+                is_doubtful=start.delimiter == "$$" and start.position > start_of_content,
                 depth=_depth(line[start.position :]),
             )
         return formulas.edits
 
     def _add(self, line: str, edits: list[Edit]) -> None:
-        if not line.isascii():
+        if not line.isascii() and ("://" in line or "www." in line.lower()):
             edits = [*edits, *address_edits(line)]
         self._masked.append(apply_edits(line, edits, self._character) if edits else line)
 

@@ -13,7 +13,7 @@ r"""Finds in one line of Markdown the formulas, the code, and the delimiters tha
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from chat.page.rendering.formula_text import (
@@ -29,8 +29,7 @@ from chat.page.rendering.formula_text import (
 from chat.page.rendering.source_masks import BACKSLASH, GUARD, NUMBERS, PIPE, Edit, mask_dollars
 
 TOKEN = re.compile(r"\\(begin|end)\{([A-Za-z]+\*?)\}|\\.|\$+|`+", re.DOTALL)
-CONTAINER = re.compile(r"(?>[ \t>]*+)(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)")
-"""The indentation of a line, with markers of quotes and lists."""
+_CONTAINER = re.compile(r"(?>[ \t>]*+)(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)")
 ENVIRONMENT = r"\begin"
 _CLOSING = {r"\[": r"\]", r"\(": r"\)", "$": "$", "$$": "$$", ENVIRONMENT: ENVIRONMENT}
 _RUN = re.compile(r"`+")
@@ -73,7 +72,7 @@ class LineFormulas:
         self.text_environments = text_environments
         self._line = line
         self._is_in_formula = is_in_formula
-        self._content_start = CONTAINER.match(line).end()  # type: ignore[union-attr]
+        self._content_start = content_start(line)
         self._runs: dict[int, list[int]] | None = None
         self._spans: list[tuple[int, int]] = []
         """Formulas and code."""
@@ -186,12 +185,13 @@ class LineFormulas:
             self._escapes += (position, position + 1) if token == r"\\" else (position,)
 
     def _finish(self) -> None:
-        start = None if self._is_in_formula else self._find_start()
+        may_start = (self._open or self._depth) and not self._is_in_formula
+        start = self._find_start() if may_start else None
         for delimiter in list(self._open):
             if start is None or delimiter != start.delimiter:
                 self._mask_open(delimiter)
         self.start = start
-        formulas = _outermost(self._spans)
+        formulas = _outermost(self._spans) if self._environments else []
         for begin, content, end in [] if self._is_in_formula else self._environments:
             is_own = not _is_within(formulas, begin) and (not start or begin < start.position)
             if is_own and is_environment(self._line[content:end].rpartition("\\")[0]):
@@ -201,6 +201,8 @@ class LineFormulas:
             self.edits.append(Edit.formula_start(start.position))
         if start:
             self._spans.append((start.position, len(self._line)))
+        if not (self._line_breaks or self._escapes or "|" in self._line):
+            return
         formulas = _outermost(self._spans)
         is_whole = self._is_in_formula
         self.edits += (Edit.insertion(one, GUARD) for one in self._line_breaks if is_whole or _is_within(formulas, one))
@@ -250,9 +252,18 @@ class LineFormulas:
             self.edits.append(Edit(position, position + 2, NUMBERS[delimiter]))
 
 
-def may_go_on(line: str, content_start: int) -> bool:
-    """Return whether the next line may continue a paragraph of this line, which is no heading and ends no raw HTML."""
-    return _HEADING_OR_TAG.match(line, content_start) is None and _END_OF_HTML.search(line) is None
+def content_start(line: str) -> int:
+    """Return where the content of a line begins, after its indentation and the markers of quotes and lists."""
+    container = _CONTAINER.match(line)
+    return container.end() if container else 0
+
+
+def may_go_on(line: str, start: int) -> bool:
+    """Return whether the next line may continue a paragraph of this line, whose content begins at `start`.
+
+    It is no heading and ends no raw HTML.
+    """
+    return _HEADING_OR_TAG.match(line, start) is None and _END_OF_HTML.search(line) is None
 
 
 def is_formula_of_lines(content: str) -> bool:
@@ -270,5 +281,5 @@ def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _is_within(spans: list[tuple[int, int]], position: int) -> bool:
-    number = bisect_right(spans, (position, len(spans) and spans[-1][1]))
-    return number > 0 and spans[number - 1][0] <= position < spans[number - 1][1]
+    number = bisect_left(spans, (position + 1, 0))
+    return number > 0 and position < spans[number - 1][1]

@@ -100,10 +100,12 @@ class MaskedSource:
         if not self.character:
             return raw_html
         character = f"(?:{self.character}|{quote(self.character)})"
-        pattern = re.compile(
-            rf"{character}([1-8]){character}|(?:\\?\[)?{character}9{character}(?:\\?\])?"
-            rf"|(?:&lt;|%3C)?{character}a{character} ?|[ \t]{{0,40}}{character}b{character}"
-        )
+        pattern = re.compile(rf"{character}([1-8]){character}")
+        if any(f"{self.character}{inserted}{self.character}" in self.text for inserted in "9ab"):
+            pattern = re.compile(
+                rf"{character}([1-8]){character}|(?:\\?\[)?{character}9{character}(?:\\?\])?"
+                rf"|(?:&lt;|%3C)?{character}a{character} ?|[ \t]{{0,40}}{character}b{character}"
+            )
         raw_html = _CODE_OR_FORMULA.sub(
             lambda code: pattern.sub(lambda mask: _SIGNS.get(mask[1], ""), code[0]), raw_html
         )

@@ -150,6 +150,9 @@ def test_combined_examples_stream_in_random_pieces() -> None:
         "a[^1]\n\nb[^2]\n\n[^2]: two\n\nc[^1]\n\n[^1]: one\n\n    more\n\n# d\n\ne\n",
         "a\n\n\\[\nx\n+ y\n\\]\n\n- b\n\nc $x$ costs $5\n\nd $6\n\ne",
         "- a\n  $$\n  x\n  - y\n  $$\n- b\n\n> $$\n> # z\n> $$\n\nc\n",
+        "so \\[\nx\n+ y\n\\] a\n\n\\begin{align}\n- a &= b\n\n= c &= d\n\\end{align}\n- e $$\n- f\n",
+        "- ```\n  a \\[\n- b\n\n    \\begin{cases}\n---\n|-|-|\n> ```\\begin{tabular}\n\\\\===\nc\n",
+        "| `a|b` | $|x|$ |\n|-|-|\n| $a | 5$ |\n\n见https://e.example，www.e.example。\n",
         "a\n\n\ufeff# b\n\n\ufeff- c\n\nd\n",
     ],
 )
