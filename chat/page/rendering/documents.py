@@ -158,7 +158,7 @@ class Document:
     def _count_formula_delimiters(self) -> None:
         """Count the delimiters of the text since the last call, with the character before it."""
         start = self._delimiters_counted_chars
-        brackets = sum(self._text.count(bracket, max(0, start - 1)) for bracket in ("\\(", "\\["))
+        brackets = sum(self._text.count(bracket, max(0, start - 1)) for bracket in ("\\(", "\\[", "\\begin{"))
         self._formula_delimiters += self._text.count("$", start) + 2 * brackets
         self._delimiters_counted_chars = len(self._text)
 
