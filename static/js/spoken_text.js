@@ -26,7 +26,7 @@ function textOf(node) {
   }
   if (node.matches("sup:has(> a), input")) return "";
   // A new line ends a sentence.
-  return Array.from(node.childNodes, textOf).join("") + (node.matches("li, p") ? "\n" : "");
+  return Array.from(node.childNodes, textOf).join("") + (node.matches("li, p, summary") ? "\n" : "");
 }
 
 /** Returns the sentences of a block of text. Of a block that may still grow, the last one is left out. */

@@ -15,6 +15,8 @@ TAGS = ("sub", "sup", "kbd", "u", "mark", "details")
 def shown(html: str) -> Labels:
     """Return the labels that describe this HTML."""
     root = lxml_html.fragment_fromstring(html, create_parent="main")
+    for hidden in root.find_class("visually-hidden"):
+        hidden.drop_tree()
     for button in list(root.iter("button")):
         if button.get("data-action") == "sort":
             button.drop_tag()
@@ -67,12 +69,33 @@ def _formulas(body: list[HtmlElement]) -> object:
     found = []
     for element in body:
         if element.tag == "math":
-            rows = [len(table.findall("mtr")) for table in element.iter("mtable")]
+            rows = _rows(element)
             entry: Labels = {"latex": fold_all(element.get("alttext", "")), "block": element.get("display") == "block"}
-            found.append(entry | ({"rows": max(rows)} if rows and max(rows) > 1 else {}))
+            found.append(entry | ({"rows": rows} if rows > 1 else {}))
         elif "formula-source" in element.get("class", ""):
             found.append({"latex": fold_all(element.text_content()), "block": True})
     return found
+
+
+def _rows(formula: HtmlElement) -> int:
+    """Return the rows of the largest table that is in no other one, and below no sign. One row around rows counts as
+    none: an equation, or the place of its number.
+    """
+    tables = [formula]
+    while tables:
+        tables = [table for outer in tables for table in _outermost(outer)]
+        rows = max((len(table.findall("mtr")) for table in tables), default=0)
+        if rows > 1 or not formula.get("alttext", "").startswith("\\begin{equation"):
+            return rows
+    return 0
+
+
+def _outermost(element: HtmlElement) -> Iterator[HtmlElement]:
+    for child in element:
+        if child.tag == "mtable":
+            yield child
+        elif child.tag not in ("munder", "munderover", "msub"):
+            yield from _outermost(child)
 
 
 def _tables(body: list[HtmlElement]) -> object:

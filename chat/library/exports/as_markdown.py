@@ -1,7 +1,8 @@
 """The format `md`: the shown messages as CommonMark. Graphs are data URIs or, in an archive, links to files beside it.
 
 A user's text is escaped, so that it reads as it was typed. A model's text is Markdown already. Each of its texts is
-closed, so that none of them can imitate the next message. Raw HTML and images in it are text, as on the page.
+closed, so that none of them can imitate the next message. HTML and images in it are text, except the tags
+of elements that the page shows.
 """
 
 from __future__ import annotations

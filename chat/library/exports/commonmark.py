@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import comrak
 
+from chat.page.rendering.tags import ELEMENT_TAGS
+
 SANITIZE_LIMIT_CHARS = 256 * 1024
 """Longer texts of a model are exported as code blocks, because parsing them several times takes too long."""
 
@@ -21,14 +23,20 @@ _END_OF_TEXT = "plotline8f3b2c71sentinel"
 """A paragraph after a text. If it is not rendered as a paragraph, the text leaves a block open."""
 _OPENING_FENCE = re.compile(r"[ \t>]*+(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)(`{3,}+|~{3,}+)")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(`{3,}+|~{3,}+)[`~]*+[ \t]*+\Z")
-# Indented code, code spans and escapes, which stay as they are, and the beginnings of raw HTML and of images. More than
-# eight backticks begin no code span here: for each number that is never closed, the pattern reads the whole text once.
+_TAG_REST = rf"/?(?:br|{'|'.join(ELEMENT_TAGS)})[ \t]*+/?"
+_ESCAPED_TAG = re.compile(rf"&lt;({_TAG_REST})&gt;", re.IGNORECASE)
+_ANY_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)[^<>]*+>")
+_VOID_TAGS = ("br", "hr", "img", "input")
+# Indented code, code spans and escapes, which stay as they are, tags of elements that the page shows, and the
+# beginnings of other raw HTML and of images. More than eight backticks begin no code span here: for each number that is
+# never closed, the pattern reads the whole text once.
 _CODE_OR_MARKUP = re.compile(
-    r"""
-    ^(?:[ ]{4}|\t)[^\n]*$
-    | (?<!`)(?P<ticks>`{1,8})(?!`).+?(?<!`)(?P=ticks)(?!`)
+    rf"""
+    ^(?:[ ]{{4}}|\t)[^\n]*$
+    | (?<!`)(?P<ticks>`{{1,8}})(?!`).+?(?<!`)(?P=ticks)(?!`)
     | \\.
-    | (?P<html><(?=[A-Za-z/!?])(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>|[\w.+-]+@[\w.-]+>))
+    | (?P<tag><(?={_TAG_REST}>))
+    | (?P<html><(?=[A-Za-z/!?])(?![A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*>|[\w.+-]+@[\w.-]+>))
     | (?P<image>!\[)
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -96,7 +104,9 @@ def quote_block(text: str) -> str:
 
 
 def sanitize_markdown(text: str) -> str:
-    """Return a model's Markdown as the page shows it: raw HTML and images are text, and every block is closed.
+    """Return a model's Markdown as the page shows it: HTML and images are text, and every block is closed.
+
+    The tags of elements that the page shows stay if each has its counterpart and no attributes.
 
     A text for which this fails is returned as a code block.
     """
@@ -126,7 +136,9 @@ def _escaped_candidates(text: str) -> Iterator[str]:
     """Yield the text with its markup escaped, first with all code left as it is, last with everything escaped."""
     if _is_sanitized(text):
         yield text
-    yield "".join(piece if is_code else _CODE_OR_MARKUP.sub(_escape_markup, piece) for piece, is_code in _split(text))
+    pieces = list(_split(text))
+    for escape in (_escape_markup, _escape_markup_and_tags):
+        yield "".join(piece if is_code else _CODE_OR_MARKUP.sub(escape, piece) for piece, is_code in pieces)
     yield text.replace("<", "&lt;").replace("![", "\\!\\[")
 
 
@@ -162,7 +174,23 @@ def _escape_markup(match: re.Match[str]) -> str:
     return "\\!\\[" if match["image"] else match[0]
 
 
+def _escape_markup_and_tags(match: re.Match[str]) -> str:
+    return "&lt;" if match["tag"] else _escape_markup(match)
+
+
 def _is_sanitized(text: str) -> bool:
-    """Return whether the text has no image and no raw HTML, which is rendered differently when it is escaped."""
+    """Return whether the text has no image, and no raw HTML but pairs of tags of elements that the page shows."""
     escaped = comrak.render_markdown(text, None, None, _ESCAPE_HTML)
-    return "<img" not in escaped and escaped == comrak.render_markdown(text, None, None, _KEEP_HTML)
+    kept = comrak.render_markdown(text, None, None, _KEEP_HTML)
+    has_only_allowed_tags = _ESCAPED_TAG.sub(r"<\1>", escaped) == _ESCAPED_TAG.sub(r"<\1>", kept)
+    return "<img" not in escaped and has_only_allowed_tags and (escaped == kept or _is_well_formed(kept))
+
+
+def _is_well_formed(html: str) -> bool:
+    open_tags: list[str] = []
+    for slash, name in _ANY_TAG.findall(html.lower()):
+        if not slash and name not in _VOID_TAGS:
+            open_tags.append(name)
+        elif slash and (not open_tags or open_tags.pop() != name):
+            return False
+    return not open_tags

@@ -1,7 +1,8 @@
 """Conversion of markdown blocks (CommonMark, GFM, footnotes, formulas in LaTeX) to safe HTML.
 
-The text is parsed, the parser's HTML is rewritten (`elements`), and the sanitizer runs last. Raw HTML is shown as
-source text and images as links, so the result loads no resources.
+The text is parsed, the parser's HTML is rewritten (`tags`, `elements`), and the sanitizer runs last. A few HTML tags
+without attributes are elements, all other HTML is shown as source text, and images are links, so the result loads no
+resources. A line of text is never a heading because of the line below it, which may be the beginning of a list.
 
 After parsing, every step processes one top-level block at a time. The HTML of blocks that are rendered separately and
 joined therefore equals the HTML of the same blocks rendered together. `documents` relies on this.
@@ -19,6 +20,7 @@ from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.sanitizer import sanitize_html
 from chat.page.rendering.source_masks import MaskedSource
+from chat.page.rendering.tags import ELEMENT_TAGS, build_elements, mark_tags
 
 #: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
 #: depth: 16 KB of `_` would nest 8,000 levels deep and take about a second.
@@ -55,18 +57,25 @@ _RENDER_OPTIONS = {
     for line_breaks in (False, True)
 }
 _PARSE_OPTIONS = comrak.ParseOptions()
+# While a list or a sum begins below a line of text, its `-` or `=` would make that line a heading.
+_PARSE_OPTIONS.ignore_setext = True
 
 # comrak escapes `<`, `>`, `"` and `&` in text and attribute values, so everything that looks like a tag is a tag.
 _SOURCE_POSITION = re.compile(r' data-sourcepos="[^"]*"')
 _SUBSCRIPT = re.compile(r"</?sub(?: [^<>]*+)?>")
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>")
 _BLOCK = re.compile(
-    r'<(?:(/)(?:ul|ol|blockquote)|(ul|ol|blockquote|p|h[1-6]|pre|hr|table)\b[^<>]*? data-sourcepos="(\d+):\d+-(\d+):)'
+    r"<(?:(/)(?:ul|ol|blockquote|details)|(ul|ol|blockquote|details|p|h[1-6]|pre|hr|table)\b"
+    r'(?:[^<>]*? data-sourcepos="(\d+):\d+-(\d+):)?)'
 )
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _LINK_WITHOUT_ADDRESS = re.compile(r'<a(?: (?!href=)[\w-]+="[^"]*")+>')
-_ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote)>)*\s*\Z")
+_ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote|details)>)*\s*\Z")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(?:`{3,}|~{3,})")
-_NESTABLE_END_TAGS = ("</em>", "</strong>", "</del>", "</blockquote>", "</li>")
+_NESTABLE_END_TAGS = ("</blockquote>", "</li>", *(f"</{tag}>" for tag in ELEMENT_TAGS))
+# A line of one or two dashes below a line of text, which the parser takes as a table of one column without rows.
+_SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(?=--?[ \t]*+(?:[\r\n]|\Z))")
+_TABLE_LINE = re.compile(r'<table data-sourcepos="(\d+):')
 
 
 def parse_markdown(
@@ -74,36 +83,65 @@ def parse_markdown(
     *,
     with_tables: bool = True,
     with_formulas: bool = True,
+    with_tags: bool = True,
     with_positions: bool = True,
     with_line_breaks: bool = False,
 ) -> str:
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
-    With `with_positions`, each element has its source position in the attribute `data-sourcepos`. With
-    `with_line_breaks`, each line of a paragraph stays a line.
+    With `with_tags`, the tags of `tags` are elements. With `with_positions`, each block has its source position in the
+    attribute `data-sourcepos`. With `with_line_breaks`, each line of a paragraph stays a line.
     """
     if text.startswith("\ufeff"):
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
+    if with_tags:
+        text = mark_tags(text)
     extensions = _EXTENSIONS[with_tables, with_formulas]
-    options = _RENDER_OPTIONS[with_positions, with_line_breaks]
     source = mask_source(text) if with_formulas else MaskedSource(text)
+    raw_html = _parse(source.text, extensions, with_positions=with_positions, with_line_breaks=with_line_breaks)
+    raw_html = source.unmask(_SUBSCRIPT.sub("~", raw_html) if "sub" in raw_html else raw_html)
+    return build_elements(raw_html) if with_tags else raw_html
+
+
+def _parse(text: str, extensions: comrak.ExtensionOptions, *, with_positions: bool, with_line_breaks: bool) -> str:
+    has_short_dashes = "-" in text and _SHORT_DASHES.search(text) is not None
+    options = _RENDER_OPTIONS[with_positions or has_short_dashes, with_line_breaks]
     try:
-        raw_html = comrak.render_markdown(source.text, extensions, _PARSE_OPTIONS, options)
+        raw_html = comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
     except UnicodeEncodeError:
         # The text contains an unpaired surrogate, which JSON can represent but UTF-8 cannot.
-        text = source.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         raw_html = comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
-    return source.unmask(_SUBSCRIPT.sub("~", raw_html) if "sub" in raw_html else raw_html)
+    if has_short_dashes and "<table" in raw_html:
+        escaped = _escape_short_dashes(text, raw_html)
+        if escaped != text:
+            return comrak.render_markdown(escaped, extensions, _PARSE_OPTIONS, options)
+    return raw_html
+
+
+def _escape_short_dashes(text: str, raw_html: str) -> str:
+    """Return the source without tables whose second line is one or two dashes."""
+    lines = _LINE.findall(text)
+    for match in _TABLE_LINE.finditer(raw_html):
+        number = int(match[1])
+        if not _SHORT_DASHES.match(lines[number]):
+            continue
+        # Up to the end of the paragraph, since the next such line would make the next such table.
+        while lines[number].strip(" \t>\r\n"):
+            lines[number] = _SHORT_DASHES.sub(r"\1\\", lines[number])
+            number += 1
+    return "".join(lines)
 
 
 def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
     """Yield (first source line, offset of the HTML) for each top-level block; lines are counted from 1.
 
-    Three kinds of blocks count as part of the preceding block. Raw HTML has no element of its own. Footnotes are shown
-    after all blocks, wherever they are defined. A table directly below
-    a paragraph has the paragraph's last line as its header, and that line alone could be a list or indented code.
+    Some blocks count as part of the preceding block. Raw HTML has no element of its own. Footnotes are shown after all
+    blocks, wherever they are defined. A table directly below a paragraph has the paragraph's last line as its header,
+    and that line alone could be a list or indented code. All blocks of a fold (`<details>`) are part of it, and what
+    shares a paragraph with one has no position.
     """
     depth = 0
     paragraph_end = -1
@@ -113,11 +151,11 @@ def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
         if slash:
             depth -= 1
             continue
-        if depth == 0:
-            if tag != "table" or int(first_line) != paragraph_end + 1:
+        if first_line:
+            if depth == 0 and (tag != "table" or int(first_line) != paragraph_end + 1):
                 yield int(first_line), match.start()
             paragraph_end = int(last_line) if tag == "p" else -1
-        if tag in ("ul", "ol", "blockquote"):
+        if tag in ("ul", "ol", "blockquote", "details"):
             depth += 1
 
 

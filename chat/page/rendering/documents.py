@@ -54,6 +54,8 @@ class MarkdownOptions:
     """Whether each line of a paragraph stays a line, as people expect of what they typed."""
     has_buttons: bool = True
     """Whether code and tables have buttons, which need scripts."""
+    has_tags: bool = True
+    """Whether the HTML tags of `tags` are elements, as models mean them. What people typed is shown as typed."""
 
 
 DEFAULT_OPTIONS = MarkdownOptions()
@@ -167,6 +169,7 @@ class Document:
             text,
             with_tables=self._has_tables_enabled,
             with_formulas=self._has_formulas_enabled,
+            with_tags=self._options.has_tags,
             with_positions=with_positions,
             with_line_breaks=self._options.has_line_breaks,
         )
@@ -277,10 +280,12 @@ def _find_split_inside_block(text: str, prefix_chars: int) -> int:
 
 
 def _reopening_prefix(text: str, raw_html: str) -> str:
-    """Return the text that reopens the split block in the next document: a code fence, or the table's header rows."""
+    """Return the text that reopens the split block in the next document: a code fence, header rows or a fold."""
     if raw_html.startswith("<pre") and (fence := _FENCE.match(text)):
         # The language is omitted, since a fragment of code cannot be highlighted correctly.
         return fence[1] + "\n"
     if raw_html.startswith("<table"):
         return "".join(text.lstrip("\r\n").splitlines(keepends=True)[:2])
+    if raw_html.startswith("<details"):
+        return "<details>\n\n"
     return ""

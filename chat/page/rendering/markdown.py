@@ -15,7 +15,8 @@ QUESTION_LIMIT_CHARS = 16_000
 def render_markdown(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> SafeString:
     """Render CommonMark with GFM tables, strikethrough, task lists, autolinks and footnotes, and formulas in LaTeX.
 
-    Raw HTML is shown as source text and images as links, so the result contains no scripts and loads no resources.
+    A few HTML tags are elements (`tags`), all other HTML is shown as source text and images as links, so the result
+    contains no scripts and loads no resources.
     """
     closed_html, tail_html = split_markdown(text, options)
     return SafeString(closed_html + tail_html)
@@ -25,4 +26,6 @@ def render_question(text: str, id_prefix: str, *, has_buttons: bool = True) -> S
     """Render what a person typed: Markdown in which each line stays a line. Parameters: see `MarkdownOptions`."""
     if len(text) > QUESTION_LIMIT_CHARS:
         return SafeString(f'<div class="as-typed">{escape(text)}</div>')
-    return render_markdown(text, MarkdownOptions(id_prefix, has_line_breaks=True, has_buttons=has_buttons))
+    return render_markdown(
+        text, MarkdownOptions(id_prefix, has_line_breaks=True, has_buttons=has_buttons, has_tags=False)
+    )

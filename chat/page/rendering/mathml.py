@@ -1,7 +1,7 @@
 """Reduces Temml's MathML to elements, attributes and classes that pages may have, and that browsers show right.
 
 Temml styles many elements by the attribute `style`, which the content security policy forbids. Known styles become
-attributes of MathML or classes of `static/css/formulas.css`. What is not known here makes the whole formula unknown, so
+attributes of MathML or classes of `static/css/displays.css`. What is not known here makes the whole formula unknown, so
 that nothing is drawn wrong: it is shown as its source then.
 """
 
@@ -30,17 +30,16 @@ CLASSES = {
         *(f"{line}-{side}" for line in ("solid", "dashed") for side in ("left", "right", "top", "bottom")),
     },
 }
-"""Classes of `static/css/formulas.css` by element."""
+"""Classes of `static/css/displays.css` by element."""
 
-MATHML_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
+_OWN_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
     "math": {"display": re.compile("block|inline"), "alttext": re.compile(".*", re.DOTALL)},
-    "mi": {"mathcolor": _COLOR, "mathvariant": re.compile("normal")},
+    "mi": {"mathvariant": re.compile("normal")},
     "mo": {
         "fence": _BOOLEAN,
         "form": re.compile("prefix|infix|postfix"),
         "largeop": _BOOLEAN,
         "lspace": _LENGTH,
-        "mathcolor": _COLOR,
         "mathsize": _FONT_SIZE,
         "maxsize": _LENGTH,
         "minsize": _LENGTH,
@@ -50,33 +49,18 @@ MATHML_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
         "stretchy": _BOOLEAN,
         "symmetric": _BOOLEAN,
     },
-    "mn": {"mathcolor": _COLOR},
-    "mtext": {"mathcolor": _COLOR, "displaystyle": _BOOLEAN, "scriptlevel": re.compile("[0-2]")},
+    "mn": {},
+    "mtext": {},
     "mspace": {"width": _LENGTH, "height": _LENGTH, "depth": _LENGTH},
-    "mrow": {
-        "displaystyle": _BOOLEAN,
-        "mathbackground": _COLOR,
-        "mathcolor": _COLOR,
-        "scriptlevel": re.compile("[0-2]"),
-    },
-    "mstyle": {
-        "displaystyle": _BOOLEAN,
-        "mathcolor": _COLOR,
-        "mathsize": _FONT_SIZE,
-        "scriptlevel": re.compile("[0-2]"),
-    },
-    "mfrac": {"linethickness": _LENGTH, "mathcolor": _COLOR},
-    "msqrt": {"mathcolor": _COLOR},
-    "mroot": {"mathcolor": _COLOR},
-    "mpadded": {
-        **dict.fromkeys(("width", "height", "depth", "lspace", "voffset"), _LENGTH),
-        "displaystyle": _BOOLEAN,
-        "scriptlevel": re.compile("[0-2]"),
-    },
+    "mrow": {"mathbackground": _COLOR},
+    "mstyle": {"mathsize": _FONT_SIZE},
+    "mfrac": {"linethickness": _LENGTH},
+    "msqrt": {},
+    "mroot": {},
+    "mpadded": dict.fromkeys(("width", "height", "depth", "lspace", "voffset"), _LENGTH),
     "mphantom": {},
     # No browser draws the notations. The style sheet does.
     "menclose": {
-        "mathcolor": _COLOR,
         "notation": re.compile(
             "box|circle|top|bottom|actuarial|(?:up|down)diagonalstrike|updiagonalstrike downdiagonalstrike|"
             "horizontalstrike"
@@ -90,11 +74,13 @@ MATHML_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
     "munderover": {"accent": _BOOLEAN},
     "mmultiscripts": {},
     "mprescripts": {},
-    "mtable": {"displaystyle": _BOOLEAN},
+    "mtable": {},
     "mtr": {},
     # The style sheet aligns the cells, because Chrome ignores this attribute.
     "mtd": {"columnalign": re.compile("left|center|right")},
 }
+_COMMON_ATTRIBUTES = {"displaystyle": _BOOLEAN, "mathcolor": _COLOR, "scriptlevel": re.compile("[0-3]")}
+MATHML_ATTRIBUTES = {tag: own | _COMMON_ATTRIBUTES for tag, own in _OWN_ATTRIBUTES.items()}
 """Allowed elements, and the pattern for the value of each of their attributes."""
 
 _CHILDREN = {
@@ -218,7 +204,7 @@ def _adapt_style(element: Element, value: str) -> list[str]:
     classes = []
     for style in filter(None, value.split(";")):
         name, _, content = style.partition(":")
-        if name == "color" and "mathcolor" in MATHML_ATTRIBUTES[element.tag] and _COLOR.fullmatch(content):
+        if name == "color" and _COLOR.fullmatch(content):
             if content != "undefined":
                 element.set("mathcolor", content)
         elif element.tag == "mtd" and (cell_classes := _cell_classes(style)):

@@ -1,6 +1,6 @@
 """The last step of rendering: only the elements and attributes listed here reach a page.
 
-Raw HTML of a text is escaped before this step, so every element here was made by the parser or by `elements`.
+Raw HTML of a text is escaped before this step, so every element here was made by the parser, `tags` or `elements`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import nh3
 from chat.page.rendering.grammars import TOKEN_CLASSES
 from chat.page.rendering.highlight import LANGUAGES
 from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES
+from chat.page.rendering.tags import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
 _FOOTNOTE_LINK = re.compile(f"#{_ID}")
@@ -25,12 +26,13 @@ def _keep_footnote_link(url: str) -> str | None:
 _CLEANER = nh3.Cleaner(
     tags={
         *("p", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "hr", "br", "div", "section"),
-        *("table", "thead", "tbody", "tr", "th", "td", "a", "em", "strong", "del", "code", "span", "sup", "input"),
-        *("button", *MATHML_ATTRIBUTES),
+        *("table", "thead", "tbody", "tr", "th", "td", "a", "code", "span", "input"),
+        *("button", *ELEMENT_TAGS, *MATHML_ATTRIBUTES),
     },
     clean_content_tags=set(),
     attributes={
         "a": {"href", "title", "id", "aria-label"},
+        "details": {"open"},
         "div": {"aria-label", "data-all"},
         "input": {"checked", "disabled", "aria-label"},
         "li": {"id"},

@@ -18,14 +18,15 @@ from tests.parsed_html import ParsedHtml
 
 #: Allowed tags and attributes, listed independently of the code under test.
 TAGS_WITHOUT_ATTRIBUTES = [
-    *("p", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "hr", "br", "sup"),
-    *("table", "thead", "tbody", "em", "strong", "del"),
+    *("p", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "hr", "br", "table", "thead", "tbody"),
+    *("em", "strong", "del", "b", "i", "u", "s", "mark", "sub", "sup", "kbd", "summary"),
 ]
 ALLOWED: dict[str, set[str]] = {
     **{tag: set() for tag in TAGS_WITHOUT_ATTRIBUTES},
     "a": {"href", "title", "target", "rel", "id", "aria-label"},
     "button": {"type", "class", "data-action"},
     "code": {"class"},
+    "details": {"open"},
     "div": {"class", "tabindex", "role", "aria-label", "data-all"},
     "input": {"type", "checked", "disabled", "aria-label"},
     "li": {"id"},

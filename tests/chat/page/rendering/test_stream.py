@@ -48,7 +48,9 @@ PIECES = [
         ),
         *("x \\[\n", "x $$\n", "https://x.example/", "，", "说", "~~。", "**", "`a|b`", "$|x|$"),
     ),
-    *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "<?", "<![CDATA[", "<script>"),
+    *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "</b>", "<?", "<![CDATA[", "<script>"),
+    *("<br>", "<sub>", "</sub>", "<details>", "</details>", "<details>\n", "\n</details>\n", "<summary>", "</summary>"),
+    *("\n-\n", "\n--"),
     *("\ufeff", "\0", "\f", "\v", "\u2028", "\xa0", "\ud83d", "\ude00", "😀"),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)

@@ -1,0 +1,172 @@
+"""HTML tags that models write: a fixed list is shown as what it means, everything else as text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from chat.page.rendering.documents import MarkdownOptions
+from chat.page.rendering.markdown import render_markdown
+from tests.chat.page.rendering.pages import assert_streams_like_whole
+from tests.parsed_html import ParsedHtml
+
+FOLD = "<details>\n<summary>**T** `c`</summary>\n\nText\n\n- a\n- b\n</details>\n\nafter\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("one<br>two<br/>three<BR />four", "one<br>\ntwo<br>\nthree<br>\nfour"),
+        ("<br>\n*a*", "<br>\n\n<em>a</em>"),
+        ("H<sub>2</sub>O m<sup>2</sup>", "H<sub>2</sub>O m<sup>2</sup>"),
+        ("<kbd>Ctrl</kbd>+<KBD>C</kbd>", "<kbd>Ctrl</kbd>+<kbd>C</kbd>"),
+        ("<b>**x**</b> <i>*y*</i>", "<b><strong>x</strong></b> <i><em>y</em></i>"),
+        ("<u>a</u> <mark>b</mark> <s>c</s> <del>d</del>", "<u>a</u> <mark>b</mark> <s>c</s> <del>d</del>"),
+        ("<strong>a</strong> <em>b</em>", "<strong>a</strong> <em>b</em>"),
+        ("<b>a <i>b</i> c</b>", "<b>a <i>b</i> c</b>"),
+        ("**a<br>b** <sub>*x*</sub>", "<strong>a<br>\nb</strong> <sub><em>x</em></sub>"),
+        ('<mark style="color: red" onclick=x>a</mark>', "<mark>a</mark>"),
+        # Without its counterpart in the same element, a tag is text.
+        ("a <b>b", "a &lt;b&gt;b"),
+        ("a</b>", "a&lt;/b&gt;"),
+        ("<b>a <i>b</b> c</i>", "<b>a &lt;i&gt;b</b> c&lt;/i&gt;"),
+        ("*a <b>b* c</b>", "<em>a &lt;b&gt;b</em> c&lt;/b&gt;"),
+        # Escapes, code, formulas and other tags.
+        (r"\<b>a</b> &lt;i&gt;b</i> \\<u>c</u>", r"&lt;b&gt;a&lt;/b&gt; &lt;i&gt;b&lt;/i&gt; \<u>c</u>"),
+        ("`a<br>b` `<!-- c -->`", "<code>a&lt;br&gt;b</code> <code>&lt;!-- c --&gt;</code>"),
+        ("List<String> <your name> a < b", "List&lt;String&gt; &lt;your name&gt; a &lt; b"),
+        ("x<img src=y> <a href='z'>w</a>", "x&lt;img src=y&gt; &lt;a href='z'&gt;w&lt;/a&gt;"),
+        ("<small>a</small> <b/> <bb>c</bb>", "&lt;small&gt;a&lt;/small&gt; &lt;b/&gt; &lt;bb&gt;c&lt;/bb&gt;"),
+        ("<\ufdd0b>a</b>", "<b>a</b>"),
+        # Comments.
+        ("a <!-- b *c* --> d", "a  d"),
+        ("a <!-- b", "a &lt;!-- b"),
+        (r"\<!-- a --> &lt;!-- b -->", "&lt;!-- a --&gt; &lt;!-- b --&gt;"),
+    ],
+)
+def test_tag_is_shown_as_what_it_means_or_as_text(source: str, html: str) -> None:
+    assert render_markdown(source) == f"<p>{html}</p>\n"
+
+
+def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
+    assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
+    assert "<b>" not in render_markdown("<div>\n<b>x</b>\n</div>")
+    assert ParsedHtml(render_markdown("```\n<details>\n  <b>x</b>\n```")).only("code").text == "<details>\n  <b>x</b>\n"
+
+
+def test_address_ends_at_a_tag() -> None:
+    links = ParsedHtml(render_markdown("http://a.example<br>b [<b>c</b>](http://d.example/?<b>)")).find_all("a")
+    assert [link["href"] for link in links] == ["http://a.example", "http://d.example/?%3Cb%3E"]
+
+
+def test_cells_of_tables_have_lines() -> None:
+    html = render_markdown("| a<br>b | c |\n|-|-|\n| 1<br/>2 | `x<br>y` |\n")
+    assert '<button type="button" data-action="sort">a<br>\nb</button>' in html
+    assert "<td>1<br>\n2</td>\n<td><code>x&lt;br&gt;y</code></td>" in html
+
+
+def test_comment_over_several_blocks_is_left_out() -> None:
+    assert ParsedHtml(render_markdown("a\n\n<!-- b\n\n# c\n-->\n\nd")).text.split() == ["a", "d"]
+
+
+def test_what_people_typed_keeps_its_tags() -> None:
+    html = render_markdown("<b>a</b><br> <!-- b -->", MarkdownOptions(has_tags=False))
+    assert html == "<p>&lt;b&gt;a&lt;/b&gt;&lt;br&gt; &lt;!-- b --&gt;</p>\n"
+
+
+def outline(source: str) -> str:
+    return "".join(ParsedHtml(render_markdown(source)).outline).replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            FOLD,
+            "<details><summary><strong>T</strong> <code>c</code></summary><p>Text</p>"
+            "<ul><li>a</li><li>b</li></ul></details><p>after</p>",
+        ),
+        (
+            "<details><summary>T</summary>a *b*</details> c",
+            "<details><summary>T</summary><p>a <em>b</em></p></details><p> c</p>",
+        ),
+        (
+            "<details>\n<summary>\nT\n</summary>\na</details>",
+            "<details><summary><p>T</p></summary><p>a</p></details>",
+        ),
+        (
+            "a <details><summary>T</summary>b</details>",
+            "<p>a </p><details><summary>T</summary><p>b</p></details>",
+        ),
+        (
+            "1. a\n   <details>\n   <summary>T</summary>\n   b\n   </details>\n2. c",
+            "<ol><li>a<details><summary>T</summary>b</details></li><li>c</li></ol>",
+        ),
+        (
+            "<details>\n<summary>A</summary>\n<details>\n<summary>B</summary>\n</details>\n</details>",
+            "<details><summary>A</summary><details><summary>B</summary></details></details>",
+        ),
+        ("a </details> b", "<p>a </details> b</p>"),
+        ("<summary>a</summary>", "<p><summary>a</summary></p>"),
+        ("# <details>", "<h3><details></h3>"),
+    ],
+)
+def test_fold_holds_blocks(source: str, expected: str) -> None:
+    assert outline(source) == expected
+
+
+def test_fold_without_an_end_is_open_up_to_the_end_of_its_block() -> None:
+    assert render_markdown("> <details>\n> a\n\nb").startswith('<blockquote>\n<details open="">\n<p>a</p>\n</details>')
+    assert 'open=""' in render_markdown("<details>\na\n")
+    assert 'open=""' in render_markdown("<details open>\na\n</details>\n")
+    assert "open" not in render_markdown("<details>\na\n</details>\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FOLD,
+        "x\n\n<details><summary>T</summary>\n\n```py\nx = 1\n```\n\n</details> y\n\nz\n",
+        "a <details>b</details>\n| c |\n|-|\n\nd\n",
+        "<details>\na[^1]\n\n[^1]: b\n\n</details>\n\nc [x]\n\n[x]: /u\n",
+        "<details>\n<details>\na</details>\n1. b|c\n-|-\n</details>\nd|e\n-|-\n\nf\n",
+        "<div>\n</details>\n<b>\n\n<!-- a\n\n--> b\n\nc\n",
+        "Three points.\n- one\n- two\n\nA sum\n= 42\n\n--\n-\nb\n",
+    ],
+)
+def test_tags_stream_character_by_character(text: str) -> None:
+    for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
+        assert_streams_like_whole(variant, range(len(variant)))
+
+
+def test_very_long_fold_goes_on_in_the_next_document() -> None:
+    html = render_markdown("<details>\n\n" + "text\n\n" * 12_000 + "</details>\n\nend\n")
+    assert html.count("<details") == html.count("</details>") == 2
+    assert "&lt;" not in html
+    assert html.endswith("<p>end</p>\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<b>" * 10_000,
+        "<b>" * 5_000 + "</i>" * 5_000,
+        "<b>" * 4_000 + "</b>" * 4_000,
+        "<details>\n" * 5_000,
+        "a </details>" * 4_000,
+        "<!-- " * 10_000 + "*a*" + "-->" * 1_000,
+        "<b a='" * 8_000,
+        "a\n-\n" * 10_000,
+    ],
+)
+def test_hostile_tags_take_linear_time_and_stay_flat(text: str) -> None:
+    start = time.thread_time()
+    html = render_markdown(text)
+    # Linear time is 0.1 to 0.5 s.
+    assert time.thread_time() - start < 10
+    depth = deepest = 0
+    for piece in ParsedHtml(html).outline:
+        depth += piece.startswith("<") - 2 * piece.startswith("</")
+        deepest = max(deepest, depth)
+    assert deepest <= 64
