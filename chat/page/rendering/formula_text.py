@@ -27,12 +27,13 @@ _STRONG_SIGN = re.compile(r"\\[A-Za-z{}|,;!]|[=^_]")
 _SIGN_OR_LETTER = re.compile(rf"{_SIGN.pattern}|\A[\s|]*[A-Za-z][\s|]*\Z")
 _ROW = re.compile(r"&|\\\\")
 _PRICE_AT_END = re.compile(r"\s\d[\d.,]*\Z")
+_CONJUNCTION = re.compile(r"\s(?:and|or|to|und|oder|bis|et|ou|per)\s")
+_RELATION = re.compile(r"[\\=^_<>]")
 _BRACES = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}|\{\{ ")
-_NO_START = re.compile(r"[,.;:!?)\]@#%&](?:[\s,.;:]|\Z)|[，。、；：！？）」』】》]|['\"]|\([\"'#.$]")
+_NO_START = re.compile(r"[,.;:!?)\]@#%&/](?:[\s,.;:]|\Z)|[，。、；：！？）」』】》]|['\"]|\([\"'#.$]")
 _NAME_BEFORE_MORE = re.compile(r"[A-Za-z_]{4}\w*+[,.:;!?]?\s")
-_ENDS_OPEN = re.compile(r"[^\w)\]}'!*%|°]\Z")
+_ENDS_OPEN = re.compile(r"(?:[^\w)\]}'!*%|°]|\s[^\w\s])\Z")
 _EDGE_PIPE = re.compile(r"\A\||\|\Z")
-_COMMAND_AT_END = re.compile(r"\\[A-Za-z]{1,20} ?\|\Z")
 
 
 def is_maths_environment(name: str) -> bool:
@@ -48,11 +49,11 @@ def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
     has_command = "\\" in content
     if after.isdigit() and not has_command:
         return False
-    if not has_command and (_is_beside_names(content, before, after) or not _is_balanced(content)):
+    if not has_command and (
+        _is_beside_names(content, before, after) or not _is_balanced(content) or _is_cut_by_pipes(content)
+    ):
         return False
-    return not (
-        _is_cut_by_pipes(content) or _NO_START.match(content) or is_money(content) or _is_variable(content, after)
-    )
+    return not (_NO_START.match(content) or is_money(content) or _is_variable(content, after))
 
 
 def is_display_formula(content: str) -> bool:
@@ -97,6 +98,8 @@ def is_money(content: str) -> bool:
         return True
     if re.match(r"[-+]?\d", content):
         if has_foreign_words and not _STRONG_SIGN.search(content):
+            return True
+        if _CONJUNCTION.search(content) and not _RELATION.search(plain):
             return True
         return words >= (3 if _SIGN.search(plain) else 1)
     return is_prose(content) or (has_foreign_words and not _SIGN.search(plain))
@@ -145,5 +148,4 @@ def _is_balanced(content: str) -> bool:
 
 def _is_cut_by_pipes(content: str) -> bool:
     """Return whether a text begins or ends with the border of a table's cell."""
-    is_odd = content.count("|") % 2 == 1
-    return is_odd and _EDGE_PIPE.search(content) is not None and not _COMMAND_AT_END.search(content)
+    return content.count("|") % 2 == 1 and _EDGE_PIPE.search(content) is not None

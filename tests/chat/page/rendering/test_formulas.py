@@ -51,7 +51,7 @@ H$_2$O and CO$_2$
 約$5$個 | 값은 $x$입니다 | $v = 路程 / 时间$ | $a，b$ | $x$/$y$, $x$-$y$ and $x$=$y$
 $[0, 1)$ | $]0, 1[$ | $(x, y)$ | $||x||$ and $|y| + |z|$ | $P(A|B)$ | ${x}^2$ and ${}^{14}C$ | $PV = nRT$ | $ABC$
 $f'(x)$ | $x!$ | $10 < x < 20$ | $1,000,000$ | $+$ and $-$ | $1, 2, 3$ | $f(5)$ | $sin x$ | 10$^{\circ}$C | $*$
-$velocity = distance / time$ | $p \land q$ | $2n + 1$ | **$x$** | $f: A \to B$ | $max(a, b)$
+$velocity = distance / time$ | $p \land q$ | $2n + 1$ | **$x$** | $f: A \to B$ | $max(a, b)$ | $|\psi\rangle$
 """
 
 TEXTS = r"""
@@ -73,6 +73,9 @@ HK$100、NT$200
 $HOME和${PATH}
 $5 (about 4.50€) or 6$
 $5/month, or 50$/year
+$100k+/yr or 90k$/yr
+with /^a$/ or /b$/
+@$ref, %$hash
 $HOME/bin:$PATH
 $USER@$HOST
 $DIR/file.$EXT
@@ -340,6 +343,7 @@ def rows(text: str) -> list[list[str]]:
         ("| $|x|$ | $||y||$ |", ["|x|", "||y||"]),
         ("| `cat a | wc` | ``b ` || c`` |", ["<code>cat a | wc</code>", "<code>b ` || c</code>"]),
         ("| `a \\| b` | $\\|v\\|$ |", ["<code>a | b</code>", "|v|"]),
+        ("| $|\\psi\\rangle$ | $\\langle a|b\\rangle$ |", ["|\\psi\\rangle", "\\langle a|b\\rangle"]),
         ("| $p(x | y)$ | \\(|z|\\) |", ["p(x | y)", "|z|"]),
         ("| $HOME | 5$ |", ["$HOME", "5$"]),
         ("|$A|$B|", ["$A", "$B"]),
