@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 
 from lxml import html as lxml_html
 from lxml.html import HtmlElement
 
 Labels = dict[str, object]
+SOURCE = "source"
+"""In place of the rows of a formula that is shown as its source."""
 TAGS = ("sub", "sup", "kbd", "u", "mark", "details")
 
 
-def shown(html: str) -> Labels:
-    """Return the labels that describe this HTML."""
-    root = lxml_html.fragment_fromstring(html, create_parent="main")
-    for hidden in root.find_class("visually-hidden"):
-        hidden.drop_tree()
-    for button in list(root.iter("button")):
-        if button.get("data-action") == "sort":
-            button.drop_tag()
-        else:
-            button.drop_tree()
-    foots = [element for element in root.iter("div") if element.get("class") == "table-foot"]
-    for foot in [*foots, *(one for one in root.iter("section") if one.get("class") == "footnotes")]:
-        foot.set("hidden", "")
-    body = [element for element in root.iter() if isinstance(element.tag, str)]
-    return {name: value for name, read in READERS.items() if (value := read(body))}
+class Answer:
+    """The HTML of an answer."""
+
+    def __init__(self, html: str) -> None:
+        """Parse it, without what is no part of the answer: buttons, the sizes of tables, words for screen readers."""
+        self._root = lxml_html.fragment_fromstring(html, create_parent="main")
+        for css_class in ("visually-hidden", "table-foot"):
+            for element in self._root.find_class(css_class):
+                element.drop_tree()
+        for button in list(self._root.iter("button")):
+            if button.get("data-action") == "sort":
+                button.drop_tag()
+            else:
+                button.drop_tree()
+
+    @property
+    def labels(self) -> Labels:
+        """The labels that describe it, without `visible` and `absent`."""
+        body = [element for element in self._root.iter() if isinstance(element.tag, str)]
+        return {name: value for name, read in READERS.items() if (value := read(body))}
+
+    @property
+    def text(self) -> str:
+        """What is seen, with single blanks."""
+        return fold_all(text_of(self._root))
+
+    @property
+    def prose(self) -> str:
+        """What is seen outside of code and formulas."""
+        root = deepcopy(self._root)
+        for element in list(root.iter("code", "math")):
+            element.drop_tree()
+        return str(root.text_content())
 
 
 def text_of(element: HtmlElement) -> str:
@@ -51,12 +72,11 @@ def _texts(element: HtmlElement) -> Iterator[str]:
         yield f"⟨{fold_all(element.text_content())}⟩"
     elif element.tag == "br":
         yield "\n"
-    elif element.get("hidden") is None and not _is_note_reference(element):
+    elif not _is_note_reference(element):
         yield " ".join(re.split(r"\s+", element.text or ""))
         for child in element:
             yield from _texts(child)
             yield " ".join(re.split(r"\s+", child.tail or ""))
-        return
 
 
 def _is_note_reference(element: HtmlElement) -> bool:
@@ -73,7 +93,7 @@ def _formulas(body: list[HtmlElement]) -> object:
             entry: Labels = {"latex": fold_all(element.get("alttext", "")), "block": element.get("display") == "block"}
             found.append(entry | ({"rows": rows} if rows > 1 else {}))
         elif "formula-source" in element.get("class", ""):
-            found.append({"latex": fold_all(element.text_content()), "block": True})
+            found.append({"latex": fold_all(element.text_content()), "block": True, "rows": SOURCE})
     return found
 
 
@@ -121,11 +141,7 @@ def _headings(body: list[HtmlElement]) -> object:
 
 
 def _spans(*tags: str) -> Callable[[list[HtmlElement]], object]:
-    return lambda body: [text_of(element) for element in body if element.tag in tags and not _is_hidden(element)]
-
-
-def _is_hidden(element: HtmlElement) -> bool:
-    return any(parent.get("hidden") is not None for parent in element.iterancestors())
+    return lambda body: [text_of(element) for element in body if element.tag in tags]
 
 
 def _links(body: list[HtmlElement]) -> object:

@@ -4,6 +4,7 @@ r"""Decides by its text what between two delimiters is a formula, and what is mo
   ends in a number after a space: `$A or 5$`.
 - A text that ends in a sign of punctuation before another name is between two variables: `$HOME/bin:$PATH`, `$A:$B`.
 - A text after a letter or digit, such as `5$/h or 6$`, is a formula only with a sign of one.
+- `$ T $`, with a space at both ends, is a formula only if it surely is one.
 - A text of several words without a sign of formulas is prose. So are Chinese, Japanese and Korean words.
 """
 
@@ -33,6 +34,7 @@ _BRACES = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}|\{\{ ")
 _NO_START = re.compile(r"[,.;:!?)\]@#%&/](?:[\s,.;:]|\Z)|[，。、；：！？）」』】》]|['\"]|\([\"'#.$]")
 _NAME_BEFORE_MORE = re.compile(r"[A-Za-z_]{4}\w*+[,.:;!?]?\s")
 _ENDS_OPEN = re.compile(r"(?:[^\w)\]}'!*%|°]|\s[^\w\s])\Z")
+_SPACED = re.compile(r"\$ ([A-Za-z]|[^$ ][^$]{0,80}[^$ ]) \$(?![\w$])")
 _EDGE_PIPE = re.compile(r"\A\||\|\Z")
 
 
@@ -54,6 +56,19 @@ def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
     ):
         return False
     return not (_NO_START.match(content) or is_money(content) or _is_variable(content, after))
+
+
+def spaced_formula_end(line: str, start: int) -> int:
+    r"""Return where a formula with spaces inside its dollars ends, such as `$ T $` or `$ \\alpha = 1 $`; 0 if there is none.
+
+    It is one letter, or has a sign of formulas and no words.
+    """
+    match = _SPACED.match(line, start)
+    if match is None:
+        return 0
+    words = _WORD.search(_COMMAND_OR_GROUP.sub(" ", match[1]))
+    is_formula = len(match[1]) == 1 or (_STRONG_SIGN.search(match[1]) is not None and words is None)
+    return match.end() if is_formula else 0
 
 
 def is_display_formula(content: str) -> bool:

@@ -25,6 +25,7 @@ from chat.page.rendering.formula_text import (
     is_maths_environment,
     is_money,
     is_prose,
+    spaced_formula_end,
 )
 from chat.page.rendering.source_masks import BACKSLASH, GUARD, NUMBERS, PIPE, Edit, mask_dollars
 
@@ -96,7 +97,7 @@ class LineFormulas:
             if token[0] == "`":
                 code_end = self._read_code(token, position)
             elif token == "$":
-                self._read_dollar(position)
+                code_end = self._read_dollar(position)
             elif token == "$$":
                 self._read_two_dollars(position)
             elif token[0] == "$":
@@ -123,20 +124,27 @@ class LineFormulas:
         self._spans.append((position, ends[number] + len(token)))
         return self._spans[-1][1]
 
-    def _read_dollar(self, position: int) -> None:
+    def _read_dollar(self, position: int) -> int:
+        """Return where to read on, or an earlier position."""
         start = self._open.get("$")
         if start is not None and is_formula_between_dollars(self._line, start, position):
             self._spans.append((self._open.pop("$"), position + 1))
             if self._line[position + 1 : position + 2].isdigit():
                 # The parser sees no end of a formula before a digit.
                 self.edits.append(Edit.insertion(position + 1, GUARD))
-            return
+            return position
         self._mask_open("$")
         after = self._line[position + 1 : position + 2]
+        if after == " " and (end := spaced_formula_end(self._line, position)):
+            # The parser takes dollars beside spaces for signs.
+            self.edits += (Edit.insertion(position + 1, GUARD), Edit.insertion(end - 1, GUARD))
+            self._spans.append((position, end))
+            return end
         if not after or after.isspace():
             self._mask(position, "$")
         else:
             self._open["$"] = position
+        return position
 
     def _read_two_dollars(self, position: int) -> None:
         self._mask_open("$")

@@ -23,7 +23,7 @@ CLASSES = {
     "mtext": {"tml-tag"},
     "mo": {"tml-vec", *(f"tml-{accent}-{size}" for accent in ("hat", "tilde") for size in (1, 2, 3, 4))},
     "mpadded": {"llap", "clap"},
-    "mrow": {"bold", "filled", "lapped"},
+    "mrow": {"bold", "filled", "lapped", "tml-tag"},
     "mspace": {"ink"},
     "mtd": {
         *(f"{side}-{number}" for side in ("left", "right") for number in _PADDINGS.values()),

@@ -42,6 +42,12 @@ _MARKED_TAG = re.compile(rf"&lt;{_MARK}++(/?)({_NAMES})(?![a-z])((?>(?:[^&<{_MAR
 _OPEN = ' open=""'
 _OPEN_ATTRIBUTE = re.compile(r"\sopen\b", re.IGNORECASE)
 _TOKEN = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>|[^<]++")
+# Blocks without marked tags are read at once, which halves the time of a long fold.
+_LEAF = "p|pre|li|td|th|h[1-6]"
+_TOKEN_OR_BLOCK = re.compile(
+    rf"<({_LEAF})(?: [^<>]*+)?>(?>(?:[^<{_MARK}]+|<(?!/?(?:{_LEAF}|ul|ol|blockquote|tr|table)[ >]))*)</\1>|"
+    + _TOKEN.pattern
+)
 _FOLD_HEADING = re.compile(rf"<h1((?: [^<>]*+)?)>(?=&lt;{_LINE_MARK})")
 _COMMENT_START, _COMMENT_END = "&lt;!--", "--&gt;"
 _VOID_TAGS = ("br", "hr", "img", "input")
@@ -131,9 +137,11 @@ class _Builder:
 
     def build(self, raw_html: str) -> str:
         """Return the parser's HTML with the elements."""
-        for token in _TOKEN.finditer(_FOLD_HEADING.sub(r"<p\1>", raw_html)):
-            tag, slash, name = token[0], token[1], token[2]
-            if not name:
+        for token in _TOKEN_OR_BLOCK.finditer(_FOLD_HEADING.sub(r"<p\1>", raw_html)):
+            tag, block, slash, name = token[0], token[1], token[2], token[3]
+            if block:
+                self._add_block(block, tag)
+            elif not name:
                 self._add_text(tag)
             elif slash:
                 self._close(name, tag)
@@ -145,6 +153,14 @@ class _Builder:
                 self._open(name, tag)
         self._end_folds(self._frames[0])
         return "".join(self._output)
+
+    def _add_block(self, name: str, block: str) -> None:
+        """Add a block without marked tags."""
+        parent = self._frames[-1]
+        if name != "p":
+            self._end_summary(parent)
+        self._output.append(block)
+        self._end_summary(parent)
 
     def _open(self, name: str, tag: str) -> None:
         parent = self._frames[-1]
