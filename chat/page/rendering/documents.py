@@ -158,9 +158,10 @@ class Document:
         return has_many_cells or has_many_formulas
 
     def _count_formula_delimiters(self) -> None:
-        """Count the delimiters of the text since the last call, with the character before it."""
+        """Count the delimiters of the text since the last call, with those that began before it."""
         start = self._delimiters_counted_chars
-        brackets = sum(self._text.count(bracket, max(0, start - 1)) for bracket in ("\\(", "\\[", "\\begin{"))
+        openings = (r"\(", r"\[", r"\begin{")
+        brackets = sum(self._text.count(one, max(0, start - len(one) + 1)) for one in openings)
         self._formula_delimiters += self._text.count("$", start) + 2 * brackets
         self._delimiters_counted_chars = len(self._text)
 

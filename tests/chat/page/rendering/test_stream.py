@@ -105,6 +105,9 @@ def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
     assert render_markdown(few).count("<math") == 500
     assert render_markdown(many) == "<p>$x$ and (y)</p>\n" * 251
     assert_streams_like_whole(many, range(0, len(many), 700))
+    environments = "\\begin{align}x\\end{align}\n\n" * 501
+    assert "<math" not in render_markdown(environments)
+    assert_streams_like_whole(environments, range(0, len(environments), 701))
 
 
 def test_full_document_that_reopens_a_block_replaces_its_html(monkeypatch: pytest.MonkeyPatch) -> None:
