@@ -59,7 +59,7 @@ def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
 
 
 def spaced_formula_end(line: str, start: int) -> int:
-    r"""Return where a formula with spaces inside its dollars ends, such as `$ T $` or `$ \\alpha = 1 $`; 0 if there is none.
+    r"""Return where a formula with spaces inside its dollars ends, such as `$ T $`; 0 if there is none.
 
     It is one letter, or has a sign of formulas and no words.
     """
