@@ -173,7 +173,7 @@ def _starts(body: list[HtmlElement]) -> object:
 
 
 def _is_notes(element: HtmlElement) -> bool:
-    return element.getparent().get("class") == "footnotes"
+    return str(element.getparent().get("class")) == "footnotes"
 
 
 READERS: dict[str, Callable[[list[HtmlElement]], object]] = {
