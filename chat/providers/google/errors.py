@@ -127,7 +127,7 @@ def _error_of_the_api(code: object, body: object, status: str, message: str, acc
         _without_keys(f"{code} {status}: {message}", access.api_key),
         status=code if isinstance(code, int) else None,
         retry_after_s=_retry_after_s(details),
-        reason=clean_reason(message, access.api_key) if error_type is InvalidRequest else "",
+        reason=clean_reason(message, access.api_key) if error_type in (InvalidRequest, Overloaded) else "",
     )
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
 from chat.providers.openai_compatible.chunks import (
+    NATIVE_FINISHES,
     CallDelta,
     Delta,
     ErrorInStream,
@@ -126,8 +127,8 @@ class Accumulator:
                 self._add_call(delta)
             case ReasoningDetail(detail):
                 self._add_detail(detail)
-            case FinishReason(reason):
-                self._finish = Finished(FINISHES.get(reason, Finish.UNKNOWN), reason)
+            case FinishReason():
+                self._finish = _finished(delta)
                 yield self._finish
             case ErrorInStream():
                 raise TypeError("an error has no events")
@@ -233,6 +234,13 @@ class Accumulator:
     def _wrote_call_as_text(self) -> bool:
         text = "".join(self._texts)
         return not self._calls and (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
+
+
+def _finished(delta: FinishReason) -> Finished:
+    """Return why the answer ended. The word of the service behind the server is told if the answer is not complete."""
+    finish = NATIVE_FINISHES.get(delta.native) or FINISHES.get(delta.reason, Finish.UNKNOWN)
+    is_said = finish is Finish.STOP or delta.native.lower() == delta.reason.lower()
+    return Finished(finish, delta.reason, "" if is_said else delta.native)
 
 
 def _text_event(delta: TextDelta) -> PartReceived:

@@ -140,7 +140,7 @@ def provider_error(
     detail = " ".join(str(one) for one in words if one)[:MESSAGE_LIMIT_CHARS]
     error_type = _type_by_content(report, status) or _type_by_status(status)
     retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
-    reason = clean_reason(report.message, api_key) if error_type is InvalidRequest else ""
+    reason = clean_reason(report.message, api_key) if error_type in (InvalidRequest, Overloaded) else ""
     return error_type(without_key(detail, api_key), status=status, retry_after_s=retry_after_s, reason=reason)
 
 

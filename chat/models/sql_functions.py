@@ -57,3 +57,11 @@ class TotalTokens(NativeFunc):
     output_field = BigIntegerField()
     sqlite_template = "json_extract(%(expressions)s, '$.total')"
     postgresql_template = "(%(expressions)s ->> 'total')::bigint"
+
+
+class EstimatedTokens(NativeFunc):
+    """The estimate of the tokens of a turn that the provider did not report; null if it reported all of them."""
+
+    output_field = BigIntegerField()
+    sqlite_template = "json_extract(%(expressions)s, '$.estimated')"
+    postgresql_template = "(%(expressions)s ->> 'estimated')::bigint"
