@@ -55,9 +55,11 @@ def usage(request: SignedInRequest) -> HttpResponse:
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     uses = {use.day: use for use in QuotaUse.objects.filter(user=request.user, day__gte=days[0])}
     usages = read_usage(request.user.pk, Resource, day=today)
+    uncounted = uncounted_answers(request.user.pk, now - timedelta(days=DAYS), now)
     context = {
         "charts": [build_chart(title, days, uses, amount_of) for title, amount_of in CHARTS.items()],
-        "uncounted": uncounted_answers(request.user.pk, now - timedelta(days=DAYS), now),
+        "uncounted": uncounted,
+        "estimated": words(Resource.TOKENS, uncounted.estimated_tokens) if uncounted.estimated_tokens else "",
         "limits": [limit_row(usage) for usage in usages.values()],
         **reset_context(now),
     }
