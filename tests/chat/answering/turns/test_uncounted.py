@@ -37,8 +37,8 @@ async def test_answer_of_a_server_without_token_counts_is_estimated_with_its_que
 ) -> None:
     use_tools()
     estimates = []
-    for question in ("go", "go" + " on" * 1_000):
-        conversation = await conversation_at(endpoints, "generic", "two-choices")
+    for question, model in (("go", "two-choices"), ("go" + " on" * 1_000, "no-blank-line-at-the-end")):
+        conversation = await conversation_at(endpoints, "generic", model)
         tab = Tab(conversation.pk)
         assert (await ask_and_wait(conversation, question, tab)).status == "done"
         estimates.append(await assert_estimated(conversation, tab))
