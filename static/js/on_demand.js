@@ -71,6 +71,12 @@ function loadPreviews() {
   if (files.list().length) load(previews);
 }
 
+// Pasted lines may be code. The browser puts them into the box after this event.
+document.getElementById("text").addEventListener("paste", ({ target, clipboardData }) => {
+  const [text, start] = [clipboardData.getData("text/plain"), target.selectionStart];
+  if (/\n./.test(text)) setTimeout(() => import("./pasted_code.js").then((module) => module.offerCode(text, start)).catch(() => {}));
+});
+
 for (const name of ["change", "shown"]) files.addEventListener(name, loadPreviews);
 loadPreviews();
 

@@ -4,22 +4,29 @@ import { box } from "./text_box.js";
 import { words } from "./words.js";
 
 const LIMIT_CHARS = 100_000;
+const LINE_LIMIT_CHARS = 300;
 const FENCE = /^\s*(```|~~~)/m;
 const PROMPT = /^>>> \S/m;
 /** Lines with which languages begin that look like Python in other lines. */
-const FOREIGN = /^\s*(end$|fi$|done$|library\(|require\(|install\.packages\(|console\.|document\.|window\.|local |\[[\w."-]+\]$)/m;
+const FOREIGN = /^\s*(end$|fi$|done$|library\(|require\(|install\.packages\(|console\.|document\.|window\.|local |\[\[?[\w."-]+\]\]?$|.*;$)/m;
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_]*`;
 const TARGET = String.raw`\*?${NAME}(\.${NAME}|\[[^\]]*\])*`;
 const IMPORT = new RegExp(String.raw`^(from \.*[\w.]* ?import (\w|\(|\*)[\w, ]*|import [\w.]+( as \w+)?(, ?[\w.]+( as \w+)?)*)\\?$`, "u");
 const DEFINITION = new RegExp(String.raw`^((async )?def ${NAME}\(|class ${NAME}[(:]|@${NAME}[\w.]*(\(|$))`, "u");
 const BLOCK = /^((if|elif|while|with|async with|except|match|case) ?.+|(async )?for .+ in .+|(try|else|finally|except)):($| .)/;
 const ASSIGNMENT = new RegExp(String.raw`^\(?${TARGET}(, ?${TARGET})*,?\)?( ?: ?[^=]+)? ?([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=) ?\S`, "u");
-const CALL = new RegExp(String.raw`^(await )?${NAME}(\.${NAME})*[(\[].*[)\]\w({\[]$`, "u");
-const STATEMENT = /^(pass|break|continue|return|(return|yield|raise|assert|del|global|nonlocal|await) .*[\w)\]}"'])$/;
+const CALL = new RegExp(String.raw`^(await )?${NAME}(\.${NAME})*[(\[](.*[)\]\w({\[,])?$`, "u");
+/** A statement, a string alone, or a command of a notebook. */
+const STATEMENT = /^([rbfu]?"$|[%!][a-z]|(pass|break|continue|return)$|(return|yield|raise|assert|del|global|nonlocal|await) .*[\w)\]}"]$)/;
 /** Names in the shell and in files of settings: `NAME=value`. */
 const SETTING = /^[A-Z][A-Z0-9_]*=\S/;
 
-/** Returns the code lines of a text without strings, comments and what continues a line, as `{code, indent, line}`. */
+/** Cuts a long line in the middle: the expressions above take long for it, and only its begin and its end matter. */
+function shorten(code) {
+  return code.length > LINE_LIMIT_CHARS ? code.slice(0, LINE_LIMIT_CHARS / 2) + code.slice(-LINE_LIMIT_CHARS / 2) : code;
+}
+
+/** Returns the code lines of a text without strings and comments, what continues a line joined to it, as `{code, indent, line}`. */
 function logicalLines(text) {
   const lines = [];
   let [quote, depth, continues] = ["", 0, false];
@@ -40,7 +47,7 @@ function logicalLines(text) {
       if (rest[0] === '"' || rest[0] === "'") {
         quote = rest === '"""' || rest === "'''" ? rest : rest[0];
         at += quote.length - 1;
-        code += "s";
+        code += '"';
         continue;
       }
       if ("([{".includes(rest[0])) depth += 1;
@@ -49,8 +56,10 @@ function logicalLines(text) {
     }
     // A string in single quotes ends with its line, such as the apostrophe of a word.
     if (quote.length === 1) quote = "";
-    continues = /\\$/.test(code);
-    if (isBegin && code.trim()) lines.push({ code: code.trim().replace(/\s+/g, " "), indent: source.search(/\S/), line });
+    continues = /\\$/.test(code.trim());
+    code = code.trim().replace(/\s+/g, " ");
+    if (isBegin && code) lines.push({ code: shorten(code), indent: source.search(/\S/), line });
+    else if (!isBegin && lines.length) lines.at(-1).code = shorten(`${lines.at(-1).code.replace(/\\$/, "")}${code}`);
     if (depth < 0) depth = 0;
   });
   return { lines, isWhole: !depth && !quote };
@@ -58,10 +67,10 @@ function logicalLines(text) {
 
 /** Returns how surely a line is one of Python: 0 if it is not, 1 if it may be, 2 if prose and data have no such line. */
 function sureness({ code }) {
-  if (SETTING.test(code) || /[;{]$/.test(code) && !ASSIGNMENT.test(code) && !CALL.test(code)) return 0;
+  if (SETTING.test(code) || code.includes("$") || /[;{]$/.test(code) && !ASSIGNMENT.test(code) && !CALL.test(code)) return 0;
   if (IMPORT.test(code) || DEFINITION.test(code)) return 2;
   if (CALL.test(code)) return /^\w+\(\d*\)$/.test(code) ? 1 : 2;
-  if (ASSIGNMENT.test(code)) return /[\])}s]$/.test(code) && /[([{s]/.test(code.split("=").slice(1).join("=")) ? 2 : 1;
+  if (ASSIGNMENT.test(code)) return /=.*([([{].*[)\]}]|")$/.test(code) ? 2 : 1;
   return BLOCK.test(code) || STATEMENT.test(code) ? 1 : 0;
 }
 
