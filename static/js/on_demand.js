@@ -71,11 +71,8 @@ function loadPreviews() {
   if (files.list().length) load(previews);
 }
 
-// Pasted lines may be code. The browser puts them into the box after this event.
-document.getElementById("text").addEventListener("paste", ({ target, clipboardData }) => {
-  const [text, start] = [clipboardData.getData("text/plain"), target.selectionStart];
-  if (/\n./.test(text)) setTimeout(() => import("./pasted_code.js").then((module) => module.offerCode(text, start)).catch(() => {}));
-});
+// What was pasted may be code.
+document.addEventListener("paste", () => import("./pasted_code.js").catch(() => {}), { once: true });
 
 for (const name of ["change", "shown"]) files.addEventListener(name, loadPreviews);
 loadPreviews();

@@ -84,7 +84,7 @@ export function pythonLines(text) {
   const [begin, end] = [sure.findIndex(Boolean), sure.findLastIndex(Boolean)];
   const code = lines.slice(begin, end + 1);
   const isAll = code.length === lines.length;
-  if (begin < 0 || !isWhole || code.length < (isAll ? 2 : 3) || FOREIGN.test(text)) return null;
+  if (begin < 0 || !isWhole || code.length < 2 || FOREIGN.test(text)) return null;
   if (sure.slice(begin, end + 1).includes(0)) return null;
   // A line is indented after a colon alone, and there it must be.
   const isIndented = code.every(({ indent }, at) => {
@@ -163,7 +163,7 @@ for (const [target, name] of [[box, "input"], [document, "click"], [outbox, "cha
 }
 
 /** Offers what was pasted at `start`, if it holds Python. */
-export function offerCode(pasted, start) {
+function offerCode(pasted, start) {
   const text = pasted.replace(/\r\n?/g, "\n");
   const found = box.value.startsWith(text, start) && pythonLines(text);
   // Within a fenced block it is code already.
@@ -175,3 +175,12 @@ export function offerCode(pasted, start) {
   document.getElementById("announcer").textContent = words("The pasted text looks like Python.");
   check();
 }
+
+box.addEventListener("paste", ({ clipboardData }) => {
+  const [text, start] = [clipboardData.getData("text/plain"), box.selectionStart];
+  // The browser puts the text into the box after this event.
+  if (/\n./.test(text)) setTimeout(() => offerCode(text, start));
+});
+
+// The first paste has loaded this module, and is in the box by now.
+offerCode(box.value, 0);
