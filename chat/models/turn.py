@@ -15,13 +15,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
-from django.db.models.lookups import IsNull
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models.conversation import Conversation
 from chat.models.message import Message
-from chat.models.sql_functions import EstimatedTokens, TotalTokens
 from chat.vocabulary.parts import Engine
 
 
@@ -192,13 +190,6 @@ class Turn(models.Model):
                 fields=["log_kept_until"], condition=Q(log_kept_until__isnull=False), name="ended_turns_with_log"
             ),
         ]
-
-    @classmethod
-    def uncounted(cls) -> Q:
-        """Return the condition for answers whose provider reported no tokens, or not those of all requests."""
-        is_unknown = Q(IsNull(TotalTokens("usage"), True)) | Q(IsNull(EstimatedTokens("usage"), False))
-        has_asked = Q(first_part_at__isnull=False, ended_at__isnull=False, chosen__own_code__isnull=True)
-        return has_asked & is_unknown
 
     @classmethod
     def live_literals(cls) -> str:

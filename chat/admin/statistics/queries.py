@@ -36,7 +36,7 @@ from chat.admin.statistics.statistics import (
     percentile_rank,
 )
 from chat.models import ImportedConversation, Turn
-from chat.models.sql_functions import EstimatedTokens, SecondsBetween, TotalTokens, UtcDay
+from chat.models.sql_functions import EstimatedTokens, SecondsBetween, TotalTokens, UtcDay, is_uncounted
 from chat.python.sessions.places import service_status
 
 
@@ -93,7 +93,7 @@ def _count_turns(turns: QuerySet[Turn]) -> _TurnCounts:
         dollars=Sum("cost"),
         priced=Count("cost"),
         estimated=Sum(estimated),
-        not_counted=Count("pk", filter=Turn.uncounted()),
+        not_counted=Count("pk", filter=is_uncounted()),
     )
     usage: defaultdict[tuple[date, str], UsageTotals] = defaultdict(UsageTotals)
     outcomes: Counter[tuple[str, str, str]] = Counter()

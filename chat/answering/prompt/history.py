@@ -82,16 +82,10 @@ def prepare(
         state=sent_state,
         known=recipient.capabilities.known,
     )
-    choice, to_upload = messages.choice, tuple(messages.files.to_upload)
-    return PreparedRequest(
-        request,
-        recipient.capabilities,
-        messages.left_out,
-        choice.of_question,
-        choice.of_earlier,
-        to_upload,
-        messages.tokens + fixed_tokens(instruction + sent_state, tools),
-    )
+    choice, left_out, to_upload = messages.choice, messages.left_out, tuple(messages.files.to_upload)
+    tokens = messages.tokens + fixed_tokens(instruction + sent_state, tools)
+    files = choice.of_question, choice.of_earlier, to_upload
+    return PreparedRequest(request, recipient.capabilities, left_out, *files, tokens)
 
 
 def _recipient(turn: Turn, rows: PromptRows) -> Recipient:

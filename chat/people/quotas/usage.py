@@ -18,7 +18,7 @@ from django.db.models import Count, Exists, OuterRef, Sum
 
 from attachments.models import Attachment
 from chat.models import ImportedConversation, Quota, QuotaUse, Turn, User
-from chat.models.sql_functions import EstimatedTokens
+from chat.models.sql_functions import EstimatedTokens, is_uncounted
 from chat.people.quotas.resources import DAILY, Resource, ResourceUsage, limit_of
 
 _USES = QuotaUse._meta.db_table
@@ -93,7 +93,7 @@ def uncounted_answers(user_id: int, since: datetime, until: datetime) -> Uncount
         conversation=OuterRef("conversation"), created_at__gte=OuterRef("created_at")
     )
     turns = Turn.objects.filter(
-        Turn.uncounted(), ~Exists(is_imported), conversation__owner=user_id, ended_at__gte=since, ended_at__lt=until
+        is_uncounted(), ~Exists(is_imported), conversation__owner=user_id, ended_at__gte=since, ended_at__lt=until
     )
     sums = turns.order_by().aggregate(answers=Count("pk"), tokens=Sum(EstimatedTokens("usage")))
     return UncountedAnswers(sums["answers"], sums["tokens"] or 0)

@@ -10,7 +10,8 @@ from pytest_django import Settings
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.models import Conversation, QuotaUse, Turn
 from chat.people.quotas.usage import UncountedAnswers, uncounted_answers
-from tests.chat.answering.turns.test_openai_tool_loop import UseTools, conversation_at
+from tests.chat.answering.tools.recording_tools import UseTools
+from tests.chat.answering.turns.test_openai_tool_loop import conversation_at
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question
 from tests.openai_server.server import StandInServer
 
