@@ -336,7 +336,7 @@ def test_pasted_python_is_offered_as_code_and_other_text_is_not(page: Page) -> N
     expect(page.locator(BOX)).to_be_focused()
     verdicts = page.evaluate(
         """async (texts) => {
-            const { pythonLines } = await import("/static/js/pasted_code.js");
+            const { pythonLines } = await import("/static/js/python_lines.js");
             return Object.keys(texts).filter((name) => pythonLines(texts[name]));
         }""",
         NO_CODE,
