@@ -101,6 +101,8 @@ class TurnSummary:
     """Token counts as (label, tokens)."""
     total: int | None
     """All tokens, or `None` if the provider did not report them."""
+    estimated: int | None
+    """An estimate of those that it did not report."""
     cost: str
     """US dollars; empty if no price is known."""
     feedback: Feedback | None
@@ -251,6 +253,7 @@ def _summarize(number: int, turn: Turn, node: MessageNode | None, feedback: Feed
         duration_s=seconds_between(turn.created_at, turn.ended_at),
         usage=tuple((words, turn.usage[name]) for name, words in USAGE_WORDS.items() if turn.usage.get(name)),
         total=turn.usage.get("total"),
+        estimated=turn.usage.get("estimated"),
         cost=dollars(turn.cost),
         feedback=feedback,
     )

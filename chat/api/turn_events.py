@@ -85,7 +85,11 @@ EVENT_DOCS = (
     ),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
-    ("usage", "{prompt, tool_use, thoughts, candidates, cached, total}", "Token counts. Null: not reported."),
+    (
+        "usage",
+        "{prompt, tool_use, thoughts, candidates, cached, total, estimated}",
+        "Token counts. Null: not reported.",
+    ),
     ("error", "{code, detail}", "Why the answer failed or was interrupted."),
     ("done", "{finish_reason, message_id}", "Always the last event."),
 )

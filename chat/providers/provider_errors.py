@@ -5,6 +5,7 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── OutOfCredit               402, or 429 that waiting does not end
 ├── Overloaded                5xx, 408 and 499: the provider gave up
 ├── Unreachable               the connection could not be made, or broke
+│   └── ConnectionBroken      the connection broke after something was received
 ├── Stalled                   no byte arrived for too long
 ├── NotConfigured             this server has neither a key nor an emulator
 ├── Unauthorised              401, 403, or a bad key
@@ -43,7 +44,8 @@ class ProviderError(Exception):
         So only reviewers see it, and operators who test an endpoint. The log and tracebacks have the text of the
         exception, which is the code and the `status`.
         `status`: of the HTTP response, or the one that an error inside a stream names. Other numbers become `None`.
-        `reason`: what the provider says about a refused request, for the reader; see `reasons.clean_reason`.
+        `reason`: what the provider says about a request that it refused or gave up, for the reader; see
+        `reasons.clean_reason`.
         """
         status = status if status in HTTP_STATUSES else None
         super().__init__(self.code if status is None else f"{self.code}, status {status}")
@@ -93,6 +95,16 @@ class Unreachable(ProviderError):
 
     code = "unreachable"
     sentence = "The connection to the model's service could not be made, or broke. Try again."
+
+
+class ConnectionBroken(Unreachable):
+    """The connection broke after something was received. Providers raise `Unreachable`; the engine tells them apart."""
+
+    code = "connection_broken"
+    sentence = (
+        "The connection to the model's service broke, so the answer was ended."
+        " The text received so far is saved; you can continue."
+    )
 
 
 class Stalled(ProviderError):

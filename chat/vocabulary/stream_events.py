@@ -65,6 +65,8 @@ class Usage:
     cached: int | None = None
     """The part of `prompt` that was read from a cache."""
     total: int | None = None
+    estimated: int | None = None
+    """An estimate of all tokens of the requests for which the provider reported none. They are not in `total`."""
 
     def __add__(self, other: Usage) -> Usage:
         """Return the sum. A count that neither side reported stays `None`."""

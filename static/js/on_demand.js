@@ -78,6 +78,9 @@ function loadPreviews() {
   if (files.list().length) load(previews);
 }
 
+// What was pasted may be code.
+document.addEventListener("paste", () => import("./pasted_code.js").catch(() => {}), { once: true });
+
 for (const name of ["change", "shown"]) files.addEventListener(name, loadPreviews);
 loadPreviews();
 

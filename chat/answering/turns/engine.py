@@ -19,6 +19,7 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
@@ -49,7 +50,15 @@ from chat.models import Turn
 from chat.page.relay import broadcast
 from chat.providers import get_provider
 from chat.providers.catalogue.missing_models import mark_found, mark_missing
-from chat.providers.provider_errors import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
+from chat.providers.provider_errors import (
+    ConnectionBroken,
+    EmptyResponse,
+    FileRefused,
+    InvalidRequest,
+    ModelNotFound,
+    ProviderError,
+    Unreachable,
+)
 from chat.vocabulary.stream_events import Finish
 
 P = ParamSpec("P")
@@ -74,7 +83,9 @@ async def run_turn(turn: LiveTurn) -> None:
             await turn.wait()
         except ProviderError as error:
             logger.warning("turn %s: %s", turn.turn.pk, error)
-            await turn.end(Turn.Status.FAILED, TurnError.of(error))
+            is_broken = isinstance(error, Unreachable) and turn.has_received
+            code = ConnectionBroken.code if is_broken else error.code
+            await turn.end(Turn.Status.FAILED, replace(TurnError.of(error), code=code))
         except FilesTooLarge as error:
             await turn.end(Turn.Status.FAILED, TurnError("files_too_large", str(error)))
         except BytesUnavailable as error:
@@ -247,8 +258,9 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: b
 async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
     """Read one response, and store and show it while it arrives."""
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
+    turn.request_tokens = prepared.tokens
     await show_stream(turn, provider.stream(prepared.request), event_size, turn.add)
-    turn.end_thought()
+    turn.end_response()
 
 
 async def _pause(turn: LiveTurn, retry: Retry, prepared: PreparedRequest | None) -> None:

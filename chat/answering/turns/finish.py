@@ -142,11 +142,11 @@ def end_turns(turns: Sequence[EndedTurn]) -> None:
 
 
 def _count_tokens(turns: Sequence[EndedTurn]) -> None:
-    """Count the tokens of answers for the quotas of their owners."""
+    """Count the tokens of answers for the quotas of their owners: those that were reported, and estimates of others."""
     tokens: Counter[int] = Counter()
     for turn in turns:
         usage = turn.ending.answer.usage
-        tokens[turn.owner_id] += (usage.total or 0) if usage else 0
+        tokens[turn.owner_id] += (usage.total or 0) + (usage.estimated or 0) if usage else 0
     amounts = {owner_id: {Resource.TOKENS: number} for owner_id, number in tokens.items() if number}
     add_usage(amounts, day=day_of(timezone.now()), reads=())
 

@@ -84,6 +84,11 @@ class UsageSerializer(serializers.Serializer[Usage]):
         min_value=0, allow_null=True, help_text="The part of `prompt` that was read from a cache."
     )
     total = serializers.IntegerField(min_value=0, allow_null=True)
+    estimated = serializers.IntegerField(
+        min_value=0,
+        allow_null=True,
+        help_text="An estimate of the tokens of requests for which the provider reported none. `total` lacks them.",
+    )
 
 
 class TurnErrorSerializer(serializers.Serializer[Turn]):

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
 from chat.providers.openai_compatible.chunks import (
+    NATIVE_FINISHES,
     CallDelta,
     Delta,
     ErrorInStream,
@@ -128,8 +129,8 @@ class Accumulator:
                 self._add_call(delta)
             case ReasoningDetail(detail):
                 self._add_detail(detail)
-            case FinishReason(reason):
-                self._finish = Finished(FINISHES.get(reason, Finish.UNKNOWN), reason)
+            case FinishReason():
+                self._finish = _finished(delta)
                 yield self._finish
             case ErrorInStream():
                 raise TypeError("an error has no events")
@@ -247,3 +248,10 @@ class Accumulator:
         text = "".join(self._texts)
         has_call = self._marks.has_call or self._reasoning_marks.has_call
         return has_call or (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
+
+
+def _finished(delta: FinishReason) -> Finished:
+    """Return why the answer ended. The word of the service behind the server is told if the answer is not complete."""
+    finish = NATIVE_FINISHES.get(delta.native) or FINISHES.get(delta.reason, Finish.UNKNOWN)
+    is_said = finish is Finish.STOP or delta.native.lower() == delta.reason.lower()
+    return Finished(finish, delta.reason, "" if is_said else delta.native)

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON
 from chat.vocabulary.stream_events import (
+    Finish,
     MetadataReported,
     Report,
     ResponseIdentified,
@@ -35,6 +37,19 @@ SOURCES_LIMIT = 200
 URL_LIMIT_CHARS = 2_000
 """A longer address is left out, because a part of it leads elsewhere."""
 MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:functions\.)?([^\s<]+)")
+NATIVE_FINISHES: Mapping[str, Finish] = {
+    "SAFETY": Finish.SAFETY,
+    "RECITATION": Finish.RECITATION,
+    "LANGUAGE": Finish.LANGUAGE,
+    "BLOCKLIST": Finish.BLOCKLIST,
+    "PROHIBITED_CONTENT": Finish.PROHIBITED_CONTENT,
+    "SPII": Finish.PERSONAL_DATA,
+    "MALFORMED_FUNCTION_CALL": Finish.MALFORMED_CALL,
+    "UNEXPECTED_TOOL_CALL": Finish.UNEXPECTED_CALL,
+    "MALFORMED_RESPONSE": Finish.MALFORMED_RESPONSE,
+    "refusal": Finish.BLOCKED,
+}
+"""Words of services behind a server, which says less itself: `error`, `stop` or `content_filter`."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
 
@@ -74,6 +89,8 @@ class FinishReason:
     """The server's own word for why the answer ended."""
 
     reason: str
+    native: str = ""
+    """The word of the service behind the server, cleaned for people (`native_finish_reason` of OpenRouter)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +120,12 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     elif chunk.get("object") == "error" or ("choices" not in chunk and ("message" in chunk or "detail" in chunk)):
         # Older servers have the fields of the error at the top.
         yield ErrorInStream(dict(chunk))
-    elif any(choice.get("finish_reason") == "error" for choice in choices):
-        yield ErrorInStream("The server ended the answer with the finish reason “error”.")
+    else:
+        for choice in choices:
+            native = _native_reason(choice)
+            if choice.get("finish_reason") == "error" and native not in NATIVE_FINISHES:
+                word = f" ({native})" if native else ""
+                yield ErrorInStream(f"The server ended the answer with the finish reason “error”{word}.")
 
 
 def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
@@ -122,7 +143,11 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     if sources := _sources(pages):
         yield SourcesReported("annotations", sources)
     if reason := as_text(choice.get("finish_reason")):
-        yield FinishReason(reason[:WORD_LIMIT_CHARS])
+        yield FinishReason(reason[:WORD_LIMIT_CHARS], _native_reason(choice))
+
+
+def _native_reason(choice: WireObject) -> str:
+    return clean_reason(as_text(choice.get("native_finish_reason")))
 
 
 def _reasoning(delta: WireObject) -> Iterator[Delta]:

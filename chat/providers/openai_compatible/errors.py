@@ -135,12 +135,14 @@ def provider_error(
 
     Its detail begins with the status.
     """
+    ends_an_answer = status is None
     status = report.status if status is None else status
     words = (status, report.code or report.type, report.summary or report.message)
     detail = " ".join(str(one) for one in words if one)[:MESSAGE_LIMIT_CHARS]
     error_type = _type_by_content(report, status) or _type_by_status(status)
     retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
-    reason = clean_reason(report.message, api_key) if error_type is InvalidRequest else ""
+    says_why = error_type is InvalidRequest or (error_type is Overloaded and ends_an_answer)
+    reason = clean_reason(report.message, api_key) if says_why else ""
     return error_type(without_key(detail, api_key), status=status, retry_after_s=retry_after_s, reason=reason)
 
 

@@ -9,10 +9,11 @@ from itertools import chain
 
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
-from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of, without_key
+from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
 from chat.providers.openai_compatible.pace import Pace
 from chat.providers.openai_compatible.transport import Response, read_all
 from chat.providers.provider_errors import MalformedResponse, ProviderError
+from chat.providers.reasons import clean_reason
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import read_json
 from chat.vocabulary.stream_events import Finish, Finished, StreamEvent
@@ -146,7 +147,7 @@ class ResponseReader:
 
 def malformed_call(report: ReportedError, api_key: str) -> Finished:
     """Return the end of an answer whose function call the server refused."""
-    return Finished(Finish.MALFORMED_CALL, report.code, without_key(report.message, api_key))
+    return Finished(Finish.MALFORMED_CALL, report.code, clean_reason(report.message, api_key))
 
 
 async def _read_to_end(body: AsyncGenerator[bytes, None]) -> None:

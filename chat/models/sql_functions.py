@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BigIntegerField, DateField, FloatField, Func
+from django.db.models import BigIntegerField, DateField, FloatField, Func, Q
+from django.db.models.lookups import IsNull
 from django.db.models.sql.compiler import SQLCompiler
 
 CompiledSql: TypeAlias = tuple[str, Any]
@@ -57,3 +58,17 @@ class TotalTokens(NativeFunc):
     output_field = BigIntegerField()
     sqlite_template = "json_extract(%(expressions)s, '$.total')"
     postgresql_template = "(%(expressions)s ->> 'total')::bigint"
+
+
+class EstimatedTokens(NativeFunc):
+    """The estimate of the tokens of a turn that the provider did not report; null if it reported all of them."""
+
+    output_field = BigIntegerField()
+    sqlite_template = "json_extract(%(expressions)s, '$.estimated')"
+    postgresql_template = "(%(expressions)s ->> 'estimated')::bigint"
+
+
+def is_uncounted() -> Q:
+    """Return the condition for turns whose provider reported no tokens, or not those of all requests."""
+    is_unknown = Q(IsNull(TotalTokens("usage"), True)) | Q(IsNull(EstimatedTokens("usage"), False))
+    return Q(first_part_at__isnull=False, ended_at__isnull=False, chosen__own_code__isnull=True) & is_unknown
