@@ -15,7 +15,7 @@ Keys of `provider_data`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
@@ -24,9 +24,12 @@ from chat.providers.openai_compatible.chunks import (
     Delta,
     ErrorInStream,
     FinishReason,
+    PictureDelta,
     ReasoningDetail,
     TextDelta,
 )
+from chat.providers.openai_compatible.pictures import Pictures, describe
+from chat.providers.openai_compatible.text_pictures import Piece, TextPictures
 from chat.providers.openai_compatible.think_tags import ThinkTags
 from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
@@ -102,6 +105,11 @@ class Accumulator:
         """`has_functions`: whether the request declares functions."""
         self._has_functions = has_functions
         self._tags = ThinkTags()
+        self._pictures = Pictures()
+        self._divided = {is_reasoning: TextPictures() for is_reasoning in (False, True)}
+        """What divides the answer and the reasoning into text and embedded files."""
+        self._is_reasoning = False
+        """Whether the last text was reasoning."""
         self._calls: list[CallInPieces] = []
         """In the order in which they began."""
         self._open: dict[int | None, CallInPieces] = {}
@@ -115,13 +123,17 @@ class Accumulator:
         self._identity = ResponseIdentified("", "")
         self._finish: Finished | None = None
         self.is_empty = True
-        """Whether the response has no content so far: no text, no reasoning and no call."""
+        """Whether the response has no content so far: no text, no picture, no reasoning and no call."""
 
     def add(self, delta: Delta) -> Iterator[StreamEvent]:
         """Yield the events of one delta. An error is the caller's to raise."""
         match delta:
             case TextDelta():
                 yield from self._text(delta)
+            case PictureDelta(url):
+                yield from self.flush()
+                self.is_empty = False
+                yield from map(PartReceived, self._pictures.parts_of(url))
             case CallDelta():
                 self._add_call(delta)
             case ReasoningDetail(detail):
@@ -161,8 +173,9 @@ class Accumulator:
                 yield Finished(Finish.CALL_AS_TEXT, self._finish.reason)
 
     def flush(self) -> Iterator[StreamEvent]:
-        """Yield the text that was held back because it might have been the beginning of a tag."""
-        yield from map(_text_event, self._kept(self._tags.close()))
+        """Yield the text that was held back because it might have been the beginning of a tag or of a picture."""
+        yield from self._divide(self._tags.close())
+        yield from self._pieces(self._divided[self._is_reasoning].close())
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
         """Yield a report, unless it is repeated: some servers send the same in each chunk."""
@@ -177,19 +190,33 @@ class Accumulator:
             yield MetadataReported("refusal", True)
         if delta.is_reasoning or delta.is_refusal:
             # Reasoning in a field of its own: tags in the text are then text.
-            yield from self.flush()
+            yield from self._divide(self._tags.close())
             self._tags.end_start()
-            yield from map(_text_event, self._kept(iter([delta])))
+            yield from self._divide([delta])
         else:
-            yield from map(_text_event, self._kept(self._tags.feed(delta.text)))
+            yield from self._divide(self._tags.feed(delta.text))
 
-    def _kept(self, deltas: Iterator[TextDelta]) -> Iterator[TextDelta]:
-        """Yield the deltas. Keep the answer's text if it has to be examined for calls."""
+    def _divide(self, deltas: Iterable[TextDelta]) -> Iterator[StreamEvent]:
+        """Yield texts, and the pictures in them, in their order."""
         for delta in deltas:
             self.is_empty = False
-            if self._has_functions and not delta.is_reasoning:
-                self._texts.append(delta.text)
-            yield delta
+            if delta.is_reasoning != self._is_reasoning:
+                yield from self._pieces(self._divided[self._is_reasoning].close())
+                self._is_reasoning = delta.is_reasoning
+            yield from self._pieces(self._divided[self._is_reasoning].feed(delta.text))
+
+    def _pieces(self, pieces: Iterable[Piece]) -> Iterator[StreamEvent]:
+        """Yield pieces of a text. The answer's text is kept if it has to be examined for calls."""
+        for piece in pieces:
+            if self._is_reasoning:
+                words = piece if isinstance(piece, str) else piece.source or describe(piece.mime_type, piece.chars)
+                yield PartReceived(Thought(words))
+            elif isinstance(piece, str):
+                if self._has_functions:
+                    self._texts.append(piece)
+                yield PartReceived(Text(piece))
+            else:
+                yield from map(PartReceived, self._pictures.parts_of_file(piece))
 
     def _add_call(self, delta: CallDelta) -> None:
         """Append to an open call, or begin a new one.
@@ -233,7 +260,3 @@ class Accumulator:
     def _wrote_call_as_text(self) -> bool:
         text = "".join(self._texts)
         return not self._calls and (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
-
-
-def _text_event(delta: TextDelta) -> PartReceived:
-    return PartReceived(Thought(delta.text) if delta.is_reasoning else Text(delta.text))
