@@ -176,7 +176,7 @@ def _picture_url(item: object) -> str:
         return item
     fields = as_object(item)
     for name in PICTURE_HOLDERS:
-        if url := _picture_url(fields.get(name)):
+        if name in fields and (url := _picture_url(fields[name])):
             return url
     data = as_text(fields.get("b64_json")) or as_text(fields.get("data"))
     if not data or data.startswith("data:"):
