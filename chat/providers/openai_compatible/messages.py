@@ -170,7 +170,8 @@ class MessageWriter:
         """Append the assistant's message, if it has anything to say."""
         written, self._assistant = self._assistant, _Assistant()
         text = "".join(written.text)
-        if not (text or written.calls):
+        if not (text.strip() or written.calls):
+            # Between two pictures there may be white space alone, which some servers refuse.
             return
         message: JSONObject = {"role": "assistant", "content": text or None}
         if written.calls:

@@ -7,10 +7,11 @@ with its type and size, so that nothing is lost without a word.
 
 from __future__ import annotations
 
-import base64
+import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from urllib.parse import quote, unquote, urlsplit
 
 from django.template.defaultfilters import filesizeformat
@@ -99,11 +100,12 @@ def describe(mime_type: str, size_bytes: int) -> str:
 
 def decode(payload: str) -> bytes:
     """Return the bytes of base64, in either alphabet, perhaps wrapped or with `%` escapes; empty if it is none."""
-    if "%" in payload:
-        payload = unquote(payload)
-    bare = "".join(payload.split()).translate(URL_SAFE).rstrip("=")
+    with suppress(ValueError):
+        # Nearly every picture. The checks below take ten times as long.
+        return binascii.a2b_base64(payload, strict_mode=True)
+    bare = "".join(unquote(payload).split()).translate(URL_SAFE).rstrip("=")
     try:
-        return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+        return binascii.a2b_base64(bare + "=" * (-len(bare) % 4), strict_mode=True)
     except ValueError:
         return b""
 
