@@ -6,6 +6,7 @@ import json
 
 import pytest
 from channels.db import database_sync_to_async
+from django.http import StreamingHttpResponse
 from django.test import AsyncClient
 
 from chat.models import Conversation, MessageAttachment, User
@@ -25,8 +26,8 @@ async def download(conversation: Conversation, path: str) -> str:
     await client.aforce_login(await User.objects.aget(pk=conversation.owner_id))
     response = await client.get(f"/api/v1/{path}")
     assert response.status_code == 200
-    blocks = [block async for block in response] if response.streaming else [response.content]
-    return b"".join(blocks).decode()
+    assert isinstance(response, StreamingHttpResponse)
+    return b"".join([block async for block in response]).decode()
 
 
 @pytest.mark.parametrize("code_execution", ["off", "on"])
