@@ -54,7 +54,9 @@ class Assembler:
         answer: Answer | None = None,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`is_code_offered`: whether images count as graphs before any code arrives. `answer`: an answer to continue.
+        """`is_code_offered`: whether the provider may run code, which it need not show before its graphs.
+
+        `answer`: an answer to continue.
 
         `new_id` names attachments, and function calls to which the provider gave no id of their own.
         """
@@ -67,7 +69,8 @@ class Assembler:
         """Index of the thought that has not ended, and when it began."""
         self._text_began_at = 0.0
         """When the last text was begun."""
-        self._is_code_seen = is_code_offered
+        self._has_code = is_code_offered
+        """Whether images count as graphs that code drew. Those of a function count as such in any case."""
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
         """Index of the first part that later text may join."""
@@ -200,7 +203,8 @@ class Assembler:
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
             case ExecutableCode():
-                self._is_code_seen = True
+                # Beside code of a function, which makes its graphs itself, the model may send pictures of its own.
+                self._has_code = self._has_code or not made_by
                 self._runs.pop(part.call_id, None)
                 yield PartStarted(index, part)
             case _:
@@ -212,7 +216,8 @@ class Assembler:
         return replace(call, call_id=self._new_id()) if call.call_id in {"", *known} else call
 
     def _inline_data_changes(self, index: int, part: InlineData) -> Iterator[Change]:
-        number, attachment = self._attachment(index, part.data or b"", part.mime_type, part.name)
+        is_graph = self._has_code or bool(part.made_by)
+        number, attachment = self._attachment(index, part.data or b"", part.mime_type, part.name, is_graph=is_graph)
         yield PartStarted(index, replace(part, data=None), number)
         if attachment:
             yield AttachmentAdded(attachment)
@@ -226,7 +231,9 @@ class Assembler:
         images: list[PrintedImage] = []
         added: list[Change] = []
         for image in extraction.images:
-            number, attachment = self._attachment(index, image.data, image.mime_type, "", pending=len(added))
+            number, attachment = self._attachment(
+                index, image.data, image.mime_type, "", is_graph=True, pending=len(added)
+            )
             images.append(PrintedImage(image.offset, image.header, image.line_chars, number))
             if attachment:
                 added.append(AttachmentAdded(attachment))
@@ -234,7 +241,7 @@ class Assembler:
         yield from added
 
     def _attachment(
-        self, part_index: int, data: bytes, mime_type: str, name: str, *, pending: int = 0
+        self, part_index: int, data: bytes, mime_type: str, name: str, *, is_graph: bool, pending: int = 0
     ) -> tuple[int, AnswerAttachment | None]:
         """Return the number of the attachment with these bytes, and the attachment if it is new in the answer.
 
@@ -252,7 +259,7 @@ class Assembler:
             index=number,
             part_index=part_index,
             attachment_id=self._new_id(),
-            is_graph=self._is_code_seen,
+            is_graph=is_graph,
         )
 
 

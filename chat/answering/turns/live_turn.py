@@ -75,7 +75,7 @@ class LiveTurn:
         asks_now = answer is None and not self.turn.is_own_code
         self._first_read = prompt_reads.submit((started, started.capabilities)) if asks_now else None
         self._assembler = Assembler(
-            is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
+            is_code_offered=self.turn.engine == Engine.NATIVE, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
         self._log = LogWriter(self.turn, commits, seq=seq, has_part=bool(self.answer.part_count))
         self._message = live_page.open_message(self.turn, self.answer)

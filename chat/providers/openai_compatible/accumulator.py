@@ -25,10 +25,14 @@ from chat.providers.openai_compatible.chunks import (
     Delta,
     ErrorInStream,
     FinishReason,
+    PictureDelta,
     ReasoningDetail,
     TextDelta,
 )
-from chat.providers.openai_compatible.text_marks import Piece, TextMarks
+from chat.providers.openai_compatible.pictures import Pictures, describe
+from chat.providers.openai_compatible.text_marks import Piece as MarkedPiece
+from chat.providers.openai_compatible.text_marks import TextMarks
+from chat.providers.openai_compatible.text_pictures import Piece, TextPictures
 from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
     Finish,
@@ -105,6 +109,11 @@ class Accumulator:
         self._has_functions = has_functions
         self._marks = TextMarks()
         self._reasoning_marks = TextMarks(is_reasoning=True)
+        self._pictures = Pictures()
+        self._divided = {is_reasoning: TextPictures() for is_reasoning in (False, True)}
+        """What divides the answer and the reasoning into text and embedded files."""
+        self._is_reasoning = False
+        """Whether the last text was reasoning."""
         self._calls: list[CallInPieces] = []
         """In the order in which they began."""
         self._open: dict[int | None, CallInPieces] = {}
@@ -118,13 +127,17 @@ class Accumulator:
         self._identity = ResponseIdentified("", "")
         self._finish: Finished | None = None
         self.is_empty = True
-        """Whether the response has no content so far: no text, no reasoning and no call."""
+        """Whether the response has no content so far: no text, no picture, no reasoning and no call."""
 
     def add(self, delta: Delta) -> Iterator[StreamEvent]:
         """Yield the events of one delta. An error is the caller's to raise."""
         match delta:
             case TextDelta():
                 yield from self._text(delta)
+            case PictureDelta(url):
+                yield from self.flush()
+                self.is_empty = False
+                yield from map(PartReceived, self._pictures.parts_of(url))
             case CallDelta():
                 self._add_call(delta)
             case ReasoningDetail(detail):
@@ -164,9 +177,10 @@ class Accumulator:
                 yield Finished(Finish.CALL_AS_TEXT, self._finish.reason)
 
     def flush(self) -> Iterator[StreamEvent]:
-        """Yield the text that was held back because it might have been the beginning of a mark."""
-        yield from self._events(self._reasoning_marks.close())
-        yield from self._events(self._marks.close())
+        """Yield the text that was held back because it might have been the beginning of a mark or of a picture."""
+        yield from self._divide(self._reasoning_marks.close())
+        yield from self._divide(self._marks.close())
+        yield from self._pieces(self._divided[self._is_reasoning].close())
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
         """Yield a report, unless it is repeated: some servers send the same in each chunk."""
@@ -181,27 +195,42 @@ class Accumulator:
             yield MetadataReported("refusal", True)
         if delta.is_reasoning or delta.is_refusal:
             # Reasoning in a field of its own: tags in the text are then text.
-            yield from self._events(self._marks.close())
+            yield from self._divide(self._marks.close())
             self._marks.settle()
         elif held := self._reasoning_marks.close():
-            yield from self._events(held)
+            yield from self._divide(held)
         if delta.is_refusal:
-            yield from self._events([delta])
+            yield from self._divide([delta])
         else:
             marks = self._reasoning_marks if delta.is_reasoning else self._marks
-            yield from self._events(marks.feed(delta.text))
+            yield from self._divide(marks.feed(delta.text))
 
-    def _events(self, pieces: Iterable[Piece]) -> Iterator[StreamEvent]:
-        """Yield the events of the pieces. Keep the answer's text if it has to be examined for calls."""
-        for piece in pieces:
-            if isinstance(piece, TextBecameThought):
+    def _divide(self, deltas: Iterable[MarkedPiece]) -> Iterator[StreamEvent]:
+        """Yield texts, and the pictures in them, in their order."""
+        for delta in deltas:
+            if isinstance(delta, TextBecameThought):
+                yield from self._pieces(self._divided[self._is_reasoning].close())
                 self._texts.clear()
-                yield piece
+                yield delta
                 continue
             self.is_empty = False
-            if self._has_functions and not piece.is_reasoning:
-                self._texts.append(piece.text)
-            yield PartReceived(Thought(piece.text) if piece.is_reasoning else Text(piece.text))
+            if delta.is_reasoning != self._is_reasoning:
+                yield from self._pieces(self._divided[self._is_reasoning].close())
+                self._is_reasoning = delta.is_reasoning
+            yield from self._pieces(self._divided[self._is_reasoning].feed(delta.text))
+
+    def _pieces(self, pieces: Iterable[Piece]) -> Iterator[StreamEvent]:
+        """Yield pieces of a text. The answer's text is kept if it has to be examined for calls."""
+        for piece in pieces:
+            if self._is_reasoning:
+                words = piece if isinstance(piece, str) else piece.source or describe(piece.mime_type, piece.chars)
+                yield PartReceived(Thought(words))
+            elif isinstance(piece, str):
+                if self._has_functions:
+                    self._texts.append(piece)
+                yield PartReceived(Text(piece))
+            else:
+                yield from map(PartReceived, self._pictures.parts_of_file(piece))
 
     def _add_call(self, delta: CallDelta) -> None:
         """Append to an open call, or begin a new one.

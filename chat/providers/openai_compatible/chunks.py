@@ -52,6 +52,9 @@ NATIVE_FINISHES: Mapping[str, Finish] = {
 """Words of services behind a server, which says less itself: `error`, `stop` or `content_filter`."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
+PICTURE_HOLDERS = ("image_url", "url", "image", "source", "inline_data", "inlineData")
+"""Fields that hold a picture or its address, by server."""
+PICTURE_TYPE_FIELDS = ("media_type", "mime_type", "mimeType")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,13 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureDelta:
+    """A picture beside the text: a `data:` URI, base64 alone, or an address in the web."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningDetail:
     """A piece of reasoning that must go back as it came (`reasoning_details` of OpenRouter)."""
 
@@ -100,11 +110,11 @@ class ErrorInStream:
     error: JSON
 
 
-Delta: TypeAlias = TextDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
+Delta: TypeAlias = TextDelta | PictureDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
 
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
-    """Yield the content of one chunk: identity, text, calls, metadata, finish reason, usage, and an error last."""
+    """Yield the content of one chunk: identity, text, pictures, calls, metadata, finish, usage, and an error last."""
     identity = ResponseIdentified(
         as_text(chunk.get("id"))[:WORD_LIMIT_CHARS], as_text(chunk.get("model"))[:WORD_LIMIT_CHARS]
     )
@@ -134,6 +144,9 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     yield from _content(delta.get("content"))
     if refusal := as_text(delta.get("refusal")):
         yield TextDelta(refusal, is_refusal=True)
+    for holder in (delta, as_object(choice.get("message"))):
+        images = holder.get("images")
+        yield from _pictures(images if isinstance(images, list) else [])
     for call in as_objects(delta.get("tool_calls")):
         yield _call(call)
     if function := as_object(delta.get("function_call")):
@@ -162,7 +175,7 @@ def _reasoning(delta: WireObject) -> Iterator[Delta]:
 
 
 def _content(content: object) -> Iterator[Delta]:
-    """Yield the text. Some servers send a list of texts and thoughts in place of a string."""
+    """Yield the text. Some servers send a list of texts, thoughts and pictures in place of a string."""
     if isinstance(content, str):
         if content:
             yield TextDelta(content)
@@ -174,6 +187,29 @@ def _content(content: object) -> Iterator[Delta]:
             yield TextDelta("".join(texts), is_reasoning=True)
         elif text := as_text(item.get("text")):
             yield TextDelta(text)
+        elif "image" in as_text(item.get("type")):
+            yield from _pictures([item])
+
+
+def _pictures(items: list[object]) -> Iterator[Delta]:
+    for item in items:
+        if url := _picture_url(item):
+            yield PictureDelta(url)
+
+
+def _picture_url(item: object) -> str:
+    """Return the address of a picture, for which servers have several forms; empty if there is none."""
+    if isinstance(item, str):
+        return item
+    fields = as_object(item)
+    for name in PICTURE_HOLDERS:
+        if name in fields and (url := _picture_url(fields[name])):
+            return url
+    data = as_text(fields.get("b64_json")) or as_text(fields.get("data"))
+    if not data or data.startswith("data:"):
+        return data
+    mime_type = next((text for name in PICTURE_TYPE_FIELDS if (text := as_text(fields.get(name)))), "image/png")
+    return f"data:{mime_type};base64,{data}"
 
 
 def _call(wire: WireObject) -> CallDelta:

@@ -19,8 +19,8 @@ from chat.providers.untrusted_json import read_json
 from chat.vocabulary.stream_events import Finish, Finished, StreamEvent
 
 END_LIMIT_S = 0.2
-EVENT_LIMIT_BYTES = 1024 * 1024
-"""Longest event of a stream. Some servers send a whole function call in one event."""
+EVENT_LIMIT_BYTES = 32 * 1024 * 1024
+"""Longest event of a stream, and longest response that is no stream. It holds a picture of 24 MB, as base64."""
 RESPONSE_LIMIT_BYTES = 256 * 1024 * 1024
 """Longest stream. Each token has a chunk of some hundred bytes."""
 PAUSE_BYTES = 2 * 1024
@@ -51,20 +51,27 @@ class ResponseReader:
         much work rests (`Pace`).
         """
         pace = Pace()
-        async with aclosing(self._network_reads(response)) as network_reads:
-            async for lists in network_reads:
-                pace.begin()
-                for events in lists:
-                    pace.end()
-                    yield events
-                    await pace.rest()
+        try:
+            async with aclosing(self._network_reads(response)) as network_reads:
+                async for lists in network_reads:
                     pace.begin()
+                    for events in lists:
+                        pace.end()
+                        yield events
+                        await pace.rest()
+                        pace.begin()
+        except ProviderError as error:
+            # The connection has broken. A picture that was being received is described.
+            self.error = error
+            yield list(self._accumulator.flush())
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
         """Yield an iterator over the events of each network read. It parses a little for each list."""
         if not response.is_stream:
             # The server does not stream, or reports an error with status 200.
-            yield chain(self._collect(_single_event(await read_all(response.body))), self._end(is_done=True))
+            yield chain(
+                self._collect(_single_event(await read_all(response.body, EVENT_LIMIT_BYTES))), self._end(is_done=True)
+            )
             return
         parser = EventParser(EVENT_LIMIT_BYTES)
         async with aclosing(response.body) as body:

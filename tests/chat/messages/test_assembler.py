@@ -168,6 +168,14 @@ def test_image_without_code_is_no_graph() -> None:
     assert attachment.is_graph
 
 
+def test_picture_of_a_model_is_no_graph_beside_code_of_a_function() -> None:
+    assembler = make_assembler()
+    for part, made_by in ((CODE, "c"), (result("ok"), "c"), (image(png(1)), "c"), (image(png(2)), "")):
+        assembler.add(PartReceived(part), made_by=made_by)
+    assert [one.is_graph for one in assembler.answer.attachments] == [True, False]
+    assert assembler.answer.text == "\n[GRAPH:0]\n\n[IMAGE:1]\n"
+
+
 @pytest.mark.parametrize(
     ("data", "mime_type"),
     [(b"<svg onload=alert(1)>", "image/svg+xml"), (b"\x89PNG\r\n\x1a\nbroken", "image/png"), (b"\0", "image/png")],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
-from chat.vocabulary.parts import FunctionCall, JSONObject, Part, Role, Text, Thought
+from chat.vocabulary.parts import FunctionCall, InlineData, JSONObject, Part, Role, Text, Thought
 from chat.vocabulary.stream_events import Finished, PartReceived, StreamEvent, TextBecameThought, UsageReported
 from tests.openai_server.shapes import Expected, ExpectedCall
 
@@ -36,6 +36,7 @@ class ReadAnswer:
         return Expected(
             text="".join(part.text for part in parts if isinstance(part, Text)),
             reasoning="".join(part.text for part in parts if isinstance(part, Thought)),
+            pictures=len([part for part in parts if isinstance(part, InlineData)]),
             calls=tuple(ExpectedCall(part.name, part.arguments) for part in parts if isinstance(part, FunctionCall)),
             # An error is the end, whatever the server had said before.
             finish=finishes[-1] if finishes and self.error is None else None,

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from chat.answering.turns.retry import RETRIED_FINISHES
 from chat.models import Conversation, Round, Turn
-from chat.vocabulary.parts import FunctionCall, FunctionResponse, Part, Refusal, Text, Thought
+from chat.vocabulary.parts import FunctionCall, FunctionResponse, InlineData, Part, Refusal, Text, Thought
 from chat.vocabulary.stream_events import Usage
 from tests.chat.answering.tools import recording_tools
 from tests.chat.answering.tools.recording_tools import RecordingTools
@@ -51,12 +51,13 @@ async def ask_twice(
     return turns, server.journal[before:], conversation
 
 
-def content_of(parts: Sequence[Part]) -> tuple[str, str, list[ExpectedCall]]:
-    """Return the text, the reasoning and the calls of the first round."""
+def content_of(parts: Sequence[Part]) -> tuple[str, str, int, list[ExpectedCall]]:
+    """Return the text, the reasoning, the number of pictures and the calls of the first round."""
     own = [part for part in parts if part.round == 0 and not part.made_by]
     return (
         "".join(part.text for part in own if isinstance(part, Text)),
         "".join(part.text for part in own if isinstance(part, Thought)),
+        len([part for part in own if isinstance(part, InlineData)]),
         [ExpectedCall(part.name, part.arguments) for part in own if isinstance(part, FunctionCall)],
     )
 
@@ -64,10 +65,12 @@ def content_of(parts: Sequence[Part]) -> tuple[str, str, list[ExpectedCall]]:
 async def assert_turn(turn: Turn, expected: Expected) -> None:
     """Check that a turn has stored what its response contained."""
     parts = await parts_of(turn)
-    is_blank = not expected.calls and not expected.text and expected.error is None
+    has_content = bool(expected.calls or expected.text or expected.pictures)
+    is_blank = not has_content and expected.error is None
     # An answer without content is asked for once more. The thoughts of the first attempt remain.
     attempts = 2 if is_blank and turn.finish in RETRIED_FINISHES else 1
-    assert content_of(parts) == (expected.text, expected.reasoning * attempts, list(expected.calls))
+    reasoning = expected.reasoning * attempts
+    assert content_of(parts) == (expected.text, reasoning, expected.pictures, list(expected.calls))
     has_run = bool(expected.calls) and expected.finish == "stop"
     if expected.error is not None:
         assert turn.status == Turn.Status.FAILED
