@@ -9,10 +9,14 @@ All calls run on one thread of their own, because QuickJS belongs to the thread 
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import quickjs
 from django.conf import settings
+
+if TYPE_CHECKING:
+    import quickjs
 
 TIME_LIMIT_S = 2.0
 """CPU time of the process. The slowest formula that `maths` lets through takes 0.1 s."""
@@ -46,7 +50,7 @@ def convert_formula(latex: str, *, is_block: bool) -> str:
     except UnicodeEncodeError:
         # Half a character, which JSON can hold.
         return ""
-    except quickjs.JSException:
+    except import_module("quickjs").JSException:
         # Out of memory, time or depth: what the interpreter holds may be incomplete.
         _converter.cache_clear()
         return ""
@@ -62,7 +66,8 @@ def _scripts() -> list[Path]:
 @cache
 def _converter() -> quickjs.Function:
     code = "\n".join(path.read_text() for path in _scripts()) + _CONVERT
-    converter = quickjs.Function("convert", code, own_executor=True)
+    # Its import starts a thread, so it waits for the first formula.
+    converter: quickjs.Function = import_module("quickjs").Function("convert", code, own_executor=True)
     converter.set_time_limit(TIME_LIMIT_S)
     converter.set_memory_limit(MEMORY_LIMIT_BYTES)
     return converter
