@@ -19,6 +19,7 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
@@ -49,7 +50,15 @@ from chat.models import Turn
 from chat.page.relay import broadcast
 from chat.providers import get_provider
 from chat.providers.catalogue.missing_models import mark_found, mark_missing
-from chat.providers.provider_errors import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
+from chat.providers.catalogue.refused_tools import TOOLS_OFF, remember_refusal
+from chat.providers.provider_errors import (
+    EmptyResponse,
+    FileRefused,
+    InvalidRequest,
+    ModelNotFound,
+    ProviderError,
+    ToolsUnsupported,
+)
 from chat.vocabulary.stream_events import Finish
 
 P = ParamSpec("P")
@@ -178,11 +187,16 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             await _collect(turn, prepared)
         except ProviderError as error:
             earlier_files = prepared.earlier_files if prepared else ()
-            retry = None if turn.has_received else policy.after_failure(error, sent_files=earlier_files)
+            has_tools = prepared is not None and bool(prepared.request.tools)
+            failed = partial(policy.after_failure, error, sent_files=earlier_files, has_tools=has_tools)
+            retry = None if turn.has_received else failed()
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(prepared, prepared.question_files)
                 raise
+            if isinstance(error, ToolsUnsupported) and prepared:
+                turn.turn_tools_off(TOOLS_OFF.format(label=turn.setup.label))
+                await _in_thread(remember_refusal, turn.turn, prepared.capabilities.account)
             logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
             await _remember_refused(prepared, policy.suspected_files)

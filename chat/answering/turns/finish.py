@@ -73,7 +73,7 @@ class Ending:
     def turn_fields(self) -> dict[str, object]:
         """Return the columns of the turn's row that the end sets."""
         answer, last_round = self.answer, self.answer.current_round
-        moved = {"engine": Engine.SESSION} if answer.move_reason else {}
+        moved = engine_after_move(is_off=answer.has_code_off) if answer.move_reason else {}
         return {
             **moved,
             "move_reason": answer.move_reason,
@@ -99,6 +99,11 @@ class Ending:
             "sources": [asdict(source) for one in answer.rounds for source in one.sources],
             "queries": answer.queries,
         }
+
+
+def engine_after_move(*, is_off: bool) -> dict[str, object]:
+    """Return the columns of a turn whose code moved to the Python session, or was turned off."""
+    return {"engine": "", "code_execution": False, "offers_session": False} if is_off else {"engine": Engine.SESSION}
 
 
 def closing_at_end(status: Turn.Status) -> Closing:

@@ -26,8 +26,10 @@ from chat.providers.provider_errors import (
     RateLimited,
     SignatureRefused,
     ToolsRefused,
+    ToolsUnsupported,
     Unauthorised,
     Unreachable,
+    refuses_tools,
 )
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
@@ -127,7 +129,7 @@ def _error_of_the_api(code: object, body: object, status: str, message: str, acc
         _without_keys(f"{code} {status}: {message}", access.api_key),
         status=code if isinstance(code, int) else None,
         retry_after_s=_retry_after_s(details),
-        reason=clean_reason(message, access.api_key) if error_type is InvalidRequest else "",
+        reason=clean_reason(message, access.api_key) if error_type in (InvalidRequest, ToolsUnsupported) else "",
     )
 
 
@@ -168,6 +170,8 @@ def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
         return FileRefused
     if code == 400 and TOOLS_MESSAGE.search(message):
         return ToolsRefused
+    if code in (400, 404) and refuses_tools(message):
+        return ToolsUnsupported
     if code in (403, 404) and FILE_MESSAGE.search(message):
         return FileGone
     return None

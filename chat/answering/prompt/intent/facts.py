@@ -63,6 +63,8 @@ class Facts:
     is_question: bool
     is_short: bool
     """Whether the text is short enough for a follow-up to the previous turn; fenced code does not count."""
+    names_data_file: bool
+    """Whether the text holds the name of a table file, such as `sales.csv`."""
     has_data: bool
     ran_code_before: bool
 
@@ -78,6 +80,12 @@ class Facts:
     def has_math(self) -> bool:
         """Whether the text itself contains something to compute on."""
         return self.quantities > 0 or self.has_formula or self.has_expression or self.has_number_list or self.has_table
+
+    @property
+    def names_quantity_of_data(self) -> bool:
+        """Whether the text names a quantity, and what it can be worked out from: a file, or three numbers or more."""
+        has_source = self.has_data or self.names_data_file or self.quantities >= 3
+        return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
 
     @property
     def asks_to_run_code(self) -> bool:
@@ -137,6 +145,7 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
         has_phone_number=phones > 0,
         is_question=patterns.QUESTION.search(prose) is not None,
         is_short=len(normalized) <= SHORT_CHARS + 2,
+        names_data_file=patterns.DATA_FILE.search(prose) is not None,
         has_data=has_data,
         ran_code_before=ran_code_before,
     )
