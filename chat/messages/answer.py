@@ -97,9 +97,8 @@ class Answer:
                 self._decide(change)
             case Waited(sentence):
                 self.retry_notice = sentence
-            case EngineMoved(reason, is_off):
-                self.move_reason, self.has_code_off = reason, is_off
-                self.moved_before_round = None if is_off else self.round_number
+            case EngineMoved():
+                self._move_engine(change)
             case StateSent(text):
                 self.current_round.state = text
             case MessagesLeftOut(messages):
@@ -108,6 +107,10 @@ class Answer:
                 self._join_appended()
                 del self._parts[kept:]
                 self.current_round.restart()
+
+    def _move_engine(self, move: EngineMoved) -> None:
+        self.move_reason, self.has_code_off = move.reason, move.is_off
+        self.moved_before_round = None if move.is_off else self.round_number
 
     def apply_all(self, changes: Iterable[Change]) -> list[Change]:
         """Apply each change before the next one is made. Return them."""

@@ -19,7 +19,6 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
@@ -186,17 +185,16 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             turn.note_state(prepared.request.state)
             await _collect(turn, prepared)
         except ProviderError as error:
-            earlier_files = prepared.earlier_files if prepared else ()
-            has_tools = prepared is not None and bool(prepared.request.tools)
-            failed = partial(policy.after_failure, error, sent_files=earlier_files, has_tools=has_tools)
-            retry = None if turn.has_received else failed()
+            files = prepared.earlier_files if prepared else ()
+            has_tools = bool(prepared and prepared.request.tools)
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=files, has_tools=has_tools)
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(prepared, prepared.question_files)
                 raise
-            if isinstance(error, ToolsUnsupported) and prepared:
+            if isinstance(error, ToolsUnsupported):
                 turn.turn_tools_off(TOOLS_OFF.format(label=turn.setup.label))
-                await _in_thread(remember_refusal, turn.turn, prepared.capabilities.account)
+                await _in_thread(remember_refusal, turn.turn)
             logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
             await _remember_refused(prepared, policy.suspected_files)

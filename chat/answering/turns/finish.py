@@ -102,7 +102,7 @@ class Ending:
 
 
 def engine_after_move(*, is_off: bool) -> dict[str, object]:
-    """Return the columns of a turn whose code moved to the Python session, or was turned off."""
+    """Return the columns of a turn whose code moved to a tool set, or was turned off."""
     return {"engine": "", "code_execution": False, "offers_session": False} if is_off else {"engine": Engine.SESSION}
 
 

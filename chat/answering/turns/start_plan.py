@@ -108,11 +108,7 @@ def new_turn(
     decision = decide_code(
         conversation, question, files, chosen, setup, before, has_state, of_project, context.capabilities
     )
-    may_offer_tools = decision.engine or setup.web_search or setup.url_context or has_other_tools()
-    if may_offer_tools and refuses_tools(setup.provider, setup.endpoint, setup.model, capabilities.account):
-        setup = replace(without_tools(setup), takes_tools=False)
-        if decision.engine:
-            decision = CodeChoice(decision.mode, None, TOOLS_KNOWN_OFF.format(label=setup.label))
+    setup, decision = _without_refused_tools(setup, decision, capabilities.account)
     if files:
         check_files(setup, files, decision.engine, capabilities)
     return Turn(
@@ -133,6 +129,16 @@ def new_turn(
         engine=decision.engine or "",
         offers_session=decision.offers_session,
     )
+
+
+def _without_refused_tools(setup: Setup, decision: CodeChoice, account: str) -> tuple[Setup, CodeChoice]:
+    """Return both as they are, or without tools if the model is known to take none. At most two queries."""
+    may_offer_tools = decision.engine or setup.web_search or setup.url_context or has_other_tools()
+    if not (may_offer_tools and refuses_tools(setup.provider, setup.endpoint, setup.model, account)):
+        return setup, decision
+    if decision.engine:
+        decision = CodeChoice(decision.mode, None, TOOLS_KNOWN_OFF.format(label=setup.label))
+    return replace(without_tools(setup), takes_tools=False), decision
 
 
 def _empty_answer(conversation: Conversation, question: Message) -> Message:

@@ -16,9 +16,9 @@ TOOLS_OFF = "{label} takes no tools, so this answer was written without them."
 TOOLS_KNOWN_OFF = "{label} refused tools when it was last asked, so it is asked without them for a day."
 
 
-def remember_refusal(turn: Turn, account: str) -> None:
-    """Remember that the model of a turn takes no tools. `account`: with which it was asked."""
-    key = _key(turn.provider, turn.endpoint, turn.model, account)
+def remember_refusal(turn: Turn) -> None:
+    """Remember that the model of a turn takes no tools."""
+    key = _key(turn.provider, turn.endpoint, turn.model, turn.account)
     cache.set(key, _row(turn.provider, turn.endpoint, turn.model), LIFETIME_S)
 
 

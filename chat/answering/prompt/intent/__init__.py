@@ -21,7 +21,7 @@ from chat.answering.prompt.intent.rules import RULES
 
 WANTED_LOG_ODDS: Final = 0.3
 """Slightly above even odds, because precision matters a little more than recall."""
-QUANTITY_LOG_ODDS: Final = 2.0
+QUANTITY_LOG_ODDS: Final = 2.5
 """Added where the text names a quantity and what it can be worked out from: without code, it would be a guess."""
 TABLE_LOG_ODDS: Final = 2.2
 """Added where a table is attached. Only what clearly asks for something else stays refused."""

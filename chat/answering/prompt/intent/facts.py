@@ -63,8 +63,6 @@ class Facts:
     is_question: bool
     is_short: bool
     """Whether the text is short enough for a follow-up to the previous turn; fenced code does not count."""
-    names_data_file: bool
-    """Whether the text holds the name of a table file, such as `sales.csv`."""
     has_data: bool
     ran_code_before: bool
 
@@ -80,6 +78,11 @@ class Facts:
     def has_math(self) -> bool:
         """Whether the text itself contains something to compute on."""
         return self.quantities > 0 or self.has_formula or self.has_expression or self.has_number_list or self.has_table
+
+    @property
+    def names_data_file(self) -> bool:
+        """Whether the text holds the name of a table file, such as `sales.csv`."""
+        return patterns.DATA_FILE.search(self.prose) is not None
 
     @property
     def names_quantity_of_data(self) -> bool:
@@ -145,7 +148,6 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
         has_phone_number=phones > 0,
         is_question=patterns.QUESTION.search(prose) is not None,
         is_short=len(normalized) <= SHORT_CHARS + 2,
-        names_data_file=patterns.DATA_FILE.search(prose) is not None,
         has_data=has_data,
         ran_code_before=ran_code_before,
     )
