@@ -146,10 +146,12 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class EngineMoved:
-    """The engine changes: from the current round on, code runs in the Python session, not at the provider."""
+    """The engine changes: from the current round on, code runs in the Python session, or nowhere."""
 
     reason: str
     """A sentence for the reader."""
+    is_off: bool = False
+    """Whether code runs nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

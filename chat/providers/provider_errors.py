@@ -16,18 +16,36 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── ContextTooLong            400: the request has more tokens than the model reads
 ├── ToolsRefused              400: the model does not take functions together with tools of its service
 ├── InvalidRequest            any other 4xx, or a request that cannot be sent
-│   └── FileRefused           400: a file or an image in the request cannot be read
+│   ├── FileRefused           400: a file or an image in the request cannot be read
+│   └── ToolsUnsupported      400: the model takes no tools
 ├── EmptyResponse             the response ended without any content and without a reason
 └── MalformedResponse         the response does not follow the provider's protocol
 """
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Self
 
 from chat.vocabulary.sanitize import one_line, sanitize_text
 
 HTTP_STATUSES = range(100, 600)
+_TOOLS = (
+    r"(?<!\w)(?:(?:tools?|tool[ _-]?(?:use|calls?|calling)|function[ _-]?(?:calls?|calling|tools?|declarations?)"
+    r"|functions|code[ _-]?execution)(?![\w\[]|\.\w)|google search|search grounding|url[ _]context)"
+)
+_NOT_TAKEN = (
+    r"(?:\bnot (?:\w+ ){0,2}(?:supported|enabled|available|allowed|permitted)\b|\bunsupported\b"
+    r"|\b(?:does not|doesn't|do not|cannot|can't) (?:\w+ )?(?:support|allow|accept|take|use|have|call)\b)"
+)
+_TOOLS_MESSAGE = re.compile(
+    rf"{_TOOLS}.{{0,100}}?{_NOT_TAKEN}|{_NOT_TAKEN}.{{0,40}}?{_TOOLS}|tools param requires --jinja"
+    r"|requires --enable-auto-tool-choice|no endpoints found that support tool use",
+    re.IGNORECASE,
+)
+_OTHER_PROTOCOL = re.compile(r"/responses\b|\b(?:responses|interactions|messages) api\b", re.IGNORECASE)
+MESSAGE_START_CHARS = 500
+"""How much of a message is read for what the model refuses. The rest may repeat the request."""
 
 
 class ProviderError(Exception):
@@ -212,8 +230,23 @@ class FileRefused(InvalidRequest):
     )
 
 
+class ToolsUnsupported(InvalidRequest):
+    """The model takes no tools, or not those of the request."""
+
+    code = "tools_unsupported"
+
+
 class MalformedResponse(ProviderError):
     """The response does not follow the provider's protocol."""
 
     code = "malformed_response"
     sentence = "The model's service sent something that could not be read. The text received before it is saved."
+
+
+def refuses_tools(message: str) -> bool:
+    """Return whether the words of an error say that the model takes no tools, such as functions or code execution.
+
+    A message that names another protocol is no such refusal: the model takes tools there.
+    """
+    start = message[:MESSAGE_START_CHARS]
+    return _TOOLS_MESSAGE.search(start) is not None and _OTHER_PROTOCOL.search(message) is None

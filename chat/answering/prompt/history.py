@@ -65,6 +65,7 @@ def prepare(
     setup = recipient.setup
     takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
     tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
+    tools = tools if replay.has_tools and setup.takes_tools else ()
     has_functions = _has_functions(tools)
     instruction = _instruction(turn, rows, setup, tools)
     sent_state = STATE.format(state=state) if state and has_functions else ""

@@ -19,7 +19,6 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
@@ -50,14 +49,14 @@ from chat.models import Turn
 from chat.page.relay import broadcast
 from chat.providers import get_provider
 from chat.providers.catalogue.missing_models import mark_found, mark_missing
+from chat.providers.catalogue.refused_tools import TOOLS_OFF, remember_refusal
 from chat.providers.provider_errors import (
-    ConnectionBroken,
     EmptyResponse,
     FileRefused,
     InvalidRequest,
     ModelNotFound,
     ProviderError,
-    Unreachable,
+    ToolsUnsupported,
 )
 from chat.vocabulary.stream_events import Finish
 
@@ -83,9 +82,7 @@ async def run_turn(turn: LiveTurn) -> None:
             await turn.wait()
         except ProviderError as error:
             logger.warning("turn %s: %s", turn.turn.pk, error)
-            is_broken = isinstance(error, Unreachable) and turn.has_received
-            code = ConnectionBroken.code if is_broken else error.code
-            await turn.end(Turn.Status.FAILED, replace(TurnError.of(error), code=code))
+            await turn.end(Turn.Status.FAILED, TurnError.of(error, has_received=turn.has_received))
         except FilesTooLarge as error:
             await turn.end(Turn.Status.FAILED, TurnError("files_too_large", str(error)))
         except BytesUnavailable as error:
@@ -188,12 +185,16 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             turn.note_state(prepared.request.state)
             await _collect(turn, prepared)
         except ProviderError as error:
-            earlier_files = prepared.earlier_files if prepared else ()
-            retry = None if turn.has_received else policy.after_failure(error, sent_files=earlier_files)
+            files = prepared.earlier_files if prepared else ()
+            has_tools = bool(prepared and prepared.request.tools)
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=files, has_tools=has_tools)
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(prepared, prepared.question_files)
                 raise
+            if isinstance(error, ToolsUnsupported):
+                turn.turn_tools_off(TOOLS_OFF.format(label=turn.setup.label))
+                await _in_thread(remember_refusal, turn.turn)
             logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
             await _remember_refused(prepared, policy.suspected_files)

@@ -178,6 +178,12 @@ class LiveTurn:
         self.turn.move_reason, self.turn.moved_before_round = reason, self.answer.round_number
         self.note(EngineMoved(reason))
 
+    def turn_tools_off(self, reason: str) -> None:
+        """Let the answer go on without tools. `reason`: a sentence for the reader."""
+        self.turn.engine, self.turn.move_reason = "", reason
+        self.turn.code_execution = self.turn.offers_session = False
+        self.note(EngineMoved(reason, is_off=True))
+
     def start_tool(self, call_id: str) -> None:
         """Record that the tool of a function call begins to run."""
         self.note(ToolStarted(call_id))

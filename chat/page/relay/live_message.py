@@ -117,7 +117,7 @@ class LiveMessage:
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
                 case Waited(sentence):
                     swaps += self._show_status(retry_notice=sentence)
-                case EngineMoved(reason):
+                case EngineMoved(reason, _):
                     swaps += self._show_status(move_reason=reason)
                 case MessagesLeftOut(messages):
                     swaps += self._show_status(left_out=messages)

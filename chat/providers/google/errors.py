@@ -26,8 +26,10 @@ from chat.providers.provider_errors import (
     RateLimited,
     SignatureRefused,
     ToolsRefused,
+    ToolsUnsupported,
     Unauthorised,
     Unreachable,
+    refuses_tools,
 )
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
@@ -109,11 +111,13 @@ def provider_error(error: Exception, *, http_status: int | None, access: Access)
     """Map an error to a ProviderError. `http_status`: HTTP status; `None` if there was no response."""
     if isinstance(error, sdk_errors.APIError):
         status, message = str(error.status or ""), str(error.message or "")
-        return _error_of_the_api(error.code, error.details, status, message, access, says_why=(InvalidRequest,))
+        return _error_of_the_api(
+            error.code, error.details, status, message, access, says_why=(InvalidRequest, ToolsUnsupported)
+        )
     if isinstance(error, ReportedError):
         report = error.body["error"]
         status, message = str(report.get("status") or ""), str(report.get("message") or "")
-        says_why = (InvalidRequest, Overloaded)
+        says_why = (InvalidRequest, Overloaded, ToolsUnsupported)
         return _error_of_the_api(error.code, error.body, status, message, access, says_why=says_why)
     error_type = _for_access(_type_of_local_error(error, http_status), access)
     return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)
@@ -179,6 +183,8 @@ def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
         return FileRefused
     if code == 400 and TOOLS_MESSAGE.search(message):
         return ToolsRefused
+    if code in (400, 404) and refuses_tools(message):
+        return ToolsUnsupported
     if code in (403, 404) and FILE_MESSAGE.search(message):
         return FileGone
     return None
