@@ -45,7 +45,7 @@ from chat.page.fragments import (
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.rendering.output_text import OutputStream
-from chat.page.rendering.stream import MarkdownStream
+from chat.page.rendering.stream import MarkdownStream, TextUpdate
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
@@ -263,7 +263,15 @@ class LiveMessage:
         if update is None or update.is_reset:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
-        swaps = [partial(f"{root}-tail", "innerMorph", update.tail_html)]
-        if update.closed_html:
-            swaps.insert(0, partial(f"{root}-tail", "beforebegin", update.closed_html))
-        return swaps
+        return _growth_swaps(root, update)
+
+
+def _growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
+    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
+    swaps = []
+    if update.group:
+        method = "innerHTML" if update.group.is_reset else "beforeend"
+        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
+    if update.closed_html:
+        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
+    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]

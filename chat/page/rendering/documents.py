@@ -70,10 +70,16 @@ class ClosedHtmlChange:
 class Document:
     """The text of one document, its closed HTML and its open tail."""
 
-    def __init__(self, prefix: str = "", options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
-        """Create a document; `prefix` reopens the block that was split at the end of the previous document."""
+    def __init__(
+        self, prefix: str = "", options: MarkdownOptions = DEFAULT_OPTIONS, *, is_rendered: bool = True
+    ) -> None:
+        """Create a document; `prefix` reopens the block that was split at the end of the previous document.
+
+        `is_rendered`: false if only its end is looked for. Its HTML is then empty.
+        """
         self._text = prefix
-        self._options = options
+        self.options = options
+        self._is_rendered = is_rendered
         self._prefix_chars = len(prefix)
         self._closed_pieces: list[SafeString] = []
         self._tail_start = 0
@@ -93,6 +99,16 @@ class Document:
     def length(self) -> int:
         """Length in characters, without the prefix."""
         return len(self._text) - self._prefix_chars
+
+    @property
+    def prefix(self) -> str:
+        """What reopens the block that was split at the end of the previous document."""
+        return self._text[: self._prefix_chars]
+
+    @property
+    def own_text(self) -> str:
+        """The text without the prefix."""
+        return self._text[self._prefix_chars :]
 
     @property
     def closed_html(self) -> SafeString:
@@ -131,7 +147,7 @@ class Document:
         previous_html = self.closed_html
         change = self.close_blocks()
         if self._tail_start:
-            next_document, split_at = Document(options=self._options), self._tail_start
+            next_document, split_at = Document(options=self.options), self._tail_start
             if self._has_definitions:
                 # Render the footnotes of the closed blocks too.
                 raw_html = self._parse(self._text[:split_at])
@@ -139,7 +155,7 @@ class Document:
         else:
             split_at = _find_split_inside_block(self._text, self._prefix_chars)
             raw_html = self._parse(self._text[:split_at])
-            next_document = Document(_reopening_prefix(self._text, raw_html), self._options)
+            next_document = Document(_reopening_prefix(self._text, raw_html), self.options)
             change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         next_document.append(self._text[split_at:])
         return change, next_document
@@ -168,7 +184,7 @@ class Document:
             with_tables=self._has_tables_enabled,
             with_formulas=self._has_formulas_enabled,
             with_positions=with_positions,
-            with_line_breaks=self._options.has_line_breaks,
+            with_line_breaks=self.options.has_line_breaks,
         )
 
     def _close_tail_blocks(self) -> SafeString:
@@ -202,7 +218,9 @@ class Document:
         return self._replace_closed_html(self.closed_html, self._make_safe(raw_html[:position]))
 
     def _make_safe(self, raw_html: str, open_source: str | None = None) -> SafeString:
-        options = self._options
+        if not self._is_rendered:
+            return SafeString("")
+        options = self.options
         return make_safe_html(
             raw_html, open_source=open_source, id_prefix=options.id_prefix, has_buttons=options.has_buttons
         )

@@ -13,7 +13,7 @@ from chat.page.rendering import documents, stream
 from chat.page.rendering.blocks import make_safe_html, parse_markdown
 from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.stream import MarkdownStream, split_markdown
-from tests.chat.page.rendering.pages import assert_streams_like_whole
+from tests.chat.page.rendering.pages import apply_update, assert_streams_like_whole
 from tests.chat.page.rendering.specifications import load_examples
 
 #: Syntax of blocks, and characters that parsers and sanitizers often handle wrongly.
@@ -226,6 +226,6 @@ def test_long_text_sent_in_pieces_equals_the_text_rendered_at_once() -> None:
         markdown.append(text[start:end])
         update = markdown.update()
         assert not update.is_reset
-        html += update.closed_html
+        html = apply_update(html, update)
     assert html + update.tail_html == render_markdown(text)
     assert html.count("<h4>") == 6000
