@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -46,6 +47,7 @@ from chat.models import (
 )
 from chat.models.access_log import REPEAT_INTERVAL
 from chat.models.reviews import NewerVerdict
+from chat.page.readers import GroupPlace
 from chat.page.transcript.usage import conversation_usage
 from chat.people.access import SignedInRequest
 
@@ -230,12 +232,17 @@ def _transcript_context(request: HttpRequest, conversation: Conversation) -> dic
     version_id = _parse_uuid(request.GET.get("version", ""))
     path_ids = transcripts.find_path(version_id, nodes)
     is_sent_view = _is_sent_view(request)
-    window = transcript_pages.page_of(path_ids, request, version_id)
+    near = GroupPlace.parse(request.GET.get("at", ""))
+    window = transcript_pages.page_of(path_ids, request, version_id, near)
     shown_ids = path_ids[window.first : window.last]
     return {
         "is_sent_view": is_sent_view,
         "shown_ids": set(shown_ids),
-        "transcript": [] if is_sent_view else transcripts.load_transcript(conversation, path_ids, nodes, window),
+        "transcript": []
+        if is_sent_view
+        else transcripts.load_transcript(
+            conversation, path_ids, nodes, window, partial(transcript_pages.group_url, request), near
+        ),
         "sent_messages": transcripts.load_sent_messages(shown_ids) if is_sent_view else [],
         **transcript_pages.links(window, len(path_ids), request),
         "version_id": version_id if version_id in nodes and not nodes[version_id].is_shown else None,

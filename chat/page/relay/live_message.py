@@ -7,6 +7,7 @@ rendered again. A result of code is rendered whole once more when its code has e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from django.utils.safestring import SafeString
 
@@ -32,6 +33,7 @@ from chat.page.fragments import (
     code_end_swap,
     code_end_view,
     delete_swap,
+    held_groups,
     join_html,
     part_element_id,
     part_html,
@@ -44,6 +46,7 @@ from chat.page.fragments import (
 )
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
+from chat.page.rendering.groups import HELD_AT_END
 from chat.page.rendering.output_text import OutputStream
 from chat.page.rendering.stream import MarkdownStream, TextUpdate
 from chat.page.transcript.graph_captions import captions_so_far
@@ -138,14 +141,18 @@ class LiveMessage:
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
         """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
-        message need not render them again.
+        message need not render them again. Pages keep the groups that they hold in place of their placeholders.
         """
         self._save_rendered_text()
         return self._texts
 
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
-            self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
+            self._texts[self._starts[-1]] = self._held_text(self._stream, at_end=1)
+
+    def _held_text(self, stream: MarkdownStream, at_end: int = HELD_AT_END) -> RenderedText:
+        held = held_groups(self._message_id, self._starts[-1], OWNER)
+        return RenderedText(*stream.hold(held and replace(held, at_end=at_end)))
 
     def _show_status(
         self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
@@ -256,6 +263,8 @@ class LiveMessage:
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
         index = self._starts[-1]
         root = part_element_id(self._message_id, index)
+        if isinstance(self._stream, MarkdownStream) and (not self._is_shown or (update and update.is_reset)):
+            rendered = self._held_text(self._stream)
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)

@@ -10,8 +10,8 @@ blocks; a document that contains one of them is rendered again as a whole:
 - So many delimiters of formulas that converting them would take long turn formulas off. They are then shown as typed.
 
 To bound the cost of these, and of a single block that never ends, a long text is split into several documents. Each
-document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Link
-references do not work across documents.
+document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Later
+documents are shorter (`LATER_LIMIT_CHARS`). Link references do not work across documents.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, pa
 
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
+
+#: Limit for each document after the first one. So many characters of tables, code and formulas are up to 8,000 elements,
+#: which a browser lays out within 200 ms.
+LATER_LIMIT_CHARS = 16 * 1024
 
 #: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
 #: Cells that are typed out take at least three characters each, so a document cannot hold many more of them.
@@ -71,12 +75,19 @@ class Document:
     """The text of one document, its closed HTML and its open tail."""
 
     def __init__(
-        self, prefix: str = "", options: MarkdownOptions = DEFAULT_OPTIONS, *, is_rendered: bool = True
+        self,
+        prefix: str = "",
+        options: MarkdownOptions = DEFAULT_OPTIONS,
+        *,
+        limit_chars: int | None = None,
+        is_rendered: bool = True,
     ) -> None:
         """Create a document; `prefix` reopens the block that was split at the end of the previous document.
 
-        `is_rendered`: false if only its end is looked for. Its HTML is then empty.
+        `limit_chars`: at which it is full; `None`: the limit of the first document. `is_rendered`: false if only its
+        end is looked for. Its HTML is then empty.
         """
+        self.limit_chars = DOCUMENT_LIMIT_CHARS if limit_chars is None else limit_chars
         self._text = prefix
         self.options = options
         self._is_rendered = is_rendered
@@ -142,23 +153,23 @@ class Document:
             raw_html = self._parse(source, with_positions=False)
         return self._make_safe(raw_html, source)
 
-    def end(self) -> tuple[ClosedHtmlChange, Document]:
-        """End this document because it is full; return the change and the next document with the remaining text."""
+    def end(self) -> tuple[ClosedHtmlChange, Document, str]:
+        """End this document because it is full; return the change, the next document, and the text that belongs to it.
+        """
         previous_html = self.closed_html
         change = self.close_blocks()
         if self._tail_start:
-            next_document, split_at = Document(options=self.options), self._tail_start
+            prefix, split_at = "", self._tail_start
             if self._has_definitions:
                 # Render the footnotes of the closed blocks too.
                 raw_html = self._parse(self._text[:split_at])
                 change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         else:
-            split_at = _find_split_inside_block(self._text, self._prefix_chars)
+            split_at = _find_split_inside_block(self._text, self._prefix_chars + self.limit_chars // 2)
             raw_html = self._parse(self._text[:split_at])
-            next_document = Document(_reopening_prefix(self._text, raw_html), self.options)
+            prefix = _reopening_prefix(self._text, raw_html)
             change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
-        next_document.append(self._text[split_at:])
-        return change, next_document
+        return change, Document(prefix, self.options, limit_chars=LATER_LIMIT_CHARS), self._text[split_at:]
 
     def _check_limits(self) -> bool:
         """Turn off tables or formulas if there are too many; return whether this changes something."""
@@ -278,13 +289,12 @@ def _find_line_start(text: str, line: int) -> int:
     return 0
 
 
-def _find_split_inside_block(text: str, prefix_chars: int) -> int:
+def _find_split_inside_block(text: str, minimum: int) -> int:
     """Return where to split the only block of a full document.
 
     The split is before a line without indentation (in a list, before an outermost item), else after a line, else after
-    a space. It is always in the second half of the document.
+    a space. `minimum`: the split is at or after it.
     """
-    minimum = prefix_chars + DOCUMENT_LIMIT_CHARS // 2
     unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
     if unindented_lines:
         return minimum + unindented_lines[-1]

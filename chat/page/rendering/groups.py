@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from chat.page.rendering.documents import MarkdownOptions
 
-HELD_AT_END = 3
+HELD_AT_END = 4
 """How many documents at the end of a text a page holds, beside the first one."""
 
 
@@ -31,7 +31,7 @@ class HeldGroups:
 
     def holds(self, number: int, count: int) -> bool:
         """Return whether a page holds a document of a text of so many."""
-        if self.near is not None and abs(number - self.near) <= 1:
+        if self.near is not None and abs(number - self.near) <= 2:
             return True
         return number == 0 or number >= count - (self.at_end if self.near is None else 1)
 

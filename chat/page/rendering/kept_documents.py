@@ -86,20 +86,17 @@ def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
 
 
 def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
-    document = Document(prefix, options, is_rendered=False)
+    document = Document(prefix, options, limit_chars=len(text), is_rendered=False)
     document.append(text)
-    return _end_of(document, document.end()[1])
-
-
-def _end_of(document: Document, next_document: Document) -> End:
-    return End(document.length - next_document.length, next_document.prefix)
+    _, next_document, rest = document.end()
+    return End(len(text) - len(rest), next_document.prefix)
 
 
 def render_ended(prefix: str, text: str, options: MarkdownOptions) -> SafeString:
     """Return the HTML of a full document. `text`: as many characters as a document holds."""
 
     def render() -> Rendering:
-        document = Document(prefix, options)
+        document = Document(prefix, options, limit_chars=len(text))
         document.append(text)
         document.end()
         return Rendering(document.closed_html)
@@ -119,10 +116,10 @@ def render_open(prefix: str, text: str, options: MarkdownOptions) -> Rendering:
     return render() if len(text) < SHORTEST_CHARS else renderings.get(_key(prefix, text, options), render)
 
 
-def keep_ended(document: Document, next_document: Document) -> None:
+def keep_ended(document: Document, end: End) -> None:
     """Keep the HTML of a document that was rendered while its text was received."""
     prefix, text, options = document.prefix, document.own_text, document.options
-    ends.put((_digest(prefix, text), options.has_line_breaks), _end_of(document, next_document))
+    ends.put((_digest(prefix, text), options.has_line_breaks), end)
     renderings.put(_key(prefix, text, options, has_ended=True), Rendering(document.closed_html))
 
 

@@ -18,11 +18,12 @@ from chat.page.render_queue import check_reader
 from chat.page.rendering.documents import (
     DEFAULT_OPTIONS,
     DOCUMENT_LIMIT_CHARS,
+    LATER_LIMIT_CHARS,
     Document,
     MarkdownOptions,
 )
 from chat.page.rendering.groups import HeldGroups, group_html, join_documents
-from chat.page.rendering.kept_documents import find_end, keep_ended, render_ended, render_open
+from chat.page.rendering.kept_documents import End, find_end, keep_ended, render_ended, render_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,17 @@ class MarkdownStream:
         text = "".join(self._pending_texts)
         self._pending_texts.clear()
         start, first, changes = 0, len(self._ended), _Changes()
-        while len(text) - start > (free_chars := DOCUMENT_LIMIT_CHARS - self._document.length):
+        while len(text) - start > (free_chars := self._document.limit_chars - self._document.length):
             self._document.append(text[start : start + free_chars])
             start += free_chars
-            change, next_document = self._document.end()
+            change, next_document, rest = self._document.end()
             changes.add(change.is_reset, change.html)
             changes.end()
             self._ended.append(self._document.closed_html)
-            keep_ended(self._document, next_document)
+            keep_ended(self._document, End(self._document.length - len(rest), next_document.prefix))
             self._document = next_document
+            # The rest may have come with earlier updates.
+            text, start = (text, start - len(rest)) if len(rest) <= start else (rest + text[start:], 0)
         self._document.append(text[start:])
         change = self._document.close_blocks()
         changes.add(change.is_reset, change.html)
@@ -134,8 +137,7 @@ def split_markdown(
     for number, (prefix, start) in enumerate(documents[:-1]):
         check_reader()
         is_held = held is None or held.holds(number, len(documents))
-        chunk = text[start : start + DOCUMENT_LIMIT_CHARS]
-        ended.append(render_ended(prefix, chunk, options) if is_held else None)
+        ended.append(render_ended(prefix, text[start : start + _limit(number)], options) if is_held else None)
     prefix, start = documents[-1]
     closed, tail = render_open(prefix, text[start:], options)
     return join_documents([*ended, closed], options, held), tail
@@ -144,12 +146,16 @@ def split_markdown(
 def split_documents(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> Sequence[tuple[str, int]]:
     """Return the prefix of each document of a text, and the index of its first character. Raises ReaderLeft."""
     documents = [("", 0)]
-    while len(text) - documents[-1][1] > DOCUMENT_LIMIT_CHARS:
+    while len(text) - documents[-1][1] > (limit_chars := _limit(len(documents) - 1)):
         check_reader()
         prefix, start = documents[-1]
-        end = find_end(prefix, text[start : start + DOCUMENT_LIMIT_CHARS], options)
+        end = find_end(prefix, text[start : start + limit_chars], options)
         documents.append((end.next_prefix, start + end.chars))
     return documents
+
+
+def _limit(number: int) -> int:
+    return LATER_LIMIT_CHARS if number else DOCUMENT_LIMIT_CHARS
 
 
 def render_group(text: str, number: int, options: MarkdownOptions) -> SafeString | None:
@@ -158,4 +164,4 @@ def render_group(text: str, number: int, options: MarkdownOptions) -> SafeString
     if not 0 < number < len(documents) - 1:
         return None
     prefix, start = documents[number]
-    return group_html(options, number, render_ended(prefix, text[start : start + DOCUMENT_LIMIT_CHARS], options))
+    return group_html(options, number, render_ended(prefix, text[start : start + _limit(number)], options))
