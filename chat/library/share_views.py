@@ -80,7 +80,13 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     page = shared_page(share, reader, first, stop)
     if not page.messages:  # There are not so many, or the conversation has just been deleted.
         raise NotFound
-    if request.method == "GET" and not first and not stop and not near and request.user.pk != share.conversation.owner_id:
+    if (
+        request.method == "GET"
+        and not first
+        and not stop
+        and not near
+        and request.user.pk != share.conversation.owner_id
+    ):
         share.count_opening()
     return render(request, "chat/shared.html", {"share": share, "page": page})
 

@@ -119,8 +119,8 @@ htmx.registerExtension("exact-morph", {
   // A morph appends missing attributes at the end. The page's HTML must equal that of a reload, byte for byte, so all
   // attributes are removed first if their order differs.
   htmx_before_morph_node: (element, { oldNode, newNode }) => {
-    // A part of a long answer that the page holds. It has ended, because another one follows it, so it has not changed.
-    if (oldNode.nextElementSibling?.className === "blocks" && newNode.matches?.(".blocks[data-absent]") && !oldNode.matches("[data-absent]")) return false;
+    // A group of a long answer, which has not changed, because another one follows it: the page keeps what it holds of it.
+    if (oldNode.nextElementSibling?.className === "blocks" && newNode.matches?.(".blocks[data-absent]")) return false;
     if (!oldNode.attributes || oldNode.hasAttribute("data-htmx-powered")) return;
     if (attributeNames(oldNode) === attributeNames(newNode)) return;
     for (const { name } of Array.from(oldNode.attributes)) {

@@ -26,7 +26,7 @@ from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, pa
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
-#: Limit for each document after the first one. So many characters of tables, code and formulas are up to 8,000 elements,
+#: Limit for each document after the first one. So many characters of tables, code and formulas have up to 8,000 nodes,
 #: which a browser lays out within 200 ms.
 LATER_LIMIT_CHARS = 16 * 1024
 
@@ -154,8 +154,7 @@ class Document:
         return self._make_safe(raw_html, source)
 
     def end(self) -> tuple[ClosedHtmlChange, Document, str]:
-        """End this document because it is full; return the change, the next document, and the text that belongs to it.
-        """
+        """End this document, which is full; return the change, the next document, and the text that is left for it."""
         previous_html = self.closed_html
         change = self.close_blocks()
         if self._tail_start:

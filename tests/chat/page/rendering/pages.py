@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from chat.page.rendering.stream import MarkdownStream, TextUpdate, split_markdown
 
-
 GROUP = '<div class="blocks">'
 
 
