@@ -235,14 +235,11 @@ def _transcript_context(request: HttpRequest, conversation: Conversation) -> dic
     near = GroupPlace.parse(request.GET.get("at", ""))
     window = transcript_pages.page_of(path_ids, request, version_id, near)
     shown_ids = path_ids[window.first : window.last]
+    load = partial(transcripts.load_transcript, conversation, path_ids, nodes, window)
     return {
         "is_sent_view": is_sent_view,
         "shown_ids": set(shown_ids),
-        "transcript": []
-        if is_sent_view
-        else transcripts.load_transcript(
-            conversation, path_ids, nodes, window, partial(transcript_pages.group_url, request), near
-        ),
+        "transcript": [] if is_sent_view else load(partial(transcript_pages.group_url, request), near),
         "sent_messages": transcripts.load_sent_messages(shown_ids) if is_sent_view else [],
         **transcript_pages.links(window, len(path_ids), request),
         "version_id": version_id if version_id in nodes and not nodes[version_id].is_shown else None,

@@ -87,11 +87,9 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         temporary_conversations.renew([shown.pk])
     # The page names the revision at which its messages were read. Its socket sends what has changed since.
     try:
-        reader = replace(OWNER, near=_near(request, form.cleaned_data["message"]))
-        if reader.near and not form.cleaned_data["message"]:
-            form.cleaned_data["message"] = reader.near.message_id
-        target = find_link_target(shown, **form.cleaned_data)
-        page = snapshot(shown.pk, target.choose, target.near, limit_chars=PAGE_CHARS, reader=reader)
+        near = _near(request, form.cleaned_data["message"])
+        target = find_link_target(shown, **({"message": near.message_id} if near else form.cleaned_data))
+        page = snapshot(shown.pk, target.choose, target.near, limit_chars=PAGE_CHARS, reader=replace(OWNER, near=near))
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
     context = {

@@ -1,7 +1,7 @@
 /**
  * Keeps the page light while it shows long answers: the groups of blocks near the view are in the page, and all others are
  * placeholders. What the reader sees keeps its place on the screen. A group that this page has shown comes back from its
- * HTML, any other one from the server. Without scripts, the link of a placeholder leads to a page with the group.
+ * HTML, any other one from the server. A morph leaves a group alone that another one follows, because it has ended. Without scripts, the link of a placeholder leads to a page with the group.
  */
 import { connection } from "./connection.js";
 import { follows } from "./scrolling.js";

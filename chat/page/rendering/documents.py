@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, parse_markdown
+from chat.page.rendering.document_splits import find_split_inside_block, reopening_prefix
 
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
@@ -44,7 +45,6 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _DEFINITION = re.compile(
     r"(?:\A|(?<=[\r\n]))(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)\[(?>(?:[^\[\]\\]|\\.){1,1000})\]:", re.DOTALL
 )
-_FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
 _BLANK = " \t\v\f>"
 
 
@@ -164,9 +164,9 @@ class Document:
                 raw_html = self._parse(self._text[:split_at])
                 change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         else:
-            split_at = _find_split_inside_block(self._text, self._prefix_chars + self.limit_chars // 2)
+            split_at = find_split_inside_block(self._text, self._prefix_chars + self.limit_chars // 2)
             raw_html = self._parse(self._text[:split_at])
-            prefix = _reopening_prefix(self._text, raw_html)
+            prefix = reopening_prefix(self._text, raw_html)
             change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         return change, Document(prefix, self.options, limit_chars=LATER_LIMIT_CHARS), self._text[split_at:]
 
@@ -286,28 +286,3 @@ def _find_line_start(text: str, line: int) -> int:
         if number == line:
             return newline.end()
     return 0
-
-
-def _find_split_inside_block(text: str, minimum: int) -> int:
-    """Return where to split the only block of a full document.
-
-    The split is before a line without indentation (in a list, before an outermost item), else after a line, else after
-    a space. `minimum`: the split is at or after it.
-    """
-    unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
-    if unindented_lines:
-        return minimum + unindented_lines[-1]
-    for separator in ("\n", " "):
-        if (position := text.rfind(separator, minimum)) > 0:
-            return position + 1
-    return len(text)
-
-
-def _reopening_prefix(text: str, raw_html: str) -> str:
-    """Return the text that reopens the split block in the next document: a code fence, or the table's header rows."""
-    if raw_html.startswith("<pre") and (fence := _FENCE.match(text)):
-        # The language is omitted, since a fragment of code cannot be highlighted correctly.
-        return fence[1] + "\n"
-    if raw_html.startswith("<table"):
-        return "".join(text.lstrip("\r\n").splitlines(keepends=True)[:2])
-    return ""
