@@ -209,10 +209,8 @@ class ReviewPageAdmin(QueueAdmin):
         previous_id, next_id = self.find_neighbours(request, conversation, list_filters)
         queue_url = reverse("admin:chat_conversation_changelist")
 
-        def url_of(conversation_id: uuid.UUID | None) -> str | None:
-            if conversation_id is None:
-                return None
-            return build_page_url(conversation_id, list_filters, is_sent_view=is_sent_view)
+        def url_of(pk: uuid.UUID | None) -> str | None:
+            return None if pk is None else build_page_url(pk, list_filters, is_sent_view=is_sent_view)
 
         return {
             "queue_url": f"{queue_url}?{list_filters}" if list_filters else queue_url,
