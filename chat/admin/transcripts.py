@@ -17,7 +17,7 @@ from django.urls import reverse
 from chat.messages.records import MessageRecord, records_in_order
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.page.message_views import MessageView
-from chat.page.readers import staff_reader
+from chat.page.readers import GroupPlace, GroupUrl, staff_reader
 from chat.page.rendering.compact_json import shown_json
 from chat.page.transcript.answer_details import USAGE_WORDS, dollars
 from chat.page.transcript.snapshot import snapshot
@@ -160,10 +160,15 @@ def list_versions(nodes: Mapping[uuid.UUID, MessageNode], path: Iterable[uuid.UU
 
 
 def load_transcript(
-    conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, MessageNode], window: Window
+    conversation: Conversation,
+    path: list[uuid.UUID],
+    nodes: Mapping[uuid.UUID, MessageNode],
+    window: Window,
+    group_url: GroupUrl,
+    near: GroupPlace | None,
 ) -> list[MessageView]:
     """Return the views of a range of the messages of a path for reviewers."""
-    reader = staff_reader(partial(build_file_url, conversation.pk))
+    reader = staff_reader(partial(build_file_url, conversation.pk), group_url, near)
     if all(nodes[pk].is_shown for pk in path):
         page = snapshot(conversation.pk, lambda _: window, reader=reader)
         return list(page.messages)

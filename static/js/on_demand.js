@@ -20,6 +20,7 @@ let missing = [
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
+  { selector: ".blocks", mark: 'class="blocks"', load: () => import("./long_texts.js") },
   { selector: ".rating", load: () => import("./feedback.js") },
   { selector: ".approval", mark: 'class="approval"', load: () => import("./approval.js") },
   { selector: "#export-menu a[download]", load: () => import("./exports.js") },

@@ -7,6 +7,7 @@ rendered again. A result of code is rendered whole once more when its code has e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from django.utils.safestring import SafeString
 
@@ -32,6 +33,7 @@ from chat.page.fragments import (
     code_end_swap,
     code_end_view,
     delete_swap,
+    held_groups,
     join_html,
     part_element_id,
     part_html,
@@ -44,8 +46,9 @@ from chat.page.fragments import (
 )
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
+from chat.page.rendering.groups import HELD_AT_END
 from chat.page.rendering.output_text import OutputStream
-from chat.page.rendering.stream import MarkdownStream
+from chat.page.rendering.stream import MarkdownStream, TextUpdate
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
@@ -143,14 +146,18 @@ class LiveMessage:
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
         """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
-        message need not render them again.
+        message need not render them again. Pages keep the groups that they hold in place of their placeholders.
         """
         self._save_rendered_text()
         return self._texts
 
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
-            self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
+            self._texts[self._starts[-1]] = self._held_text(self._stream, at_end=1)
+
+    def _held_text(self, stream: MarkdownStream, at_end: int = HELD_AT_END) -> RenderedText:
+        held = held_groups(self._message_id, self._starts[-1], OWNER)
+        return RenderedText(*stream.hold(held and replace(held, at_end=at_end)))
 
     def _show_status(
         self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
@@ -264,6 +271,8 @@ class LiveMessage:
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
         index = self._starts[-1]
         root = part_element_id(self._message_id, index)
+        if isinstance(self._stream, MarkdownStream) and (not self._is_shown or (update and update.is_reset)):
+            rendered = self._held_text(self._stream)
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)
@@ -271,7 +280,15 @@ class LiveMessage:
         if update is None or update.is_reset or is_replaced:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
-        swaps = [partial(f"{root}-tail", "innerMorph", update.tail_html)]
-        if update.closed_html:
-            swaps.insert(0, partial(f"{root}-tail", "beforebegin", update.closed_html))
-        return swaps
+        return _growth_swaps(root, update)
+
+
+def _growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
+    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
+    swaps = []
+    if update.group:
+        method = "innerHTML" if update.group.is_reset else "beforeend"
+        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
+    if update.closed_html:
+        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
+    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from chat.messages.answer import Answer
 from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, PartStarted, Waited
 from chat.messages.log import fold
+from chat.page.fragments import text_options
+from chat.page.readers import OWNER
 from chat.page.relay.live_message import LiveMessage
+from chat.page.rendering import documents, stream
+from chat.page.rendering.stream import split_markdown
 from chat.vocabulary.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
@@ -31,7 +35,7 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 from tests.attachments.conftest import png
-from tests.chat.page.relay.live_page import TURN, LivePage, render_whole, shown_runs
+from tests.chat.page.relay.live_page import MESSAGE_ID, TURN, LivePage, render_whole, shown_runs
 from tests.display_bundles import BUNDLES
 from tests.part_examples import EXAMPLES
 from tests.time_growth import GROWTH_LIMIT, time_growth
@@ -279,9 +283,26 @@ def test_page_that_joins_within_a_text_goes_on_with_its_document() -> None:
 
 
 def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
-    def stream(parts: int) -> None:
+    def receive(parts: int) -> None:
         live = LiveMessage(TURN, Answer())
         for index in range(parts):
             live.update([PartStarted(index, Text("a **word**\n\n", provider_data=SIGNED))])
 
-    assert time_growth(stream, 1600) < GROWTH_LIMIT
+    assert time_growth(receive, 1600) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize("kind", [Text, Thought])
+def test_text_of_several_documents_looks_like_the_whole_message(
+    kind: type[Text | Thought], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (documents, stream):
+        monkeypatch.setattr(module, "DOCUMENT_LIMIT_CHARS", 60)
+        monkeypatch.setattr(module, "LATER_LIMIT_CHARS", 40)
+    text = "one [x]\n\n" * 8 + "\ntwo [y]\n\n[y]: http://y.example\n\nthree\n\n- four\n\nfive"
+    for size in (1, 7, 50):
+        page = LivePage()
+        for start in range(0, len(text), size):
+            page.receive([kind(text[start : start + size])])
+            closed, tail = split_markdown(text[: start + size], text_options(MESSAGE_ID, 0, OWNER))
+            assert f'{closed}<div id="part-{MESSAGE_ID}-0-tail" class="tail">{tail}</div>' in page.parts_html
+        assert page.parts_html.count('class="blocks"') > 2

@@ -13,7 +13,7 @@ from chat.page.rendering import documents, stream
 from chat.page.rendering.blocks import make_safe_html, parse_markdown
 from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.stream import MarkdownStream, split_markdown
-from tests.chat.page.rendering.pages import assert_streams_like_whole
+from tests.chat.page.rendering.pages import apply_update, assert_streams_like_whole
 from tests.chat.page.rendering.specifications import load_examples
 
 #: Syntax of blocks, and characters that parsers and sanitizers often handle wrongly.
@@ -78,6 +78,8 @@ def set_limits(patch: pytest.MonkeyPatch, *, document_chars: int, cells: int) ->
     """Set limits that are small enough for short texts to reach them."""
     patch.setattr(documents, "DOCUMENT_LIMIT_CHARS", document_chars)
     patch.setattr(stream, "DOCUMENT_LIMIT_CHARS", document_chars)
+    patch.setattr(documents, "LATER_LIMIT_CHARS", document_chars // 2)
+    patch.setattr(stream, "LATER_LIMIT_CHARS", document_chars // 2)
     patch.setattr(documents, "TABLE_CELLS_LIMIT", cells)
     patch.setattr(documents, "FORMULA_DELIMITERS_LIMIT", 6)
 
@@ -217,7 +219,8 @@ def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
     text = "```python\n" + "x = [1, 2]: foo\n" * 10_000 + "```\n\nend\n"
     closed_html, tail_html = split_markdown(text)
     html = closed_html + tail_html
-    assert html.count("<pre") == 3
+    # The first 64 KB, and 16 KB each.
+    assert html.count("<pre") == 7
     assert html.count("x = [1, 2]: foo") == 10_000
     assert tail_html == "<p>end</p>\n"
     assert_streams_like_whole(text, range(0, len(text), 16_000))
@@ -226,7 +229,7 @@ def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
 def test_very_long_table_is_split_and_repeats_its_header() -> None:
     row = "| " + "cell " * 20 + "| b |\n"
     html = render_markdown("| h1 | h2 |\n|---|---|\n" + row * 1000)
-    assert html.count(">h1</button></th>") == html.count("<table>") == 2
+    assert html.count(">h1</button></th>") == html.count("<table>") == 4
     assert html.count("<td>b</td>") == 1000
 
 
@@ -244,6 +247,6 @@ def test_long_text_sent_in_pieces_equals_the_text_rendered_at_once() -> None:
         markdown.append(text[start:end])
         update = markdown.update()
         assert not update.is_reset
-        html += update.closed_html
+        html = apply_update(html, update)
     assert html + update.tail_html == render_markdown(text)
     assert html.count("<h4>") == 6000
