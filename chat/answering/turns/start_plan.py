@@ -103,8 +103,7 @@ def new_turn(
     Raises StartRefused if the model is not set up, or does not take the files.
     """
     capabilities = context.capabilities(setup)
-    has_state = partial(context.has_code_state, conversation)
-    of_project = context.project_files(conversation)
+    has_state, of_project = partial(context.has_code_state, conversation), context.project_files(conversation)
     decision = decide_code(
         conversation, question, files, chosen, setup, before, has_state, of_project, context.capabilities
     )

@@ -82,7 +82,7 @@ ends: KeptValues[End] = KeptValues(ENDS_BYTES)
 
 def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
     """Return where a full document ends. `text`: as many characters as a document holds."""
-    return ends.get((_digest(prefix, text), options.has_line_breaks), lambda: _find_end(prefix, text, options))
+    return ends.get(_end_key(prefix, text, options), lambda: _find_end(prefix, text, options))
 
 
 def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
@@ -119,13 +119,17 @@ def render_open(prefix: str, text: str, options: MarkdownOptions) -> Rendering:
 def keep_ended(document: Document, end: End) -> None:
     """Keep the HTML of a document that was rendered while its text was received."""
     prefix, text, options = document.prefix, document.own_text, document.options
-    ends.put((_digest(prefix, text), options.has_line_breaks), end)
+    ends.put(_end_key(prefix, text, options), end)
     renderings.put(_key(prefix, text, options, has_ended=True), Rendering(document.closed_html))
 
 
 def _key(prefix: str, text: str, options: MarkdownOptions, *, has_ended: bool = False) -> Hashable:
     """Return what a rendering depends on. Its buttons are those of its readers, not of one of them."""
     return _digest(prefix, text), has_ended, options, get_language()
+
+
+def _end_key(prefix: str, text: str, options: MarkdownOptions) -> Hashable:
+    return _digest(prefix, text), options.has_line_breaks, options.has_tags
 
 
 def _digest(prefix: str, text: str) -> bytes:
