@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.formula_source import mask_source
+from chat.page.rendering.marks import mark_dashes, remove_marks
 from chat.page.rendering.sanitizer import sanitize_html
 from chat.page.rendering.source_masks import MaskedSource
 from chat.page.rendering.tags import ELEMENT_TAGS, build_elements, mark_tags
@@ -68,14 +69,10 @@ _BLOCK = re.compile(
     r"<(?:(/)(?:ul|ol|blockquote|details)|(ul|ol|blockquote|details|p|h[1-6]|pre|hr|table)\b"
     r'(?:[^<>]*? data-sourcepos="(\d+):\d+-(\d+):)?)'
 )
-_LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _LINK_WITHOUT_ADDRESS = re.compile(r'<a(?: (?!href=)[\w-]+="[^"]*")+>')
 _ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote|details)>)*\s*\Z")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(?:`{3,}|~{3,})")
 _NESTABLE_END_TAGS = ("</blockquote>", "</li>", *(f"</{tag}>" for tag in ELEMENT_TAGS))
-# A line of one or two dashes below a line of text, which the parser takes as a table of one column without rows.
-_SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(?=--?[ \t]*+(?:[\r\n]|\Z))")
-_TABLE_LINE = re.compile(r'<table data-sourcepos="(\d+):')
 
 
 def parse_markdown(
@@ -96,43 +93,20 @@ def parse_markdown(
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
+    text = mark_dashes(text)
     if with_tags:
         text = mark_tags(text)
     extensions = _EXTENSIONS[with_tables, with_formulas]
+    options = _RENDER_OPTIONS[with_positions, with_line_breaks]
     source = mask_source(text) if with_formulas else MaskedSource(text)
-    raw_html = _parse(source.text, extensions, with_positions=with_positions, with_line_breaks=with_line_breaks)
-    raw_html = source.unmask(_SUBSCRIPT.sub("~", raw_html) if "sub" in raw_html else raw_html)
-    return build_elements(raw_html) if with_tags else raw_html
-
-
-def _parse(text: str, extensions: comrak.ExtensionOptions, *, with_positions: bool, with_line_breaks: bool) -> str:
-    has_short_dashes = "-" in text and _SHORT_DASHES.search(text) is not None
-    options = _RENDER_OPTIONS[with_positions or has_short_dashes, with_line_breaks]
     try:
-        raw_html = comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
+        raw_html = comrak.render_markdown(source.text, extensions, _PARSE_OPTIONS, options)
     except UnicodeEncodeError:
         # The text contains an unpaired surrogate, which JSON can represent but UTF-8 cannot.
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = source.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         raw_html = comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
-    if has_short_dashes and "<table" in raw_html:
-        escaped = _escape_short_dashes(text, raw_html)
-        if escaped != text:
-            return comrak.render_markdown(escaped, extensions, _PARSE_OPTIONS, options)
-    return raw_html
-
-
-def _escape_short_dashes(text: str, raw_html: str) -> str:
-    """Return the source without tables whose second line is one or two dashes."""
-    lines = _LINE.findall(text)
-    for match in _TABLE_LINE.finditer(raw_html):
-        number = int(match[1])
-        if not _SHORT_DASHES.match(lines[number]):
-            continue
-        # Up to the end of the paragraph, since the next such line would make the next such table.
-        while lines[number].strip(" \t>\r\n"):
-            lines[number] = _SHORT_DASHES.sub(r"\1\\", lines[number])
-            number += 1
-    return "".join(lines)
+    raw_html = source.unmask(_SUBSCRIPT.sub("~", raw_html) if "sub" in raw_html else raw_html)
+    return remove_marks(build_elements(raw_html) if with_tags else raw_html)
 
 
 def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:

@@ -16,13 +16,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from chat.page.rendering.marks import MARK
+
 PAIRED_TAGS = ("b", "strong", "i", "em", "u", "s", "del", "mark", "sub", "sup", "kbd")
 FOLD_TAGS = ("details", "summary")
 ELEMENT_TAGS = (*PAIRED_TAGS, *FOLD_TAGS)
 
-_MARK = "\ufdd0"
-"""A noncharacter, which Unicode reserves for use within a program."""
-_URL_MARK = "%EF%B7%90"
 _NAMES = "|".join((*ELEMENT_TAGS, "br"))
 _VALUE = r"""[ \t]*+=[ \t]*+(?:"[^"<>\r\n]*+"|'[^'<>\r\n]*+'|[^\s"'=<>`]++)"""
 _ATTRIBUTES = rf"(?>(?:[ \t]++[a-z_:@][\w.:@-]*+(?>(?:{_VALUE})?))*)"
@@ -37,15 +36,15 @@ _FOLD_LINE = re.compile(
 _SOURCE_TAG = re.compile(
     rf"(?P<escape>\\(?!<!--)[^\r\n])|(?:\\<|&(?:lt|\#60|\#x3c);)!(?=--)|<(?=/?(?:{_NAMES}){_TAG_REST})", re.IGNORECASE
 )
-_LINE_MARK = _MARK * 2
-_MARKED_TAG = re.compile(rf"&lt;{_MARK}++(/?)({_NAMES})(?![a-z])((?>(?:[^&<{_MARK}]+|&(?!gt;))*))&gt;", re.IGNORECASE)
+_LINE_MARK = MARK * 2
+_MARKED_TAG = re.compile(rf"&lt;{MARK}++(/?)({_NAMES})(?![a-z])((?>(?:[^&<{MARK}]+|&(?!gt;))*))&gt;", re.IGNORECASE)
 _OPEN = ' open=""'
 _OPEN_ATTRIBUTE = re.compile(r"\sopen\b", re.IGNORECASE)
 _TOKEN = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>|[^<]++")
 # Blocks without marked tags are read at once, which halves the time of a long fold.
 _LEAF = "p|pre|li|td|th|h[1-6]"
 _TOKEN_OR_BLOCK = re.compile(
-    rf"<({_LEAF})(?: [^<>]*+)?>(?>(?:[^<{_MARK}]+|<(?!/?(?:{_LEAF}|ul|ol|blockquote|tr|table)[ >]))*)</\1>|"
+    rf"<({_LEAF})(?: [^<>]*+)?>(?>(?:[^<{MARK}]+|<(?!/?(?:{_LEAF}|ul|ol|blockquote|tr|table)[ >]))*)</\1>|"
     + _TOKEN.pattern
 )
 _FOLD_HEADING = re.compile(rf"<h1((?: [^<>]*+)?)>(?=&lt;{_LINE_MARK})")
@@ -56,31 +55,28 @@ _BLOCK_TAGS = ("ul", "ol", "table", "blockquote", "pre", "section", "h1", "h2", 
 
 
 def mark_tags(text: str) -> str:
-    """Return the source with its allowed tags marked; no line is added or removed.
+    """Return the source with its allowed tags marked (`MARK`); no line is added or removed.
 
     A line that begins with a tag of a fold becomes a heading, so that it ends lists and paragraphs as HTML does.
     """
-    text = text.replace(_MARK, "")
     if "<" not in text and "&" not in text:
         return text
     return _SOURCE_TAG.sub(_marked, _FOLD_LINE.sub(rf"\1# <{_LINE_MARK}", text))
 
 
 def _marked(match: re.Match[str]) -> str:
-    return match[0] if match["escape"] else match[0] + _MARK
+    return match[0] if match["escape"] else match[0] + MARK
 
 
 def build_elements(raw_html: str) -> str:
-    """Return the parser's HTML with elements for marked tags and without comments and marks."""
+    """Return the parser's HTML with elements for marked tags and without comments."""
     if _COMMENT_START in raw_html:
         raw_html = _remove_comments(raw_html)
-    if _MARK not in raw_html and _URL_MARK not in raw_html:
-        return raw_html
     # The source of code, in which the line was no heading.
-    raw_html = raw_html.replace(f"# &lt;{_LINE_MARK}", f"&lt;{_MARK}")
-    if f"&lt;{_MARK}" in raw_html:
+    raw_html = raw_html.replace(f"# &lt;{_LINE_MARK}", f"&lt;{MARK}")
+    if f"&lt;{MARK}" in raw_html:
         raw_html = _Builder().build(raw_html)
-    return raw_html.replace(_MARK, "").replace(_URL_MARK, "")
+    return raw_html
 
 
 def _remove_comments(raw_html: str) -> str:
@@ -184,7 +180,7 @@ class _Builder:
             self._end_summary(self._frames[-1])
 
     def _add_text(self, text: str) -> None:
-        if _MARK not in text or self._frames[-1].name not in _TEXT_PARENTS:
+        if MARK not in text or self._frames[-1].name not in _TEXT_PARENTS:
             self._write(text)
             return
         end = 0
