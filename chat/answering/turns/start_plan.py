@@ -102,11 +102,11 @@ def new_turn(
 
     Raises StartRefused if the model is not set up, or does not take the files.
     """
-    capabilities = context.capabilities(setup)
-    has_state, of_project = partial(context.has_code_state, conversation), context.project_files(conversation)
-    decision = decide_code(
-        conversation, question, files, chosen, setup, before, has_state, of_project, context.capabilities
-    )
+    find_capabilities = context.capabilities
+    capabilities = find_capabilities(setup)
+    has_state = partial(context.has_code_state, conversation)
+    project = context.project_files(conversation)
+    decision = decide_code(conversation, question, files, chosen, setup, before, has_state, project, find_capabilities)
     setup, decision = _without_refused_tools(setup, decision, capabilities.account)
     if files:
         check_files(setup, files, decision.engine, capabilities)
