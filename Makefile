@@ -17,7 +17,7 @@ MAKEFLAGS += --jobs=2
 
 .PHONY: help setup run test test-drills test-postgresql check bench drills screenshots messages requirements
 help:
-	@echo "make setup    create what a server needs: both environments, the weights of the mode \"auto\", and what draws formulas"
+	@echo "make setup    create what a server needs: both environments, the weights of the mode \"auto\", and Temml, which draws formulas"
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
 	@echo "make test     set up, then run the tests of every change, in several workers (ARGS='-n 2': two of them)"
 	@echo "              DATABASE_URL=postgres://... make test: on PostgreSQL, as a user who may create databases"
@@ -118,8 +118,8 @@ $(WEIGHTS): $(wildcard $(INTENT)/*.py $(INTENT)/words/*.py $(INTENT)/prompts/*.t
 
 # Temml draws formulas. npm checks the hash of package-lock.json.
 $(SCRIPTS): package-lock.json deploy/npm.txt | .venv/created
-	@echo "Fetching what draws formulas into node_modules"
-	@deploy/retry deploy/npm ci --ignore-scripts --no-audit --no-fund --silent
+	@echo "Fetching Temml, which draws formulas, into node_modules"
+	@deploy/retry deploy/npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Created second, because the first may have to install a system package.

@@ -159,6 +159,10 @@ class Assembler:
                     self._text_began_at = self._now_s()
         return ended
 
+    def withdraw_code(self) -> None:
+        """Take later images for those of the model: it has no code to draw them."""
+        self._has_code = False
+
     def _thought_changes(self) -> Iterator[Change]:
         """Yield the changes that make thoughts of the texts of this attempt. The last one has not ended."""
         for index, part in enumerate(self.answer.parts[self._first_open :], self._first_open):

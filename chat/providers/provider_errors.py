@@ -43,6 +43,10 @@ _TOOLS_MESSAGE = re.compile(
     r"|requires --enable-auto-tool-choice|no endpoints found that support tool use",
     re.IGNORECASE,
 )
+_OTHER_FEATURE = re.compile(
+    r"\b(?:when|while) using|\btogether with|\bwith (?:thinking|reasoning|tools)|\bin combination|\bplan\b", re.IGNORECASE
+)
+"""Words of a refusal of something else beside tools, or of tools beside something else."""
 _OTHER_PROTOCOL = re.compile(r"/responses\b|\b(?:responses|interactions|messages) api\b", re.IGNORECASE)
 MESSAGE_START_CHARS = 500
 """How much of a message is read for what the model refuses. The rest may repeat the request."""
@@ -246,7 +250,9 @@ class MalformedResponse(ProviderError):
 def refuses_tools(message: str) -> bool:
     """Return whether the words of an error say that the model takes no tools, such as functions or code execution.
 
-    A message that names another protocol is no such refusal: the model takes tools there.
+    A message that names another protocol is no such refusal: the model takes tools there. Nor is one about tools together
+    with something else.
     """
     start = message[:MESSAGE_START_CHARS]
-    return _TOOLS_MESSAGE.search(start) is not None and _OTHER_PROTOCOL.search(message) is None
+    has_other_cause = _OTHER_FEATURE.search(start) or _OTHER_PROTOCOL.search(message)
+    return _TOOLS_MESSAGE.search(start) is not None and not has_other_cause

@@ -11,7 +11,7 @@ const NEAR_PX = 3000;
 const FAR_PX = 6000;
 const AT_ONCE = 2;
 const ABSENT = ".blocks[data-absent]";
-const FAILED = words("They could not be loaded.");
+const FAILED = words("This part could not be loaded.");
 
 const scroller = document.getElementById("scroller");
 const transcript = document.getElementById("transcript");

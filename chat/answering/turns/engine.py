@@ -194,12 +194,13 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
                 raise
             if isinstance(error, ToolsUnsupported):
                 turn.turn_tools_off(TOOLS_OFF.format(label=turn.setup.label))
-                await _in_thread(remember_refusal, turn.turn)
             logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
             await _remember_refused(prepared, policy.suspected_files)
             retry = _retry_if_blank(turn, policy)
             if retry is None:
+                if not policy.replay.has_tools:
+                    await _in_thread(remember_refusal, turn.turn)
                 return bool(prepared.request.functions)
         await _pause(turn, retry, prepared)
 

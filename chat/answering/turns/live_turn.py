@@ -182,6 +182,7 @@ class LiveTurn:
         """Let the answer go on without tools. `reason`: a sentence for the reader."""
         self.turn.engine, self.turn.move_reason = "", reason
         self.turn.code_execution = self.turn.offers_session = False
+        self._assembler.withdraw_code()
         self.note(EngineMoved(reason, is_off=True))
 
     def start_tool(self, call_id: str) -> None:

@@ -8,6 +8,7 @@ All calls run on one thread of their own, because QuickJS belongs to the thread 
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import quickjs
 
 TIME_LIMIT_S = 2.0
-"""CPU time of the process. The slowest formula that `maths` lets through takes 0.1 s."""
+"""CPU time of the whole process. The slowest formula that `maths` lets through takes about 0.1 s on an idle machine."""
 MEMORY_LIMIT_BYTES = 64 * 1024 * 1024
 
 _CONVERT = """
@@ -38,7 +39,8 @@ function convert(latex, isBlock) {
 @cache
 def missing_scripts() -> list[Path]:
     """Return the files of Temml that were not fetched."""
-    return [path for path in _scripts() if not path.is_file()]
+    # Also if the folder may not be read.
+    return [path for path in _scripts() if not os.path.isfile(path)]
 
 
 def convert_formula(latex: str, *, is_block: bool) -> str:
@@ -65,7 +67,7 @@ def _scripts() -> list[Path]:
 
 @cache
 def _converter() -> quickjs.Function:
-    code = "\n".join(path.read_text() for path in _scripts()) + _CONVERT
+    code = "\n".join(path.read_text(encoding="utf-8") for path in _scripts()) + _CONVERT
     # Its import starts a thread, so it waits for the first formula.
     converter: quickjs.Function = import_module("quickjs").Function("convert", code, own_executor=True)
     converter.set_time_limit(TIME_LIMIT_S)

@@ -12,7 +12,7 @@ from chat.models import LanguageModel, Turn
 LIFETIME_S = 86_400
 NOT_OF_THE_OPERATOR = ("listed_at", "missing_since")
 """Columns that the server itself sets."""
-TOOLS_OFF = "{label} takes no tools, so this answer was written without them."
+TOOLS_OFF = "{label} does not support tools, so this answer was written without them."
 TOOLS_KNOWN_OFF = "{label} refused tools when it was last asked, so it is asked without them for a day."
 
 

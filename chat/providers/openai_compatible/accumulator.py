@@ -210,6 +210,8 @@ class Accumulator:
         for delta in deltas:
             if isinstance(delta, TextBecameThought):
                 yield from self._pieces(self._divided[self._is_reasoning].close())
+                # What was quoted as code in the thought does not go on in the answer.
+                self._divided[False] = TextPictures()
                 self._texts.clear()
                 yield delta
                 continue

@@ -148,4 +148,4 @@ def test_turns_that_are_not_counted_are_named_beside_the_tokens() -> None:
         usage={"total": None, "estimated": 1_500}, first_part_at=timezone.now()
     )
     text = " ".join(ParsedHtml(get_page(make_operator())).only("dl").text.split())
-    assert "Tokens0 and 1 turn whose tokens are not known (about 1,500 by estimate)" in text
+    assert "Tokens0 and 1 turn whose tokens are not known (about 1,500, estimated)" in text

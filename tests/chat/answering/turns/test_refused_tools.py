@@ -16,7 +16,7 @@ from tests.openai_server.server import StandInServer
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MODEL = "scenario-no-tools"
-TOLD = f"{MODEL} takes no tools, so this answer was written without them."
+TOLD = f"{MODEL} does not support tools, so this answer was written without them."
 
 
 async def offered(emulated: Settings, model: str = MODEL) -> tuple[Turn, list[bool], str]:
@@ -73,4 +73,4 @@ async def test_model_of_an_endpoint_is_asked_without_functions(
         assert (turn.status, turn.engine) == ("done", ""), turn.error_detail
         assert [entry.status for entry in entries] == statuses
         assert "tools" not in entries[-1].body
-        assert ("takes no tools" in turn.move_reason) is (len(statuses) == 2)
+        assert ("does not support tools" in turn.move_reason) is (len(statuses) == 2)

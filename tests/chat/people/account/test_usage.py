@@ -73,4 +73,4 @@ def test_answers_that_are_not_counted_are_named(client: Client) -> None:
     page = client.get(PAGE).content.decode()
     assert "For 2 answers of these 30 days, the model's service did not report all tokens." in page
     assert "An estimate is counted for them: about 1,504 tokens." in page
-    assert "<td>1,516 tokens <small>(about 1,504 tokens by estimate)</small></td>" in page
+    assert "<td>1,516 tokens <small>(about 1,504 tokens, estimated)</small></td>" in page
