@@ -87,7 +87,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         temporary_conversations.renew([shown.pk])
     # The page names the revision at which its messages were read. Its socket sends what has changed since.
     try:
-        near = _near(request, form.cleaned_data["message"])
+        near = _near(request, shown, form.cleaned_data["message"])
         target = find_link_target(shown, **({"message": near.message_id} if near else form.cleaned_data))
         page = snapshot(shown.pk, target.choose, target.near, limit_chars=PAGE_CHARS, reader=replace(OWNER, near=near))
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
@@ -116,12 +116,12 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
     return render(request, "chat/conversation.html", context)
 
 
-def _near(request: SignedInRequest, message_id: uuid.UUID | None) -> GroupPlace | None:
+def _near(request: SignedInRequest, shown: Conversation, message_id: uuid.UUID | None) -> GroupPlace | None:
     """Return the group of a long answer that the address names, or the one with the words of a search."""
     if at := GroupPlace.parse(request.GET.get("at", "")):
         return at
     query = request.GET.get("q", "")
-    return place_of_words(message_id, query) if query and message_id else None
+    return place_of_words(shown, message_id, query) if query and message_id else None
 
 
 def _model_context(shown: Conversation) -> dict[str, object]:

@@ -36,7 +36,7 @@ _TOOLS = (
 )
 _NOT_TAKEN = (
     r"(?:\bnot (?:\w+ ){0,2}(?:supported|enabled|available|allowed|permitted)\b|\bunsupported\b"
-    r"|\b(?:does not|doesn't|do not|cannot|can't) (?:\w+ )?(?:support|allow|accept|take|use|have|call)\b)"
+    r"|\b(?:does not|doesn't|do not|cannot|can't) (?:\w+ )?(?:support|allow|accept|take)\b)"
 )
 _TOOLS_MESSAGE = re.compile(
     rf"{_TOOLS}.{{0,100}}?{_NOT_TAKEN}|{_NOT_TAKEN}.{{0,40}}?{_TOOLS}|tools param requires --jinja"
@@ -44,9 +44,12 @@ _TOOLS_MESSAGE = re.compile(
     re.IGNORECASE,
 )
 _OTHER_FEATURE = re.compile(
-    r"\b(?:when|while) using|\btogether with|\bwith (?:thinking|reasoning|tools)|\bin combination|\bplan\b", re.IGNORECASE
+    r"\b(?:when|while) using|\btogether with|\bwith (?:thinking|reasoning|tools)|\bin combination|\bplan\b"
+    r"|\bparallel\b|\bfile type",
+    re.IGNORECASE,
 )
 """Words of a refusal of something else beside tools, or of tools beside something else."""
+_QUOTED = re.compile(r"\"[^\"]{12,}\"|“[^”]{12,}”")
 _OTHER_PROTOCOL = re.compile(r"/responses\b|\b(?:responses|interactions|messages) api\b", re.IGNORECASE)
 MESSAGE_START_CHARS = 500
 """How much of a message is read for what the model refuses. The rest may repeat the request."""
@@ -250,9 +253,10 @@ class MalformedResponse(ProviderError):
 def refuses_tools(message: str) -> bool:
     """Return whether the words of an error say that the model takes no tools, such as functions or code execution.
 
-    A message that names another protocol is no such refusal: the model takes tools there. Nor is one about tools together
-    with something else.
+    A message that names another protocol is no such refusal: the model takes tools there. Nor is one about tools
+    together with something else.
     """
-    start = message[:MESSAGE_START_CHARS]
+    # What is quoted may be a person's words.
+    start = _QUOTED.sub(" ", message[:MESSAGE_START_CHARS])
     has_other_cause = _OTHER_FEATURE.search(start) or _OTHER_PROTOCOL.search(message)
     return _TOOLS_MESSAGE.search(start) is not None and not has_other_cause

@@ -51,7 +51,7 @@ function empty(group) {
 }
 
 async function read(group) {
-  const response = await fetch(group.firstElementChild.href, { headers: { "HX-Request": "true" } });
+  const response = await fetch(group.firstElementChild.href, { headers: { "HX-Request": "true" }, redirect: "error" });
   if (!response.ok) throw new Error(response.statusText);
   const template = document.createElement("template");
   template.innerHTML = await response.text();

@@ -271,7 +271,9 @@ class LiveMessage:
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
         index = self._starts[-1]
         root = part_element_id(self._message_id, index)
-        if isinstance(self._stream, MarkdownStream) and (not self._is_shown or is_replaced or (update and update.is_reset)):
+        if isinstance(self._stream, MarkdownStream) and (
+            not self._is_shown or is_replaced or (update and update.is_reset)
+        ):
             rendered = self._held_text(self._stream)
         if not self._is_shown:
             self._is_shown = True

@@ -12,7 +12,7 @@ _DASH_MARK = f" {MARK * 3}"
 _SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(--?)([ \t]*+)(?=[\r\n]|\Z)")
 # The blanks are not at the end of the line, where they would break it.
 _EMPTY_LINE = rf"{MARK * 3}[ \t]*+{MARK}"
-_MARKED_ITEM = re.compile(rf"\n?<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
+_MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
 
 
 def mark_dashes(text: str) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-_LENGTH = re.compile(r"[-+]?(?:\d{1,2}(?:\.\d{1,8})?|\.\d{1,8})(?:em|ex|px|pt|mu|cm|mm)|0")
+_LENGTH = re.compile(r"[-+]?(?:\d(?:\.\d{1,8})?|\.\d{1,8})(?:em|ex|cm)|[-+]?\d{1,2}(?:\.\d{1,8})?(?:px|pt|mu|mm)|0")
 """A length that cannot move a formula far over its neighbours."""
+_SHORT_LENGTH = re.compile(r"[-+]?(?:[0-2](?:\.\d{1,8})?|\.\d{1,8})(?:em|ex)|0(?:\.1)?(?:px)?")
+"""Of what may stand over neighbours: raised boxes, ink, and boxes that are smaller than their content."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,20}")
 _BOOLEAN = re.compile("true|false")
 _FONT_SIZE = re.compile(r"[0-2]\.\d{4}em|70%")
@@ -57,7 +59,10 @@ _OWN_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
     "mfrac": {"linethickness": _LENGTH},
     "msqrt": {},
     "mroot": {},
-    "mpadded": dict.fromkeys(("width", "height", "depth", "lspace", "voffset"), _LENGTH),
+    "mpadded": {
+        **dict.fromkeys(("height", "depth", "lspace", "voffset"), _SHORT_LENGTH),
+        "width": _LENGTH,
+    },
     "mphantom": {},
     # No browser draws the notations. The style sheet does.
     "menclose": {
@@ -170,6 +175,8 @@ def _adapt_element(element: Element) -> None:
         elif name == "style":
             classes += _adapt_style(element, value)
         elif (element.tag, name, value) == ("mspace", "mathbackground", "black"):
+            if not all(_SHORT_LENGTH.fullmatch(given.get(side, "0px")) for side in ("width", "height", "depth")):
+                raise UnknownFormula
             classes.append("ink")
         elif name in patterns and patterns[name].fullmatch(value):
             element.set(name, value)

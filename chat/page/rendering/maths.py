@@ -18,20 +18,24 @@ from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES, UnknownFormul
 from chat.page.rendering.temml import convert_formula
 
 LIMIT_CHARS = 3_000
-"""Longer formulas and texts are not converted: the conversion takes up to 20 us per character."""
+"""Longer formulas and texts are not converted: the conversion takes 13 to 50 us per character."""
 DEPTH_LIMIT = 100
 """Formulas that are nested deeper are not converted, because both the converter and the sanitizer work recursively."""
 FORMULAS_LIMIT = 50
 """Formulas in one LaTeX text."""
 
+CHEMISTRY_LIMIT_CHARS = 300
+"""Longer formulas with `\\ce` are not converted: they take six times as long."""
+
 _NOT_CONVERTED = re.compile(
-    r"\\(?:[a-z]*def|let|futurelet|(?:re)?new|provide|Declare|(?:eq)?ref(?![a-zA-Z])|qty(?![a-zA-Z])|arraystretch"
+    r"\\(?:pu(?![a-zA-Z])|char|[a-z]*def|let|futurelet|(?:re)?new|provide|Declare|(?:eq)?ref(?![a-zA-Z])|qty(?![a-zA-Z])|arraystretch"
     r"|(?-i:coloncolonsim|Colonsim))",
     re.IGNORECASE,
 )
-"""Commands that define others, because a few definitions can expand to any length, and those that Temml shows wrong."""
+"""Commands that define others, because a few definitions can expand to any length; `\\pu`, whose time doubles with each
+`/`; and those that Temml shows wrong."""
 
-_NESTING = re.compile(r"(\}|\\right\b)|\{|\\left\b")
+_NESTING = re.compile(r"(\}|\\right\b|\\end\b)|\{|\\left\b|\\begin\b")
 _TOKEN = re.compile(r"\\(?:begin|end)(?![a-zA-Z])|\\.|[{}&%]|(?<!\{)#", re.DOTALL)
 _POSITION = re.compile(r"(\\begin\{(?:aligned|alignedat|gathered|array)\})\[[tbc]\]")
 _WORDS = re.compile(r"(\\(?:text|textbf|textit|textrm|texttt|mbox)\{)([^{}\\$]*)\}")
@@ -106,7 +110,8 @@ def render_formula(latex: str, *, is_block: bool) -> SafeString | None:
     The HTML depends on nothing but the arguments. A formula with anything unknown is not converted, because part of it
     would be wrong.
     """
-    if len(latex) > LIMIT_CHARS or _NOT_CONVERTED.search(latex) or _source_depth(latex) > DEPTH_LIMIT:
+    limit_chars = CHEMISTRY_LIMIT_CHARS if "\\ce" in latex else LIMIT_CHARS
+    if len(latex) > limit_chars or _NOT_CONVERTED.search(latex) or _source_depth(latex) > DEPTH_LIMIT:
         return None
     mathml = convert_formula(_prepare(latex), is_block=is_block)
     try:

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from chat.messages.records import MessageRecord, records_by_id
 from chat.messages.text_runs import PartRun
+from chat.models import Conversation
 from chat.models.full_text.excerpt import find_match
 from chat.models.full_text.query import parse
 from chat.page.fragments import text_options
@@ -18,10 +19,11 @@ from chat.page.rendering.stream import render_group, split_documents
 from chat.vocabulary.parts import Text, Thought
 
 
-def place_of_words(message_id: uuid.UUID, query: str) -> GroupPlace | None:
-    """Return the group with the first words of a search in a message; `None` if no long text has them."""
+def place_of_words(conversation: Conversation, message_id: uuid.UUID, query: str) -> GroupPlace | None:
+    """Return the group with the first words of a search in a message of a conversation; `None` if there is none."""
     terms = parse(query)
-    record = records_by_id([message_id]).get(message_id) if terms else None
+    is_here = bool(terms) and conversation.messages.filter(pk=message_id).exists()
+    record = records_by_id([message_id]).get(message_id) if is_here else None
     for run in _long_texts(record) if record else ():
         documents = split_documents(run.part.long_text)
         for number, (_, start) in enumerate(documents):

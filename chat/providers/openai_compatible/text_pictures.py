@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from chat.providers.openai_compatible.code_position import CodePosition
-from chat.vocabulary.data_uris import SHORT_URI_CHARS, without_data_uris, words_for
+from chat.vocabulary.data_uris import SHORT_URI_CHARS, words_for
 
 CODE_LIMIT_CHARS = 4_096
 """Longest base64 that stays in code: an icon in a page that the model writes."""
@@ -85,6 +85,8 @@ class _OpenFile:
     label: str
     is_html: bool
     is_in_code: bool
+    is_kept: bool
+    """Whether its base64 is kept."""
     pieces: list[str] = field(default_factory=list)
     chars: int = 0
     line_chars: int = 0
@@ -107,7 +109,7 @@ class _OpenFile:
 
     def _keep(self, piece: str) -> None:
         self.chars += len(piece)
-        if self.chars > PAYLOAD_LIMIT_CHARS:
+        if self.chars > PAYLOAD_LIMIT_CHARS or not self.is_kept:
             self.pieces.clear()
         elif piece:
             self.pieces.append(piece)
@@ -161,9 +163,6 @@ class TextPictures:
 
     def _read_text(self, text: str, start: int) -> Generator[Piece, None, int]:
         """Yield the text up to the next file, and return where its base64 begins."""
-        if self._count >= FILES_LIMIT:
-            yield from self._emit(without_data_uris(text[start:]))
-            return len(text)
         opening = OPENING.search(text, start)
         if opening is None:
             open_end = OPEN_END.search(text, start)
@@ -180,6 +179,7 @@ class TextPictures:
             opening["label"] or "",
             is_html=opening["html"] is not None,
             is_in_code=self._code.is_in_code,
+            is_kept=self._count <= FILES_LIMIT,
         )
         return opening.end()
 
