@@ -51,15 +51,13 @@ def missing_scripts() -> list[Path]:
 
 def convert_formula(latex: str, *, is_block: bool) -> str:
     """Return the MathML of a formula, as untrusted text; empty if Temml cannot convert it, or is missing."""
-    if missing_scripts():
+    # Half a character, which JSON can hold, is no formula.
+    if missing_scripts() or latex != latex.encode(errors="ignore").decode():
         return ""
     try:
         converted: object = _converter()(latex, is_block, run_gc=next(_calls) % GC_CALLS == 0)
-    except UnicodeEncodeError:
-        # Half a character, which JSON can hold.
-        return ""
-    except import_module("quickjs").JSException:
-        # Out of memory, time or depth.
+    except (import_module("quickjs").JSException, SystemError, TypeError):
+        # Out of memory, time or depth; the others are errors of the binding about strings.
         return ""
     return str(converted["mathml"]) if isinstance(converted, dict) else ""
 

@@ -8,9 +8,12 @@ import zlib
 import pytest
 
 from chat.providers.openai_compatible import pictures as pictures_module
+from chat.providers.openai_compatible.accumulator import Accumulator
+from chat.providers.openai_compatible.chunks import TextDelta
 from chat.providers.openai_compatible.pictures import Pictures, decode
 from chat.providers.openai_compatible.text_pictures import EmbeddedFile
 from chat.vocabulary.parts import InlineData, Part, Text
+from chat.vocabulary.stream_events import PartReceived
 from tests.attachments.conftest import png
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -79,3 +82,11 @@ def test_other_addresses_are_no_links(url: str) -> None:
 def test_base64_is_read_in_either_alphabet() -> None:
     for payload in ("_-__", "/+//", "aGVsbG8", "aGVs\nbG8=", "aGVsbG8%3D"):
         assert decode(payload) in (b"\xff\xef\xff", b"hello")
+
+
+def test_open_quotation_of_a_thought_does_not_hide_a_picture_of_the_answer() -> None:
+    accumulator = Accumulator(has_functions=False)
+    text = f"Use `x here</think>\n\nHere: ![x](data:image/png;base64,{encoded(png(1))})"
+    events = [*accumulator.add(TextDelta(text)), *accumulator.close(is_done=True)]
+    shown = [event.part for event in events if isinstance(event, PartReceived)]
+    assert [type(part) for part in shown] == [Text, Text, InlineData]

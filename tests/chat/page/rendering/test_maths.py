@@ -102,6 +102,12 @@ def test_formulas_inside_text_are_inline_and_the_text_is_escaped() -> None:
         r"$\begin{unknown}a\end{unknown}$",
         r"$\not\varSigma$",
         r"$\eqref{a}$",
+        r"$\pu{m//m//m//m//m//m//m//m}$",
+        r"$\ce{" + "H2O + " * 60 + "}$",
+        r"$\smash{\rule{9em}{9em}}$",
+        r"$\raisebox{9em}{x}$",
+        r"$\set{}_{1}$",
+        r"$\char'FFFF0001$",
         "$\ud83d$",
     ],
 )
