@@ -7,7 +7,6 @@ rendered again. A result of code is rendered whole once more when its code has e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from django.utils.safestring import SafeString
 
@@ -46,7 +45,6 @@ from chat.page.fragments import (
 )
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
-from chat.page.rendering.groups import HELD_AT_END
 from chat.page.rendering.output_text import OutputStream
 from chat.page.rendering.stream import MarkdownStream, TextUpdate
 from chat.page.transcript.graph_captions import captions_so_far
@@ -153,11 +151,10 @@ class LiveMessage:
 
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
-            self._texts[self._starts[-1]] = self._held_text(self._stream, at_end=1)
+            self._texts[self._starts[-1]] = self._held_text(self._stream)
 
-    def _held_text(self, stream: MarkdownStream, at_end: int = HELD_AT_END) -> RenderedText:
-        held = held_groups(self._message_id, self._starts[-1], OWNER)
-        return RenderedText(*stream.hold(held and replace(held, at_end=at_end)))
+    def _held_text(self, stream: MarkdownStream) -> RenderedText:
+        return RenderedText(*stream.hold(held_groups(self._message_id, self._starts[-1], OWNER)))
 
     def _show_status(
         self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
