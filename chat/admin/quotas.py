@@ -31,7 +31,7 @@ def _usage_line(resource: Resource, usage: ResourceUsage) -> str:
     if not usage.estimated:
         return line
     estimated = translate_sentence(words(resource, usage.estimated))
-    return f"{line} {gettext('(about %(amount)s by estimate)') % {'amount': estimated}}"
+    return f"{line} {gettext('(about %(amount)s, estimated)') % {'amount': estimated}}"
 
 
 @admin.register(Quota)

@@ -175,9 +175,9 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
         jitter=random.random,
     )
     waits = not turn.answer.round_number
+    retry: Retry | None
     while True:
         prepared: PreparedRequest | None = None
-        retry: Retry | None
         try:
             prepared = await _prepare(turn, policy.replay, toolbox, waits=waits)
             waits = False
@@ -199,8 +199,6 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             await _remember_refused(prepared, policy.suspected_files)
             retry = _retry_if_blank(turn, policy)
             if retry is None:
-                if not policy.replay.has_tools:
-                    await _in_thread(remember_refusal, turn.turn)
                 return bool(prepared.request.functions)
         await _pause(turn, retry, prepared)
 
@@ -286,12 +284,14 @@ async def _give_up(turn: LiveTurn) -> None:
 
 
 async def _mark_model(turn: LiveTurn) -> None:
-    """Record in the catalogue whether the provider has the model."""
+    """Record in the catalogue whether the provider has the model, and whether it refuses tools."""
     row = turn.turn
     if row.error_code == ModelNotFound.code:
         await _in_thread(mark_missing, row.provider, row.endpoint, row.model)
     elif turn.setup.is_missing and row.status == Turn.Status.DONE:
         await _in_thread(mark_found, row.provider, row.endpoint, row.model)
+    if turn.has_refused_tools and row.status == Turn.Status.DONE:
+        await _in_thread(remember_refusal, row)
 
 
 async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

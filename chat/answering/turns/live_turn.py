@@ -69,6 +69,7 @@ class LiveTurn:
         self.turn = started.turn
         """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
+        self.has_refused_tools = False
         self._launched_s = time.monotonic()
         self._prompt_reads = prompt_reads
         # The rows of the first request are read while the question is rendered.
@@ -182,6 +183,7 @@ class LiveTurn:
         """Let the answer go on without tools. `reason`: a sentence for the reader."""
         self.turn.engine, self.turn.move_reason = "", reason
         self.turn.code_execution = self.turn.offers_session = False
+        self.has_refused_tools = True
         self._assembler.withdraw_code()
         self.note(EngineMoved(reason, is_off=True))
 
