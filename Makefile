@@ -10,13 +10,14 @@ BIN := .venv/bin
 PIP_INSTALL := pip install -qq --disable-pip-version-check --require-hashes
 INTENT := chat/answering/prompt/intent
 WEIGHTS := $(INTENT)/weights.tsv
+SCRIPTS := node_modules/.package-lock.json
 export PORT
 # Both environments are installed at the same time.
 MAKEFLAGS += --jobs=2
 
 .PHONY: help setup run test test-drills test-postgresql check bench drills screenshots messages requirements
 help:
-	@echo "make setup    create what a server needs: both environments, and the weights of the mode \"auto\""
+	@echo "make setup    create what a server needs: both environments, the weights of the mode \"auto\", and Temml, which draws formulas"
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
 	@echo "make test     set up, then run the tests of every change, in several workers (ARGS='-n 2': two of them)"
 	@echo "              DATABASE_URL=postgres://... make test: on PostgreSQL, as a user who may create databases"
@@ -31,7 +32,7 @@ help:
 	@echo "make requirements   pin packages and their hashes again after a change of requirements*.in, and check that each pin can be installed"
 	@echo "              on every supported Python and processor (ARGS=--upgrade: newest versions)"
 
-setup: .venv/installed .venv-kernel/installed $(WEIGHTS)
+setup: .venv/installed .venv-kernel/installed $(WEIGHTS) $(SCRIPTS)
 
 run: setup
 	@deploy/system-packages run || echo "Plotline starts all the same; features that need this will say so."
@@ -114,6 +115,12 @@ requirements: .venv/created
 $(WEIGHTS): $(wildcard $(INTENT)/*.py $(INTENT)/words/*.py $(INTENT)/prompts/*.tsv) | .venv/created
 	@echo "Training the classifier of the mode \"auto\" (some seconds)"
 	@$(BIN)/python -m chat.answering.prompt.intent.training
+
+# Temml draws formulas. npm checks the hash of package-lock.json.
+$(SCRIPTS): package-lock.json deploy/npm.txt | .venv/created
+	@echo "Fetching Temml, which draws formulas, into node_modules"
+	@deploy/retry deploy/npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 # Created second, because the first may have to install a system package.
 .venv-kernel/created: | .venv/created

@@ -29,6 +29,9 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/restore/", list_views.conversation_restore, name="conversation-restore"),
     path("messages/<uuid:message_id>/text/", views.message_text, name="message-text"),
     path(
+        "messages/<uuid:message_id>/parts/<int:part>/blocks/<int:number>/", views.message_blocks, name="message-blocks"
+    ),
+    path(
         "c/<uuid:conversation_id>/messages/<uuid:message_id>/feedback/", views.message_feedback, name="message-feedback"
     ),
 ]

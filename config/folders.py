@@ -23,3 +23,6 @@ _status = VAR_DIR.stat()
 # The mode is not set again, because the file system of a container may be read-only.
 if _status.st_uid == os.geteuid() and stat.S_IMODE(_status.st_mode) != 0o700:
     VAR_DIR.chmod(0o700)
+
+NODE_MODULES = BASE_DIR / "node_modules"
+"""Where npm puts the scripts that the server runs: see package.json."""

@@ -37,6 +37,7 @@ from config.content_security import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_
 from config.databases import database_settings
 from config.env import Env
 from config.folders import BASE_DIR as BASE_DIR
+from config.folders import NODE_MODULES as NODE_MODULES
 from config.folders import VAR_DIR as VAR_DIR
 from config.kernels import JUPYTER_GATEWAY_TOKEN as JUPYTER_GATEWAY_TOKEN
 from config.kernels import JUPYTER_GATEWAY_URL as JUPYTER_GATEWAY_URL

@@ -17,6 +17,7 @@ from django.urls import get_resolver
 from chat.answering.prompt.intent.classifier import WEIGHTS_FILE
 from chat.answering.turns import deletions, recovery
 from chat.models.database_thread import close_connection
+from chat.page.rendering.temml import missing_scripts
 from chat.people.account import due_deletions
 from chat.providers import warm_up
 from chat.python.reruns import rows as reruns
@@ -48,6 +49,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     warn_without_timeouts()
     warn_of_removed_variables()
     warn_without_weights()
+    warn_without_scripts()
     warn_without_host_for_mails()
     recovery.start(loop)
     reaper.start(reruns.end_abandoned)
@@ -87,6 +89,12 @@ def warn_without_weights() -> None:
         logger.warning(
             "The weights of the mode “auto” are missing: rules decide alone until `make setup` and a restart."
         )
+
+
+def warn_without_scripts() -> None:
+    """Log a warning if nothing has fetched the scripts that draw formulas."""
+    if missing_scripts():
+        logger.warning("Temml is missing: formulas are shown as their source until `make setup` and a restart.")
 
 
 def warn_without_host_for_mails() -> None:

@@ -77,7 +77,7 @@ EXAMPLES: dict[str, Sequence[Values]] = {
     ],
     "chat.library.exports.as_html": [{"nonce": "5e0c"}],
     "chat.providers.openai_compatible.refusal_facts": [{"name": "max_tokens"}],
-    "chat.page.rendering.formula_source": [{"character": "(?:\ue000|%EE%80%80)"}],
+    "chat.page.rendering.source_masks": [{"character": "(?:\ue000|%EE%80%80)"}],
     "chat.page.rendering.highlight": [{"grammar": grammar} for grammar in GRAMMARS.values()],
     "chat.page.rendering.maths": [{"words": "FRAKTUR"}, {"words": "SANS-SERIF BOLD"}],
     "chat.models.full_text.excerpt": [

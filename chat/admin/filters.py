@@ -10,8 +10,8 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
 
-from chat.admin.statistics.sql_functions import TotalTokens
 from chat.models import Conversation, Feedback, LanguageModel, MessageAttachment, Part, ReviewState, Turn
+from chat.models.sql_functions import TotalTokens
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, PartKind
 
 Choices: TypeAlias = list[tuple[str, str]]

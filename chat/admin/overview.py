@@ -38,5 +38,6 @@ def overview(request: HttpRequest) -> HttpResponse:
         "turns": group_thousands(total.turns),
         "cost": format_dollars(total.cost),
         "tokens": group_thousands(total.tokens),
+        "estimated": group_thousands(total.estimated_tokens) if total.estimated_tokens else "",
     }
     return render(request, "admin/overview.html", context)

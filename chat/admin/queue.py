@@ -25,10 +25,10 @@ from django.utils.translation import gettext, gettext_lazy
 from chat.admin import filters, input_filters
 from chat.admin.base import ReadOnlyAdmin, count_related
 from chat.admin.read_access import get_visible_title, list_ids_with_reason, may_read_conversations
-from chat.admin.statistics.sql_functions import TotalTokens
 from chat.models import Conversation, Feedback, Message, Review, ReviewState, Turn
 from chat.models.full_text.query import parse
 from chat.models.search import ContainsTerm
+from chat.models.sql_functions import TotalTokens
 
 SEARCH_LIMIT = 200
 """Maximum length of a search text, in characters; the rest is ignored."""

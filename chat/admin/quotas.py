@@ -27,7 +27,11 @@ def _usage_line(resource: Resource, usage: ResourceUsage) -> str:
     text = (
         gettext("%(used)s of %(limit)s today") if resource.is_daily else gettext("%(used)s of %(limit)s in all files")
     )
-    return text % {"used": translate_sentence(used), "limit": translate_sentence(limit)}
+    line = text % {"used": translate_sentence(used), "limit": translate_sentence(limit)}
+    if not usage.estimated:
+        return line
+    estimated = translate_sentence(words(resource, usage.estimated))
+    return f"{line} {gettext('(about %(amount)s, estimated)') % {'amount': estimated}}"
 
 
 @admin.register(Quota)

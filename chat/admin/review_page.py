@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -46,6 +47,7 @@ from chat.models import (
 )
 from chat.models.access_log import REPEAT_INTERVAL
 from chat.models.reviews import NewerVerdict
+from chat.page.readers import GroupPlace
 from chat.page.transcript.usage import conversation_usage
 from chat.people.access import SignedInRequest
 
@@ -207,10 +209,8 @@ class ReviewPageAdmin(QueueAdmin):
         previous_id, next_id = self.find_neighbours(request, conversation, list_filters)
         queue_url = reverse("admin:chat_conversation_changelist")
 
-        def url_of(conversation_id: uuid.UUID | None) -> str | None:
-            if conversation_id is None:
-                return None
-            return build_page_url(conversation_id, list_filters, is_sent_view=is_sent_view)
+        def url_of(pk: uuid.UUID | None) -> str | None:
+            return None if pk is None else build_page_url(pk, list_filters, is_sent_view=is_sent_view)
 
         return {
             "queue_url": f"{queue_url}?{list_filters}" if list_filters else queue_url,
@@ -230,12 +230,14 @@ def _transcript_context(request: HttpRequest, conversation: Conversation) -> dic
     version_id = _parse_uuid(request.GET.get("version", ""))
     path_ids = transcripts.find_path(version_id, nodes)
     is_sent_view = _is_sent_view(request)
-    window = transcript_pages.page_of(path_ids, request, version_id)
+    near = GroupPlace.parse(request.GET.get("at", ""))
+    window = transcript_pages.page_of(path_ids, request, version_id, near)
     shown_ids = path_ids[window.first : window.last]
+    load = partial(transcripts.load_transcript, conversation, path_ids, nodes, window)
     return {
         "is_sent_view": is_sent_view,
         "shown_ids": set(shown_ids),
-        "transcript": [] if is_sent_view else transcripts.load_transcript(conversation, path_ids, nodes, window),
+        "transcript": [] if is_sent_view else load(partial(transcript_pages.group_url, request), near),
         "sent_messages": transcripts.load_sent_messages(shown_ids) if is_sent_view else [],
         **transcript_pages.links(window, len(path_ids), request),
         "version_id": version_id if version_id in nodes and not nodes[version_id].is_shown else None,

@@ -8,17 +8,23 @@ from django.http import HttpRequest
 
 from chat.messages.records import message_chars
 from chat.models import Message
+from chat.page.readers import GroupPlace
 from chat.page.transcript.window import SNAPSHOT_CHARS, SNAPSHOT_MESSAGES, Window, within
 
 FIRST = "from"
 """The URL parameter with the index of the first message."""
 
 
-def page_of(path: list[uuid.UUID], request: HttpRequest, version_id: uuid.UUID | None) -> Window:
+def page_of(
+    path: list[uuid.UUID], request: HttpRequest, version_id: uuid.UUID | None, near: GroupPlace | None = None
+) -> Window:
     """Return the range of a path that a request shows: as many messages as a snapshot may hold.
 
-    It begins with the message that the request names by its index, or else holds the version that it names.
+    It begins with the message that the request names by its index or by one of its groups, or else holds the version
+    that it names.
     """
+    if near and near.message_id in path:
+        return _page_from(path, path.index(near.message_id))
     digits = request.GET.get(FIRST, "")[:9]
     window = _page_from(path, min(int(digits) if digits.isdecimal() else 0, len(path)))
     if version_id in path[window.last :] and not digits:
@@ -38,6 +44,14 @@ def links(window: Window, count: int, request: HttpRequest) -> dict[str, str]:
         "first_url": _url(request, 0) if window.first else "",
         "later_url": _url(request, window.last) if window.last is not None and window.last < count else "",
     }
+
+
+def group_url(request: HttpRequest, place: GroupPlace) -> str:
+    """Return the link to the page that holds a group of a long answer."""
+    query = request.GET.copy()
+    query.pop(FIRST, None)
+    query["at"] = place.name
+    return f"?{query.urlencode()}#{place.element_id}"
 
 
 def _url(request: HttpRequest, first: int) -> str:

@@ -17,7 +17,7 @@ from django.urls import reverse
 from chat.messages.records import MessageRecord, records_in_order
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.page.message_views import MessageView
-from chat.page.readers import staff_reader
+from chat.page.readers import GroupPlace, GroupUrl, staff_reader
 from chat.page.rendering.compact_json import shown_json
 from chat.page.transcript.answer_details import USAGE_WORDS, dollars
 from chat.page.transcript.snapshot import snapshot
@@ -101,6 +101,8 @@ class TurnSummary:
     """Token counts as (label, tokens)."""
     total: int | None
     """All tokens, or `None` if the provider did not report them."""
+    estimated: int | None
+    """An estimate of those that it did not report."""
     cost: str
     """US dollars; empty if no price is known."""
     feedback: Feedback | None
@@ -158,10 +160,15 @@ def list_versions(nodes: Mapping[uuid.UUID, MessageNode], path: Iterable[uuid.UU
 
 
 def load_transcript(
-    conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, MessageNode], window: Window
+    conversation: Conversation,
+    path: list[uuid.UUID],
+    nodes: Mapping[uuid.UUID, MessageNode],
+    window: Window,
+    group_url: GroupUrl,
+    near: GroupPlace | None,
 ) -> list[MessageView]:
     """Return the views of a range of the messages of a path for reviewers."""
-    reader = staff_reader(partial(build_file_url, conversation.pk))
+    reader = staff_reader(partial(build_file_url, conversation.pk), group_url, near)
     if all(nodes[pk].is_shown for pk in path):
         page = snapshot(conversation.pk, lambda _: window, reader=reader)
         return list(page.messages)
@@ -251,6 +258,7 @@ def _summarize(number: int, turn: Turn, node: MessageNode | None, feedback: Feed
         duration_s=seconds_between(turn.created_at, turn.ended_at),
         usage=tuple((words, turn.usage[name]) for name, words in USAGE_WORDS.items() if turn.usage.get(name)),
         total=turn.usage.get("total"),
+        estimated=turn.usage.get("estimated"),
         cost=dollars(turn.cost),
         feedback=feedback,
     )

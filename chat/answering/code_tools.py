@@ -140,6 +140,11 @@ def code_tools() -> CodeTools | None:
     return _find_code_tools(tuple(settings.TOOL_SETS))
 
 
+def has_other_tools() -> bool:
+    """Return whether there are tool sets that do not take the code of answers."""
+    return len(settings.TOOL_SETS) > (code_tools() is not None)
+
+
 @cache
 def _find_code_tools(paths: tuple[str, ...]) -> CodeTools | None:
     return next((factory for factory in map(import_string, paths) if isinstance(factory, CodeTools)), None)

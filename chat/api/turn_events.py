@@ -71,6 +71,11 @@ EVENT_DOCS = (
     ("status", "{status}", "First `running`, last how the turn ended. `waiting`: see the turn's `approval`."),
     ("text", "{delta}", "More text of the answer."),
     ("thought", "{delta}", "More of the model's thoughts."),
+    (
+        "reset",
+        "{part_index, kind, text}",
+        "The part is of this kind, and holds this text in place of what came before: a text that was a thought.",
+    ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
         "code_execution_result",
@@ -80,7 +85,11 @@ EVENT_DOCS = (
     ),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
-    ("usage", "{prompt, tool_use, thoughts, candidates, cached, total}", "Token counts. Null: not reported."),
+    (
+        "usage",
+        "{prompt, tool_use, thoughts, candidates, cached, total, estimated}",
+        "Token counts. Null: not reported.",
+    ),
     ("error", "{code, detail}", "Why the answer failed or was interrupted."),
     ("done", "{finish_reason, message_id}", "Always the last event."),
 )
@@ -136,7 +145,7 @@ class LogTranslator:
                 self._last_part = part
                 return _part_content(index, part, self._output)
             case PartReplaced(index, part):
-                return _part_content(index, part, self._output)
+                return self._replaced(index, part)
             case TextAppended(index, text):
                 if isinstance(self._last_part, Text | Thought):
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
@@ -164,6 +173,12 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _replaced(self, index: int, part: Part) -> Content | None:
+        if isinstance(part, Text | Thought):
+            self._last_part = part
+            return "reset", {"part_index": index, "kind": part.kind.value, "text": part.text}
+        return _part_content(index, part, self._output)
 
 
 def status_content(status: str) -> Content:

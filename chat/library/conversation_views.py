@@ -6,12 +6,14 @@ An unreadable conversation is answered with 404 (`access.NotFound`). Views that 
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -29,7 +31,9 @@ from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.models.list_states import mark_read
 from chat.page.fragments import rating_html
 from chat.page.queued_views import queued
+from chat.page.readers import OWNER, GroupPlace
 from chat.page.transcript.gallery import gallery_page
+from chat.page.transcript.long_texts import group_at, place_of_words
 from chat.page.transcript.message_links import find_link_target
 from chat.page.transcript.snapshot import snapshot
 from chat.page.transcript.usage import conversation_usage
@@ -83,8 +87,9 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         temporary_conversations.renew([shown.pk])
     # The page names the revision at which its messages were read. Its socket sends what has changed since.
     try:
-        target = find_link_target(shown, **form.cleaned_data)
-        page = snapshot(shown.pk, target.choose, target.near, limit_chars=PAGE_CHARS)
+        near = _near(request, shown, form.cleaned_data["message"])
+        target = find_link_target(shown, **({"message": near.message_id} if near else form.cleaned_data))
+        page = snapshot(shown.pk, target.choose, target.near, limit_chars=PAGE_CHARS, reader=replace(OWNER, near=near))
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
     context = {
@@ -109,6 +114,14 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "undo_s": settings.DELETION_UNDO_S,
     }
     return render(request, "chat/conversation.html", context)
+
+
+def _near(request: SignedInRequest, shown: Conversation, message_id: uuid.UUID | None) -> GroupPlace | None:
+    """Return the group of a long answer that the address names, or the one with the words of a search."""
+    if at := GroupPlace.parse(request.GET.get("at", "")):
+        return at
+    query = request.GET.get("q", "")
+    return place_of_words(shown, message_id, query) if query and message_id else None
 
 
 def _model_context(shown: Conversation) -> dict[str, object]:
@@ -205,6 +218,23 @@ def message_text(request: SignedInRequest, message_id: uuid.UUID) -> HttpRespons
     if record is None:  # It has just been deleted in another tab.
         raise NotFound
     return HttpResponse(answer_markdown(record), content_type="text/plain; charset=utf-8")
+
+
+@queued
+@never_cache
+@login_required
+@require_safe
+def message_blocks(request: SignedInRequest, message_id: uuid.UUID, part: int, number: int) -> HttpResponse:
+    """Render a group of a long answer for a page that lacks it. A browser without scripts gets a page that holds it."""
+    message = writable_message(request.user, message_id)
+    place = GroupPlace(message.pk, part, number)
+    if not request.htmx:
+        return redirect(f"{reverse('conversation', args=[message.conversation_id])}{place.query}")
+    record = records_by_id([message.pk]).get(message.pk)
+    html = group_at(record, place, OWNER) if record else None
+    if html is None:
+        raise NotFound
+    return HttpResponse(html)
 
 
 @login_required_post

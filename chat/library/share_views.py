@@ -24,7 +24,8 @@ from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.shared_copy import copy_share
 from chat.models import Conversation, Share, ShareRefused
 from chat.page.queued_views import queued
-from chat.page.transcript.shared_pages import shared_page
+from chat.page.readers import GroupPlace, guest_reader
+from chat.page.transcript.shared_pages import index_of, shared_page
 from chat.people.access import (
     NotFound,
     SignedInRequest,
@@ -72,10 +73,20 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     """Render a page of the messages of a share. The first page counts as an opening, except for the owner."""
     share = readable_share(token)
     first, stop = _number(request, "from"), _number(request, "to")
-    page = shared_page(share, lambda pk: reverse("shared-file", args=[token, pk]), first, stop)
+    near = GroupPlace.parse(request.GET.get("at", ""))
+    if near:
+        first, stop = index_of(share, near.message_id), 0
+    reader = guest_reader(lambda pk: reverse("shared-file", args=[token, pk]), near)
+    page = shared_page(share, reader, first, stop)
     if not page.messages:  # There are not so many, or the conversation has just been deleted.
         raise NotFound
-    if request.method == "GET" and not first and not stop and request.user.pk != share.conversation.owner_id:
+    if (
+        request.method == "GET"
+        and not first
+        and not stop
+        and not near
+        and request.user.pk != share.conversation.owner_id
+    ):
         share.count_opening()
     return render(request, "chat/shared.html", {"share": share, "page": page})
 

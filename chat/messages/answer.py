@@ -54,7 +54,9 @@ class Answer:
     held_results: dict[str, FunctionResponse] = field(default_factory=dict)
     """`call_id` of each function call whose result waits for its release -> what the function returned."""
     move_reason: str = ""
-    """Why its code moved to the Python session; empty if it did not."""
+    """Why its code moved to the Python session, or was turned off; empty if neither."""
+    has_code_off: bool = False
+    """Whether its code was turned off, because the model takes no tools."""
     moved_before_round: int | None = None
     """The first round after that."""
     size_chars: int = 0
@@ -95,8 +97,8 @@ class Answer:
                 self._decide(change)
             case Waited(sentence):
                 self.retry_notice = sentence
-            case EngineMoved(reason):
-                self.move_reason, self.moved_before_round = reason, self.round_number
+            case EngineMoved():
+                self._move_engine(change)
             case StateSent(text):
                 self.current_round.state = text
             case MessagesLeftOut(messages):
@@ -105,6 +107,10 @@ class Answer:
                 self._join_appended()
                 del self._parts[kept:]
                 self.current_round.restart()
+
+    def _move_engine(self, move: EngineMoved) -> None:
+        self.move_reason, self.has_code_off = move.reason, move.is_off
+        self.moved_before_round = None if move.is_off else self.round_number
 
     def apply_all(self, changes: Iterable[Change]) -> list[Change]:
         """Apply each change before the next one is made. Return them."""

@@ -53,6 +53,11 @@ class AnswerRound:
         return self._usage_before + self._usage
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the tokens of the current attempt are known, or estimated. Some servers report only zeros."""
+        return self._usage is not None and bool(self._usage.total or self._usage.estimated)
+
+    @property
     def sources(self) -> tuple[Source, ...]:
         """The web pages that the provider named."""
         return tuple(source for report in self._sources.values() for source in report.sources)

@@ -17,6 +17,7 @@ from chat.messages.changes import (
     AttachmentAdded,
     AttemptRestarted,
     Change,
+    PartReplaced,
     PartStarted,
     Reported,
     RoundStarted,
@@ -39,7 +40,7 @@ from chat.vocabulary.parts import (
     Thought,
 )
 from chat.vocabulary.sanitize import sanitize_event
-from chat.vocabulary.stream_events import PartReceived, StreamEvent
+from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 
 
 class Assembler:
@@ -53,7 +54,9 @@ class Assembler:
         answer: Answer | None = None,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`is_code_offered`: whether images count as graphs before any code arrives. `answer`: an answer to continue.
+        """`is_code_offered`: whether the provider may run code, which it need not show before its graphs.
+
+        `answer`: an answer to continue.
 
         `new_id` names attachments, and function calls to which the provider gave no id of their own.
         """
@@ -64,7 +67,10 @@ class Assembler:
         """`call_id` of code without a final result -> when the code was received."""
         self._open_thought: tuple[int, float] | None = None
         """Index of the thought that has not ended, and when it began."""
-        self._is_code_seen = is_code_offered
+        self._text_began_at = 0.0
+        """When the last text was begun."""
+        self._has_code = is_code_offered
+        """Whether images count as graphs that code drew. Those of a function count as such in any case."""
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
         """Index of the first part that later text may join."""
@@ -93,6 +99,8 @@ class Assembler:
         """
         event = sanitize_event(event)
         answer = self.answer
+        if isinstance(event, TextBecameThought):
+            return answer.apply_all(self._thought_changes())
         if not isinstance(event, PartReceived):
             return answer.apply_all([Reported(event)])
         part = self._with_duration(event.part)
@@ -147,7 +155,20 @@ class Assembler:
                 ended += self.end_thought()
                 if isinstance(change.part, Thought):
                     self._open_thought = change.index, self._now_s()
+                elif isinstance(change.part, Text):
+                    self._text_began_at = self._now_s()
         return ended
+
+    def withdraw_code(self) -> None:
+        """Take later images for those of the model: it has no code to draw them."""
+        self._has_code = False
+
+    def _thought_changes(self) -> Iterator[Change]:
+        """Yield the changes that make thoughts of the texts of this attempt. The last one has not ended."""
+        for index, part in enumerate(self.answer.parts[self._first_open :], self._first_open):
+            if isinstance(part, Text):
+                self._open_thought = index, self._text_began_at
+                yield PartReplaced(index, Thought(part.text, round=part.round, provider_data=part.provider_data))
 
     def _ms_since(self, began_at: float) -> int:
         return round((self._now_s() - began_at) * 1000)
@@ -186,7 +207,8 @@ class Assembler:
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
             case ExecutableCode():
-                self._is_code_seen = True
+                # Beside code of a function, which makes its graphs itself, the model may send pictures of its own.
+                self._has_code = self._has_code or not made_by
                 self._runs.pop(part.call_id, None)
                 yield PartStarted(index, part)
             case _:
@@ -198,7 +220,8 @@ class Assembler:
         return replace(call, call_id=self._new_id()) if call.call_id in {"", *known} else call
 
     def _inline_data_changes(self, index: int, part: InlineData) -> Iterator[Change]:
-        number, attachment = self._attachment(index, part.data or b"", part.mime_type, part.name)
+        is_graph = self._has_code or bool(part.made_by)
+        number, attachment = self._attachment(index, part.data or b"", part.mime_type, part.name, is_graph=is_graph)
         yield PartStarted(index, replace(part, data=None), number)
         if attachment:
             yield AttachmentAdded(attachment)
@@ -212,7 +235,9 @@ class Assembler:
         images: list[PrintedImage] = []
         added: list[Change] = []
         for image in extraction.images:
-            number, attachment = self._attachment(index, image.data, image.mime_type, "", pending=len(added))
+            number, attachment = self._attachment(
+                index, image.data, image.mime_type, "", is_graph=True, pending=len(added)
+            )
             images.append(PrintedImage(image.offset, image.header, image.line_chars, number))
             if attachment:
                 added.append(AttachmentAdded(attachment))
@@ -220,7 +245,7 @@ class Assembler:
         yield from added
 
     def _attachment(
-        self, part_index: int, data: bytes, mime_type: str, name: str, *, pending: int = 0
+        self, part_index: int, data: bytes, mime_type: str, name: str, *, is_graph: bool, pending: int = 0
     ) -> tuple[int, AnswerAttachment | None]:
         """Return the number of the attachment with these bytes, and the attachment if it is new in the answer.
 
@@ -238,7 +263,7 @@ class Assembler:
             index=number,
             part_index=part_index,
             attachment_id=self._new_id(),
-            is_graph=self._is_code_seen,
+            is_graph=is_graph,
         )
 
 

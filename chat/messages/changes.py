@@ -61,7 +61,9 @@ class TextAppended:
 
 @dataclass(frozen=True, slots=True)
 class PartReplaced:
-    """The final form of a result of code that has ended, which need not be the last part."""
+    """Another form of a part, which need not be the last one: a result of code that has ended, or a text that was a
+    thought.
+    """
 
     index: int
     part: Part
@@ -144,10 +146,12 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class EngineMoved:
-    """The engine changes: from the current round on, code runs in the Python session, not at the provider."""
+    """The engine changes: from the current round on, code runs in the Python session, or nowhere."""
 
     reason: str
     """A sentence for the reader."""
+    is_off: bool = False
+    """Whether code runs nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

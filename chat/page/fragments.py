@@ -31,9 +31,10 @@ from chat.page.message_views import (
     RerunView,
     ThoughtLine,
 )
-from chat.page.readers import Reader
+from chat.page.readers import GroupPlace, Reader
 from chat.page.rendering.displays import display_blocks
 from chat.page.rendering.documents import MarkdownOptions
+from chat.page.rendering.groups import HeldGroups
 from chat.page.rendering.highlight import highlight_code
 from chat.page.rendering.jinja import render
 from chat.page.rendering.output_text import split_output
@@ -76,7 +77,8 @@ def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: Co
     part, rendered = view.part, view.text
     match part:
         case Text() | Thought():
-            text = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index, view.reader)))
+            options, held = text_options(message_id, index, view.reader), held_groups(message_id, index, view.reader)
+            text = rendered or RenderedText(*split_markdown(part.text, options, held))
             line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
             return replace(view, text=text, thought_line=line)
         case ExecutableCode():
@@ -127,6 +129,17 @@ def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
 def text_options(message_id: uuid.UUID, index: int, reader: Reader) -> MarkdownOptions:
     """Return how the text of a part is rendered: ids in it are unique on the page."""
     return MarkdownOptions(part_element_id(message_id, index), has_buttons=reader.has_scripts)
+
+
+def held_groups(message_id: uuid.UUID, index: int, reader: Reader) -> HeldGroups | None:
+    """Return which groups of a long text the reader's page holds at first; `None`: all."""
+    group_url, near = reader.group_url, reader.near
+    if group_url is None:
+        return None
+    is_near = near is not None and (near.message_id, near.part) == (message_id, index)
+    return HeldGroups(
+        lambda number: group_url(GroupPlace(message_id, index, number)), near.number if near and is_near else None
+    )
 
 
 def message_html(view: MessageView) -> SafeString:

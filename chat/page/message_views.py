@@ -189,6 +189,12 @@ class AnswerDetails:
     """How often the web was searched, and what that cost, in words. Empty: it was not searched."""
     model_note: str = ""
     """Which model answered in place of the one that was asked, in a sentence. Empty: none did."""
+    estimated: int | None = None
+    """An estimate of the tokens that the provider did not report. `total` does not hold them."""
+    is_uncounted: bool = False
+    """Whether nothing is known of its tokens, not even an estimate."""
+    ended: str = ""
+    """Why the provider ended the answer, in its own words. Empty: it is complete, or the provider did not say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,8 @@ class ConversationUsage:
     """US dollars as text. Empty: not known."""
     turns: int
     """Number of turns that have ended."""
+    is_estimated: bool = False
+    """Whether `tokens` holds estimates for answers whose provider reported none."""
 
 
 @dataclass(frozen=True, slots=True)

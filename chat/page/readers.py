@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,44 @@ from django.urls import reverse
 
 FileUrl: TypeAlias = Callable[[uuid.UUID], str]
 """Returns the URL of an attachment by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlace:
+    """A group of blocks in a long text (`rendering.groups`)."""
+
+    message_id: uuid.UUID
+    part: int
+    """Index of the first part of the text."""
+    number: int
+
+    @property
+    def name(self) -> str:
+        """What the parameter `at` of an address names it."""
+        return f"{self.message_id}.{self.part}.{self.number}"
+
+    @property
+    def query(self) -> str:
+        """The query and the hash of the address of a page that holds this group."""
+        return f"?at={self.name}#{self.element_id}"
+
+    @property
+    def element_id(self) -> str:
+        """The id of the element of the group."""
+        return f"part-{self.message_id}-{self.part}-b{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> GroupPlace | None:
+        """Return the place that the parameter `at` of an address names; `None` if it names none."""
+        match = re.fullmatch(r"([0-9a-f-]{36})\.(\d{1,6})\.(\d{1,6})", text, re.ASCII)
+        try:
+            return cls(uuid.UUID(match[1]), int(match[2]), int(match[3])) if match else None
+        except ValueError:
+            return None
+
+
+GroupUrl: TypeAlias = Callable[[GroupPlace], str]
+"""Returns the URL of a group that a page does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +73,17 @@ class Reader:
     """Whether the reader sees which provider and endpoint answered."""
     sees_costs: bool = False
     """Whether the reader sees tokens, costs, the settings of the model, and why code was offered."""
+    group_url: GroupUrl | None = None
+    """`None`: the page holds all groups of long texts."""
+    near: GroupPlace | None = None
+    """The group that the page was opened for."""
     embeds_files: bool = False
     """Whether `file_url` stands for the bytes of a file. The page then contains it once for each file."""
 
 
 OWNER = Reader(
     lambda attachment_id: reverse("attachment-content", args=[attachment_id]),
+    group_url=lambda place: reverse("message-blocks", args=[place.message_id, place.part, place.number]),
     may_act=True,
     has_scripts=True,
     sees_service=True,
@@ -47,14 +91,14 @@ OWNER = Reader(
 )
 
 
-def staff_reader(file_url: FileUrl) -> Reader:
+def staff_reader(file_url: FileUrl, group_url: GroupUrl | None = None, near: GroupPlace | None = None) -> Reader:
     """Return a reader of the staff, who sees the messages as their owner does and changes nothing."""
-    return Reader(file_url, has_scripts=True, sees_service=True, sees_costs=True)
+    return Reader(file_url, has_scripts=True, sees_service=True, sees_costs=True, group_url=group_url, near=near)
 
 
-def guest_reader(file_url: FileUrl) -> Reader:
+def guest_reader(file_url: FileUrl, near: GroupPlace | None = None) -> Reader:
     """Return a reader who has nothing but a link."""
-    return Reader(file_url)
+    return Reader(file_url, group_url=lambda place: place.query, near=near)
 
 
 def export_reader(file_url: FileUrl) -> Reader:

@@ -5,6 +5,7 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── OutOfCredit               402, or 429 that waiting does not end
 ├── Overloaded                5xx, 408 and 499: the provider gave up
 ├── Unreachable               the connection could not be made, or broke
+│   └── ConnectionBroken      the connection broke after something was received
 ├── Stalled                   no byte arrived for too long
 ├── NotConfigured             this server has neither a key nor an emulator
 ├── Unauthorised              401, 403, or a bad key
@@ -15,18 +16,43 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── ContextTooLong            400: the request has more tokens than the model reads
 ├── ToolsRefused              400: the model does not take functions together with tools of its service
 ├── InvalidRequest            any other 4xx, or a request that cannot be sent
-│   └── FileRefused           400: a file or an image in the request cannot be read
+│   ├── FileRefused           400: a file or an image in the request cannot be read
+│   └── ToolsUnsupported      400: the model takes no tools
 ├── EmptyResponse             the response ended without any content and without a reason
 └── MalformedResponse         the response does not follow the provider's protocol
 """
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Self
 
 from chat.vocabulary.sanitize import one_line, sanitize_text
 
 HTTP_STATUSES = range(100, 600)
+_TOOLS = (
+    r"(?<!\w)(?:(?:tools?|tool[ _-]?(?:use|calls?|calling)|function[ _-]?(?:calls?|calling|tools?|declarations?)"
+    r"|functions|code[ _-]?execution)(?![\w\[]|\.\w)|google search|search grounding|url[ _]context)"
+)
+_NOT_TAKEN = (
+    r"(?:\bnot (?:\w+ ){0,2}(?:supported|enabled|available|allowed|permitted)\b|\bunsupported\b"
+    r"|\b(?:does not|doesn't|do not|cannot|can't) (?:\w+ )?(?:support|allow|accept|take)\b)"
+)
+_TOOLS_MESSAGE = re.compile(
+    rf"{_TOOLS}.{{0,100}}?{_NOT_TAKEN}|{_NOT_TAKEN}.{{0,40}}?{_TOOLS}|tools param requires --jinja"
+    r"|requires --enable-auto-tool-choice|no endpoints found that support tool use",
+    re.IGNORECASE,
+)
+_OTHER_FEATURE = re.compile(
+    r"\b(?:when|while) using|\btogether with|\bwith (?:thinking|reasoning|tools)|\bin combination|\bplan\b"
+    r"|\bparallel\b|\bfile type",
+    re.IGNORECASE,
+)
+"""Words of a refusal of something else beside tools, or of tools beside something else."""
+_QUOTED = re.compile(r"\"[^\"]{12,}\"|“[^”]{12,}”")
+_OTHER_PROTOCOL = re.compile(r"/responses\b|\b(?:responses|interactions|messages) api\b", re.IGNORECASE)
+MESSAGE_START_CHARS = 500
+"""How much of a message is read for what the model refuses. The rest may repeat the request."""
 
 
 class ProviderError(Exception):
@@ -43,7 +69,8 @@ class ProviderError(Exception):
         So only reviewers see it, and operators who test an endpoint. The log and tracebacks have the text of the
         exception, which is the code and the `status`.
         `status`: of the HTTP response, or the one that an error inside a stream names. Other numbers become `None`.
-        `reason`: what the provider says about a refused request, for the reader; see `reasons.clean_reason`.
+        `reason`: what the provider says about a request that it refused or gave up, for the reader; see
+        `reasons.clean_reason`.
         """
         status = status if status in HTTP_STATUSES else None
         super().__init__(self.code if status is None else f"{self.code}, status {status}")
@@ -93,6 +120,16 @@ class Unreachable(ProviderError):
 
     code = "unreachable"
     sentence = "The connection to the model's service could not be made, or broke. Try again."
+
+
+class ConnectionBroken(Unreachable):
+    """The connection broke after something was received. Providers raise `Unreachable`; the engine tells them apart."""
+
+    code = "connection_broken"
+    sentence = (
+        "The connection to the model's service broke, so the answer was ended."
+        " The text received so far is saved; you can continue."
+    )
 
 
 class Stalled(ProviderError):
@@ -200,8 +237,26 @@ class FileRefused(InvalidRequest):
     )
 
 
+class ToolsUnsupported(InvalidRequest):
+    """The model takes no tools, or not those of the request."""
+
+    code = "tools_unsupported"
+
+
 class MalformedResponse(ProviderError):
     """The response does not follow the provider's protocol."""
 
     code = "malformed_response"
     sentence = "The model's service sent something that could not be read. The text received before it is saved."
+
+
+def refuses_tools(message: str) -> bool:
+    """Return whether the words of an error say that the model takes no tools, such as functions or code execution.
+
+    A message that names another protocol is no such refusal: the model takes tools there. Nor is one about tools
+    together with something else.
+    """
+    # What is quoted may be a person's words.
+    start = _QUOTED.sub(" ", message[:MESSAGE_START_CHARS])
+    has_other_cause = _OTHER_FEATURE.search(start) or _OTHER_PROTOCOL.search(message)
+    return _TOOLS_MESSAGE.search(start) is not None and not has_other_cause

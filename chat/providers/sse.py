@@ -7,7 +7,6 @@ the field `error`, a last event without the blank line after it, and events with
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +18,6 @@ EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 OTHER_LIMIT_BYTES = 64 * 1024
 """Lines that belong to no event are kept up to this length, because a server may write an error in this way."""
 DONE = "[DONE]"
-LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +64,12 @@ class EventParser:
             held = b"".join(self._pieces)
             end = max(held.rfind(b"\n"), held.rfind(b"\r", 0, -1)) + 1
             self._pieces = [held[end:]]
-            for line in LINE_END.split(held[:end])[:-1]:
+            for line in held[:end].splitlines():
                 yield from self._line(line)
 
     def close(self) -> Iterator[JSONEvent]:
         """Yield the last event, if no blank line followed it."""
-        for line in LINE_END.split(b"".join(self._pieces)):
+        for line in b"".join(self._pieces).splitlines():
             yield from self._line(line)
         yield from self._line(b"")
 

@@ -143,13 +143,18 @@ def restore_images(text: str, images: Iterable[ExtractedImage]) -> str:
 
 def without_data_uris(text: str) -> str:
     """Return the text with words in place of each base64-encoded data URI of at least `SHORT_URI_CHARS`."""
-    return _ANY_URI.sub(_words_for, text) if "base64," in text else text
+    return _ANY_URI.sub(_words_for_uri, text) if "base64," in text else text
 
 
-def _words_for(uri: re.Match[str]) -> str:
+def _words_for_uri(uri: re.Match[str]) -> str:
     if len(uri[0]) < SHORT_URI_CHARS:
         return uri[0]
-    return f"[{uri[1] or 'data'}, {len(uri[2]):,} characters of base64]"
+    return words_for(uri[1] or "", len(uri[2]))
+
+
+def words_for(mime_type: str, chars: int) -> str:
+    """Return the words that stand in the place of base64 with so many characters."""
+    return f"[{mime_type or 'data'}, {chars:,} characters of base64]"
 
 
 def _encode_base64(data: bytes, line_chars: int) -> str:

@@ -65,6 +65,8 @@ class Usage:
     cached: int | None = None
     """The part of `prompt` that was read from a cache."""
     total: int | None = None
+    estimated: int | None = None
+    """An estimate of all tokens of the requests for which the provider reported none. They are not in `total`."""
 
     def __add__(self, other: Usage) -> Usage:
         """Return the sum. A count that neither side reported stays `None`."""
@@ -89,6 +91,11 @@ class PartReceived:
     """A whole part, or an increment of a text."""
 
     part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class TextBecameThought:
+    """All text of this response so far was reasoning, as its server shows only now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +145,4 @@ class MetadataReported:
 Report: TypeAlias = UsageReported | Finished | ResponseIdentified | SourcesReported | MetadataReported
 """An event about the whole response."""
 
-StreamEvent: TypeAlias = PartReceived | Report
+StreamEvent: TypeAlias = PartReceived | TextBecameThought | Report

@@ -21,10 +21,18 @@ export function toCsv(rows) {
   return rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 }
 
+/** Returns the text of a cell, with each formula as its source: the text of a fraction is that of a product. */
+function cellText(cell) {
+  // A column without a name has a hidden one, for its button.
+  if (cell.querySelector(".visually-hidden")) return "";
+  if (!cell.querySelector("math")) return cell.textContent.trim();
+  const copy = cell.cloneNode(true);
+  for (const formula of copy.querySelectorAll("math")) formula.replaceWith(formula.getAttribute("alttext") ?? formula.textContent);
+  return copy.textContent.trim();
+}
+
 /** Returns the texts of a table's cells: its header, each spanning cell repeated, and its rows in the order shown. */
 export function tableTexts(table) {
-  // A column without a name has a hidden one, for its button.
-  const text = (cell) => (cell.querySelector(".visually-hidden") ? "" : cell.textContent.trim());
   const header = [];
   const rows = Array.from(table.tHead?.rows ?? []);
   rows.forEach((row, number) => {
@@ -34,11 +42,11 @@ export function tableTexts(table) {
       while (header[number][column] !== undefined) column += 1;
       for (let below = number; below < Math.min(number + cell.rowSpan, rows.length); below += 1) {
         header[below] ??= [];
-        for (let right = column; right < column + cell.colSpan; right += 1) header[below][right] = text(cell);
+        for (let right = column; right < column + cell.colSpan; right += 1) header[below][right] = cellText(cell);
       }
     }
   });
   // A row without names of columns holds their types.
   const names = header.filter((_, number) => rows[number].querySelector("th"));
-  return [...names, ...Array.from(table.tBodies[0]?.rows ?? [], (row) => Array.from(row.cells, text))];
+  return [...names, ...Array.from(table.tBodies[0]?.rows ?? [], (row) => Array.from(row.cells, cellText))];
 }

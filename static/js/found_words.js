@@ -81,9 +81,10 @@ function findRanges(element, pattern) {
   });
 }
 
+const message = document.getElementById(location.hash.slice(1));
+const pattern = patternOf(new URLSearchParams(location.search).get("q") ?? "");
+
 function markWords() {
-  const message = document.getElementById(location.hash.slice(1));
-  const pattern = patternOf(new URLSearchParams(location.search).get("q") ?? "");
   if (!message || !pattern) return;
   const texts = Array.from(message.querySelectorAll('.said, [data-part-kind="text"]'));
   const ranges = texts.flatMap((text) => findRanges(text, pattern));
@@ -95,4 +96,14 @@ function markWords() {
 }
 
 // Without highlights, a style outlines the message.
-if (CSS.highlights) markWords();
+if (CSS.highlights) {
+  markWords();
+  // Parts of a long answer that are loaded later.
+  document.getElementById("transcript").addEventListener("filled", ({ detail: group }) => {
+    if (!pattern || !message?.contains(group)) return;
+    const ranges = findRanges(group, pattern);
+    const found = CSS.highlights.get("found") ?? new Highlight();
+    for (const range of ranges) found.add(range);
+    CSS.highlights.set("found", found);
+  });
+}

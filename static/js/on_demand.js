@@ -16,9 +16,11 @@ const previews = { selector: '[data-action="preview"]', load: () => import("./pr
 let missing = [
   previews,
   { selector: '[data-action="copy"]', mark: 'data-action="copy"', load: () => import("./copy.js") },
+  { selector: ".message", mark: 'class="message"', load: loadStyles },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
+  { selector: ".blocks", mark: 'class="blocks"', load: () => import("./long_texts.js") },
   { selector: ".rating", load: () => import("./feedback.js") },
   { selector: ".approval", mark: 'class="approval"', load: () => import("./approval.js") },
   { selector: "#export-menu a[download]", load: () => import("./exports.js") },
@@ -30,6 +32,12 @@ let missing = [
   { selector: '[data-action="open-session"], [data-action="rerun"], [data-action="stop-rerun"], #session', load: () => loadSession() },
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];
+
+/** Loads the styles of tables and formulas, which a page without messages has left out. */
+async function loadStyles() {
+  const link = document.getElementById("later-styles");
+  if (link && !link.href) Object.assign(link, { rel: "stylesheet", href: link.dataset.styles });
+}
 
 async function loadSession() {
   await import("./session.js");
@@ -71,6 +79,9 @@ function loadPreviews() {
   if (files.list().length) load(previews);
 }
 
+// What was pasted may be code.
+document.addEventListener("paste", () => import("./pasted_code.js").catch(() => {}), { once: true });
+
 for (const name of ["change", "shown"]) files.addEventListener(name, loadPreviews);
 loadPreviews();
 
@@ -82,6 +93,7 @@ const SIGNS = ["click", "input", "keydown"];
 function follow() {
   for (const sign of SIGNS) document.removeEventListener(sign, follow, true);
   connection.removeEventListener("before", followFrame);
+  loadStyles();
   for (const later of [() => import("./announcer.js"), () => import("./background.js"), () => import("./seconds.js")]) {
     later().catch(() => {});
   }

@@ -119,6 +119,8 @@ htmx.registerExtension("exact-morph", {
   // A morph appends missing attributes at the end. The page's HTML must equal that of a reload, byte for byte, so all
   // attributes are removed first if their order differs.
   htmx_before_morph_node: (element, { oldNode, newNode }) => {
+    // See long_texts.js.
+    if (newNode.dataset && "absent" in newNode.dataset && oldNode.nextElementSibling?.className === "blocks") return false;
     if (!oldNode.attributes || oldNode.hasAttribute("data-htmx-powered")) return;
     if (attributeNames(oldNode) === attributeNames(newNode)) return;
     for (const { name } of Array.from(oldNode.attributes)) {

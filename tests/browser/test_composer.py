@@ -291,3 +291,77 @@ def test_file_on_its_way_outlives_a_draft_of_another_tab(page: Page) -> None:
     held[0].continue_()
     expect(chip).not_to_have_attribute("aria-busy", "true")
     expect(chip).to_contain_text("first.csv")
+
+
+PASTE = """([selector, text]) => {
+    const box = document.querySelector(selector);
+    box.focus();
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    // An event that a script makes does not change the box.
+    document.execCommand("insertText", false, text.replaceAll("\\r\\n", "\\n"));
+}"""
+CODE = "import math\nfor n in range(3):\n    print(math.sqrt(n))"
+NO_CODE = {
+    "prose": "Dear Anna,\n\nit's fine: return it by Friday (or later).\nimport duties",
+    "table": "name,age\nAnna,3\nBen,4",
+    "shell": "$ python a.py\nTraceback (most recent call last):\n  File 'a.py', line 1\n    print(x)\nNameError: x",
+    "settings": 'DEBUG=1\nURL="http://localhost"\nPrivateTmp=yes',
+    "list": "# Title\n\n- one\n  - two (2)\n* x = 1",
+    "sql": "SELECT a\nFROM t\nWHERE x = 'b' and f(a) = 1",
+    "json": '{\n  "a": [1],\n  "b": f(2)\n}',
+    "script": 'console.log("a")\nlet x = f(1);\nshow(x)',
+    "fenced": f"```python\n{CODE}\n```",
+}
+"""Texts of several lines that are not offered as Python."""
+
+
+def paste(page: Page, text: str) -> None:
+    page.evaluate(PASTE, [BOX, text])
+
+
+def test_pasted_python_is_offered_as_code_and_other_text_is_not(page: Page) -> None:
+    offer = page.locator("#code-offer")
+    button = offer.get_by_role("button", name="As Python code")
+    paste(page, CODE.replace("\n", "\r\n"))
+    expect(button).to_be_visible()
+    top = "document.querySelector('form#composer').getBoundingClientRect().top"
+    before = page.evaluate(top)
+    page.keyboard.press("Escape")
+    expect(offer).to_be_hidden()
+    expect(page.locator(BOX)).to_have_value(CODE)
+    # Nothing has moved, and the box has the focus.
+    assert page.evaluate(top) == before
+    expect(page.locator(BOX)).to_be_focused()
+    verdicts = page.evaluate(
+        """async (texts) => {
+            const { pythonLines } = await import("/static/js/python_lines.js");
+            return Object.keys(texts).filter((name) => pythonLines(texts[name]));
+        }""",
+        NO_CODE,
+    )
+    assert verdicts == []
+    page.fill(BOX, "Run this: ")
+    page.press(BOX, "End")
+    paste(page, f"What does it print?\n{CODE}\nThanks!")
+    expect(button).to_be_visible()
+    button.focus()
+    page.keyboard.press("Enter")
+    fenced = f"Run this: What does it print?\n```python\n{CODE}\n```\n\nThanks!"
+    expect(page.locator(BOX)).to_have_value(fenced)
+    expect(offer).to_be_hidden()
+    page.keyboard.press("Control+z")
+    expect(page.locator(BOX)).to_have_value(f"Run this: What does it print?\n{CODE}\nThanks!")
+    page.fill(BOX, "")
+    paste(page, CODE)
+    button.click()
+    page.press(BOX, "Enter")
+    # It is shown and run as code that a person writes in a block of its own.
+    expect(page.locator(f"{QUESTION} .own-code code")).to_contain_text("math.sqrt(n)")
+    expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
+    expect(page.locator(ANSWER)).to_contain_text("1.414")
+    paste(page, CODE)
+    expect(button).to_be_visible()
+    page.press(BOX, "Enter")
+    expect(offer).to_be_hidden()

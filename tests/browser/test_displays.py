@@ -237,7 +237,8 @@ def test_numbers_sort_by_value_and_missing_values_come_last(displays: Page) -> N
 
 @pytest.mark.drill
 def test_table_of_a_text_sorts_by_numbers_saves_and_equals_the_reloaded_one(page: Page, tmp_path: Path) -> None:
-    text = "Describe this table\n\n| name | share |\n|---|--:|\n| b | 10 |\n| a | 9 |\n| =c | – |\n"
+    text = "Describe this table\n\n| name | share | f |\n|---|--:|---|\n| b | 10 | $P(A|B)$ |\n| a | 9 | `x|y` |\n"
+    text += "| =c | – | so $\\frac{1}{2}$ |\n"
     ask_and_wait(page, text)
     table = page.locator(QUESTION).last
     before = articles(page)
@@ -248,7 +249,7 @@ def test_table_of_a_text_sorts_by_numbers_saves_and_equals_the_reloaded_one(page
     with page.expect_download() as download:
         table.get_by_role("button", name="Download CSV").click()
     download.value.save_as(tmp_path / "table.csv")
-    assert (tmp_path / "table.csv").read_text() == "\ufeffname,share\na,9\nb,10\n'=c,–\n"
+    assert (tmp_path / "table.csv").read_text() == "\ufeffname,share,f\na,9,x|y\nb,10,P(A|B)\n'=c,–,so \\frac{1}{2}\n"
     share.get_by_role("button").click()
     assert column(table, 0) == ["b", "a", "=c"]
     share.get_by_role("button").click()

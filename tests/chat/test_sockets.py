@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -416,7 +417,9 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
 
 
 @pytest.mark.parametrize("size_mib", [3, pytest.param(20, marks=pytest.mark.drill)])
-def test_a_message_of_many_mebibytes_arrives_whole(server: LiveServer, demo: Visitor, size_mib: int) -> None:
+def test_a_message_of_many_mebibytes_arrives_with_links_to_its_middle(
+    server: LiveServer, demo: Visitor, size_mib: int
+) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
         send(socket, "short")
@@ -431,7 +434,11 @@ def test_a_message_of_many_mebibytes_arrives_whole(server: LiveServer, demo: Vis
         page = Page()
         read(socket, page, until="The end.")
         [[parts]] = server.rows(f"SELECT count(*) FROM chat_part WHERE message_id IN ({answer})", row_id)
-        assert page.ids["transcript"].inner().count(line.strip()) == lines * int(parts)
+        html = page.ids["transcript"].inner()
+        links = re.findall(r'href="(/messages/[^"]+)"', html)
+        headers = {"HX-Request": "true"}
+        html += "".join(demo.http.get(f"{demo.server.url}{link}", headers=headers, timeout=60).text for link in links)
+        assert html.count(line.strip()) == lines * int(parts)
         # The page is at the newest step, and goes on from there.
         send(socket, "and this")
         read(socket, page, until="and this")

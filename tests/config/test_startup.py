@@ -11,7 +11,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pytest_django import Settings
 
+from chat.page.rendering.maths import render_formula
+from chat.page.rendering.temml import missing_scripts
 from config import startup
 from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
@@ -45,6 +48,22 @@ def test_import_of_the_application_starts_nothing() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"threads": ["MainThread"], "children": 0, "frozen": 0, "patched": []}
+
+
+def test_server_without_the_scripts_of_formulas_says_so_and_shows_their_source(
+    tmp_path: Path, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    startup.warn_without_scripts()
+    assert caplog.messages == []
+    settings.NODE_MODULES = tmp_path
+    missing_scripts.cache_clear()
+    try:
+        startup.warn_without_scripts()
+        assert "`make setup`" in caplog.messages[0]
+        assert render_formula("x + 4711", is_block=True) is None
+    finally:
+        missing_scripts.cache_clear()
+        render_formula.cache_clear()
 
 
 def test_server_without_trained_weights_says_at_its_start_which_command_makes_them(

@@ -106,6 +106,14 @@ def tools_not_combined(builder: ChunkBuilder, asked: Asked) -> Iterable[Step]:
     return [Text("Without functions, I can answer."), End()]
 
 
+def no_tools(builder: ChunkBuilder, asked: Asked) -> Iterable[Step]:
+    """Refuse every request that offers tools."""
+    if builder.request.body.get("tools"):
+        model = builder.request.model.removeprefix("models/")
+        return [HttpError(400, "INVALID_ARGUMENT", f"Code execution is not enabled for models/{model}")]
+    return [Text("I answer without tools."), End()]
+
+
 def other_model(builder: ChunkBuilder, asked: Asked) -> Iterable[Step]:
     """Answer as a version of the model `scenario-text`, as after the end of a model."""
     builder.request = replace(builder.request, model="models/scenario-text-001")
@@ -268,6 +276,7 @@ OWN_SCENARIOS: Mapping[str, OwnScript] = {
     "file-refused-once": file_refused_once,
     "document-refused": document_refused,
     "tools-not-combined": tools_not_combined,
+    "no-tools": no_tools,
 }
 """By the name of the scenario."""
 GEMINI_2_5 = ("code-without-ids", "two-finishes", "code-without-result", "last-chunk-without-parts")

@@ -51,6 +51,8 @@ class Expected:
     """`None`: the response has no usage."""
     error: str | None = None
     """The code of the error that ends the response. Empty: there is an error, and its code does not matter."""
+    pictures: int = 0
+    """How many pictures it has."""
 
 
 @dataclass(frozen=True, slots=True)

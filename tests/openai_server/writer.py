@@ -20,6 +20,7 @@ from tests.scenarios import SCENARIOS, find
 from tests.scenarios.asked import Asked, steps_of
 from tests.scenarios.calls import quote_results
 from tests.scenarios.steps import Calls, HalfEvent, Reset, Silence, Steps, Text, Thought
+from tests.scenarios.steps import Image as ImageStep
 
 REASONING = "I have to think about this."
 """Stands before calls, as models write it that think."""
@@ -101,6 +102,8 @@ class Completion:
                     yield chunk({"reasoning_content": REASONING})
                     for index, (function, arguments) in enumerate(calls):
                         yield from self._call(index, function, arguments)
+                case ImageStep(chart):
+                    yield chunk({"content": "", "images": [picture(chart.data)]})
                 case HalfEvent():
                     yield chunk({"content": "lost"})[:-20]
         yield chunk({}, finish_reason)
@@ -117,6 +120,12 @@ class Completion:
         first = {"index": index, "id": self.call_id(index), "type": "function", "function": function}
         yield chunk({"tool_calls": [first]})
         yield chunk({"tool_calls": [{"index": index, "function": {"arguments": text[5:]}}]})
+
+
+def picture(data: bytes) -> dict[str, Any]:
+    """Return a PNG as an item of `images`."""
+    url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    return {"type": "image_url", "index": 0, "image_url": {"url": url}}
 
 
 def text_of(message: Mapping[str, Any]) -> str:

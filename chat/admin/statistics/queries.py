@@ -25,7 +25,6 @@ from django.db.models import (
 from django.db.models.functions import RowNumber
 
 from attachments.models import Attachment, PendingUpload
-from chat.admin.statistics.sql_functions import SecondsBetween, TotalTokens, UtcDay
 from chat.admin.statistics.statistics import (
     UPLOAD_AGES,
     LiveTurns,
@@ -37,6 +36,7 @@ from chat.admin.statistics.statistics import (
     percentile_rank,
 )
 from chat.models import ImportedConversation, Turn
+from chat.models.sql_functions import EstimatedTokens, SecondsBetween, TotalTokens, UtcDay, is_uncounted
 from chat.python.sessions.places import service_status
 
 
@@ -84,7 +84,7 @@ def _answered_here(turns: QuerySet[Turn], since: datetime) -> QuerySet[Turn]:
 
 
 def _count_turns(turns: QuerySet[Turn]) -> _TurnCounts:
-    tokens = TotalTokens("usage")
+    tokens, estimated = TotalTokens("usage"), EstimatedTokens("usage")
     rows = turns.values_list(UtcDay("created_at"), "model", "status", "error_code", "finish").annotate(
         turns=Count("*"),
         with_first_part=Count("first_part_at"),
@@ -92,12 +92,16 @@ def _count_turns(turns: QuerySet[Turn]) -> _TurnCounts:
         with_tokens=Count(tokens),
         dollars=Sum("cost"),
         priced=Count("cost"),
+        estimated=Sum(estimated),
+        not_counted=Count("pk", filter=is_uncounted()),
     )
     usage: defaultdict[tuple[date, str], UsageTotals] = defaultdict(UsageTotals)
     outcomes: Counter[tuple[str, str, str]] = Counter()
     answered: Counter[date] = Counter()
-    for day, model, status, error_code, finish, count, with_first_part, total, with_tokens, dollars, priced in rows:
-        usage[day, model] += UsageTotals(count, total or 0, dollars or Decimal(0), max(0, with_tokens - priced))
+    for day, model, status, error_code, finish, count, with_first_part, *sums in rows:
+        total, with_tokens, dollars, priced, estimate, uncounted = sums
+        unpriced = max(0, with_tokens - priced)
+        usage[day, model] += UsageTotals(count, total or 0, dollars or Decimal(0), unpriced, uncounted, estimate or 0)
         outcomes[status, error_code, finish] += count
         answered[day] += with_first_part
     return _TurnCounts(dict(usage), outcomes, answered)

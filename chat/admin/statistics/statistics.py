@@ -31,6 +31,10 @@ class UsageTotals:
     """US dollars; turns without a known price add nothing."""
     unpriced_turns: int = 0
     """Turns that used tokens and have no known price."""
+    uncounted_turns: int = 0
+    """Turns whose provider reported no tokens, or not for all requests."""
+    estimated_tokens: int = 0
+    """An estimate of the tokens that were not reported. `tokens` does not hold them."""
 
     def __add__(self, other: UsageTotals) -> UsageTotals:
         return UsageTotals(
@@ -38,6 +42,8 @@ class UsageTotals:
             self.tokens + other.tokens,
             self.cost + other.cost,
             self.unpriced_turns + other.unpriced_turns,
+            self.uncounted_turns + other.uncounted_turns,
+            self.estimated_tokens + other.estimated_tokens,
         )
 
 

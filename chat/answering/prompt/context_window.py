@@ -6,12 +6,12 @@ again with fewer messages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from attachments.images import is_image_type
 from chat.answering.prompt.request_size import first_that_fits
-from chat.providers.requests import Content
+from chat.providers.requests import Content, FunctionTool, Tool
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
@@ -65,6 +65,18 @@ def select_newest(
 def tokens_of(content: Content, file_sizes_bytes: Mapping[str, int] | None = None) -> int:
     """Return the estimated tokens of one content. `file_sizes_bytes`: files that the provider stores, by their URI."""
     return sum(part_tokens(part, file_sizes_bytes or {}) for part in content.parts)
+
+
+def fixed_tokens(instruction: str, tools: Iterable[Tool]) -> int:
+    """Return the estimated tokens of everything but the messages."""
+    functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
+    declared = (_text_tokens(f"{one.name}{one.description}{dict(one.parameters)}") for one in functions)
+    return _text_tokens(instruction) + sum(declared)
+
+
+def answer_tokens(parts: Iterable[Part]) -> int:
+    """Return the estimated tokens of what a model wrote. The bytes of its images are kept elsewhere."""
+    return sum(IMAGE_TOKENS if isinstance(part, InlineData) else part_tokens(part, {}) for part in parts)
 
 
 def part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:

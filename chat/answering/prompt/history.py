@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from attachments.models import Attachment
+from chat.answering.prompt.context_window import fixed_tokens
 from chat.answering.prompt.instructions import system_instruction
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.request_size import fixed_bytes
@@ -43,6 +44,8 @@ class PreparedRequest:
     """Ids of the other files and images that it holds."""
     to_upload: tuple[Attachment, ...]
     """Files that the provider must store first. Then the request is to be prepared again."""
+    tokens: int
+    """An estimate of its tokens, for an answer whose provider reports none."""
 
 
 def prepare(
@@ -62,6 +65,7 @@ def prepare(
     setup = recipient.setup
     takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
     tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
+    tools = tools if replay.has_tools and setup.takes_tools else ()
     has_functions = _has_functions(tools)
     instruction = _instruction(turn, rows, setup, tools)
     sent_state = STATE.format(state=state) if state and has_functions else ""
@@ -79,10 +83,10 @@ def prepare(
         state=sent_state,
         known=recipient.capabilities.known,
     )
-    choice, to_upload = messages.choice, tuple(messages.files.to_upload)
-    return PreparedRequest(
-        request, recipient.capabilities, messages.left_out, choice.of_question, choice.of_earlier, to_upload
-    )
+    choice, left_out, to_upload = messages.choice, messages.left_out, tuple(messages.files.to_upload)
+    tokens = messages.tokens + fixed_tokens(instruction + sent_state, tools)
+    files = choice.of_question, choice.of_earlier, to_upload
+    return PreparedRequest(request, recipient.capabilities, left_out, *files, tokens)
 
 
 def _recipient(turn: Turn, rows: PromptRows) -> Recipient:

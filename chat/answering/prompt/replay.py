@@ -14,5 +14,7 @@ class Replay:
     has_signatures: bool = True
     combines_tools: bool = True
     """Whether functions may be declared beside tools of the service."""
+    has_tools: bool = True
+    """Whether the request offers tools at all."""
     context_share: float = 1.0
     """The share of the model's context window that is used."""

@@ -100,6 +100,8 @@ class SentMessages:
         self._dated = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
         """How many of the oldest messages are not sent. Known when the contents are made."""
+        self.tokens = 0
+        """The estimated tokens of what is sent. Known when the contents are made."""
 
         self.choice, self.files = self._choose_files(rows, notes, budget_bytes)
         if replay.has_files and turn.engine == Engine.NATIVE and turn.offers_session:
@@ -142,9 +144,11 @@ class SentMessages:
         total = sum(sizes) + own_tokens + images_tokens
         limit = limit_tokens(total, window and max(window - project_tokens, 0), share)
         own = self._own_contents(limit - sizes[-1] - images_tokens)
-        limit -= sum(tokens_of(content, file_sizes) for content in own)
-        sent = select_newest(contents, sizes, limit)
-        self.left_out += len(contents) - len(sent)
+        own_tokens = sum(tokens_of(content, file_sizes) for content in own)
+        sent = select_newest(contents, sizes, limit - own_tokens)
+        left_out = len(contents) - len(sent)
+        self.left_out += left_out
+        self.tokens = project_tokens + sum(sizes[left_out:]) + own_tokens
         return chain(of_project, chain.from_iterable(sent), own)
 
     def _project_part(self, file: Attachment) -> Part:

@@ -49,7 +49,15 @@ from chat.models import Turn
 from chat.page.relay import broadcast
 from chat.providers import get_provider
 from chat.providers.catalogue.missing_models import mark_found, mark_missing
-from chat.providers.provider_errors import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
+from chat.providers.catalogue.refused_tools import TOOLS_OFF, remember_refusal
+from chat.providers.provider_errors import (
+    EmptyResponse,
+    FileRefused,
+    InvalidRequest,
+    ModelNotFound,
+    ProviderError,
+    ToolsUnsupported,
+)
 from chat.vocabulary.stream_events import Finish
 
 P = ParamSpec("P")
@@ -74,7 +82,7 @@ async def run_turn(turn: LiveTurn) -> None:
             await turn.wait()
         except ProviderError as error:
             logger.warning("turn %s: %s", turn.turn.pk, error)
-            await turn.end(Turn.Status.FAILED, TurnError.of(error))
+            await turn.end(Turn.Status.FAILED, TurnError.of(error, has_received=turn.has_received))
         except FilesTooLarge as error:
             await turn.end(Turn.Status.FAILED, TurnError("files_too_large", str(error)))
         except BytesUnavailable as error:
@@ -167,9 +175,9 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
         jitter=random.random,
     )
     waits = not turn.answer.round_number
+    retry: Retry | None
     while True:
         prepared: PreparedRequest | None = None
-        retry: Retry | None
         try:
             prepared = await _prepare(turn, policy.replay, toolbox, waits=waits)
             waits = False
@@ -177,12 +185,15 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             turn.note_state(prepared.request.state)
             await _collect(turn, prepared)
         except ProviderError as error:
-            earlier_files = prepared.earlier_files if prepared else ()
-            retry = None if turn.has_received else policy.after_failure(error, sent_files=earlier_files)
+            files = prepared.earlier_files if prepared else ()
+            has_tools = bool(prepared and prepared.request.tools)
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=files, has_tools=has_tools)
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(prepared, prepared.question_files)
                 raise
+            if isinstance(error, ToolsUnsupported):
+                turn.turn_tools_off(TOOLS_OFF.format(label=turn.setup.label))
             logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
             await _remember_refused(prepared, policy.suspected_files)
@@ -247,8 +258,9 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: b
 async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
     """Read one response, and store and show it while it arrives."""
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
+    turn.request_tokens = prepared.tokens
     await show_stream(turn, provider.stream(prepared.request), event_size, turn.add)
-    turn.end_thought()
+    turn.end_response()
 
 
 async def _pause(turn: LiveTurn, retry: Retry, prepared: PreparedRequest | None) -> None:
@@ -272,12 +284,14 @@ async def _give_up(turn: LiveTurn) -> None:
 
 
 async def _mark_model(turn: LiveTurn) -> None:
-    """Record in the catalogue whether the provider has the model."""
+    """Record in the catalogue whether the provider has the model, and whether it refuses tools."""
     row = turn.turn
     if row.error_code == ModelNotFound.code:
         await _in_thread(mark_missing, row.provider, row.endpoint, row.model)
     elif turn.setup.is_missing and row.status == Turn.Status.DONE:
         await _in_thread(mark_found, row.provider, row.endpoint, row.model)
+    if turn.has_refused_tools and row.status == Turn.Status.DONE:
+        await _in_thread(remember_refusal, row)
 
 
 async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -25,7 +25,7 @@ from chat.models.plain_sql import update_rows
 from chat.people.quotas.resources import Resource, day_of
 from chat.people.quotas.usage import add_usage
 from chat.providers.catalogue.setups import restore_setup
-from chat.providers.provider_errors import ProviderError
+from chat.providers.provider_errors import ConnectionBroken, ProviderError, Unreachable
 from chat.vocabulary.parts import OUTCOME_ABORTED, OUTCOME_LOST, Engine
 
 logger = logging.getLogger(__name__)
@@ -49,9 +49,10 @@ class TurnError:
     """What the provider says about a refused request, cleaned for the reader."""
 
     @classmethod
-    def of(cls, error: ProviderError) -> TurnError:
-        """Return the error of a provider."""
-        return cls(error.code, error.detail, error.status, error.retry_after_s, error.reason)
+    def of(cls, error: ProviderError, *, has_received: bool) -> TurnError:
+        """Return the error of a provider. `has_received`: whether a part of the answer came before it."""
+        code = ConnectionBroken.code if has_received and isinstance(error, Unreachable) else error.code
+        return cls(code, error.detail, error.status, error.retry_after_s, error.reason)
 
 
 NO_ERROR = TurnError()
@@ -73,7 +74,7 @@ class Ending:
     def turn_fields(self) -> dict[str, object]:
         """Return the columns of the turn's row that the end sets."""
         answer, last_round = self.answer, self.answer.current_round
-        moved = {"engine": Engine.SESSION} if answer.move_reason else {}
+        moved = engine_after_move(is_off=answer.has_code_off) if answer.move_reason else {}
         return {
             **moved,
             "move_reason": answer.move_reason,
@@ -99,6 +100,11 @@ class Ending:
             "sources": [asdict(source) for one in answer.rounds for source in one.sources],
             "queries": answer.queries,
         }
+
+
+def engine_after_move(*, is_off: bool) -> dict[str, object]:
+    """Return the columns of a turn whose code moved to a tool set, or was turned off."""
+    return {"engine": "", "code_execution": False, "offers_session": False} if is_off else {"engine": Engine.SESSION}
 
 
 def closing_at_end(status: Turn.Status) -> Closing:
@@ -142,11 +148,11 @@ def end_turns(turns: Sequence[EndedTurn]) -> None:
 
 
 def _count_tokens(turns: Sequence[EndedTurn]) -> None:
-    """Count the tokens of answers for the quotas of their owners."""
+    """Count the tokens of answers for the quotas of their owners: those that were reported, and estimates of others."""
     tokens: Counter[int] = Counter()
     for turn in turns:
         usage = turn.ending.answer.usage
-        tokens[turn.owner_id] += (usage.total or 0) if usage else 0
+        tokens[turn.owner_id] += (usage.total or 0) + (usage.estimated or 0) if usage else 0
     amounts = {owner_id: {Resource.TOKENS: number} for owner_id, number in tokens.items() if number}
     add_usage(amounts, day=day_of(timezone.now()), reads=())
 

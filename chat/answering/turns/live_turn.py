@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from django.conf import settings
 
+from chat.answering.prompt.context_window import answer_tokens
 from chat.answering.prompt.rows import PromptRows
 from chat.answering.turns import live_page
 from chat.answering.turns.billing import bill_live_answer
@@ -18,14 +19,14 @@ from chat.answering.turns.log_writer import Commits, LogWriter
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
-from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, StateSent, ToolStarted, Waited
+from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, Reported, StateSent, ToolStarted, Waited
 from chat.models import Conversation, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.batching import BatchedCalls
 from chat.page.relay.frame_schedule import next_frame_at, wait_until
 from chat.providers.base import Capabilities
 from chat.vocabulary.parts import Engine
-from chat.vocabulary.stream_events import PartReceived, StreamEvent
+from chat.vocabulary.stream_events import PartReceived, StreamEvent, Usage, UsageReported
 
 PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], PromptRows]
 """A read is given the capabilities of the turn's model, or `None` to read them, too."""
@@ -52,6 +53,8 @@ class LiveTurn:
     """Whether the end of the turn is being stored."""
     has_received = False
     """Whether the provider has sent anything in this attempt."""
+    request_tokens = 0
+    """An estimate of the tokens of the last request; 0 for a turn that has asked no model."""
 
     def __init__(
         self,
@@ -66,13 +69,14 @@ class LiveTurn:
         self.turn = started.turn
         """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
+        self.has_refused_tools = False
         self._launched_s = time.monotonic()
         self._prompt_reads = prompt_reads
         # The rows of the first request are read while the question is rendered.
         asks_now = answer is None and not self.turn.is_own_code
         self._first_read = prompt_reads.submit((started, started.capabilities)) if asks_now else None
         self._assembler = Assembler(
-            is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
+            is_code_offered=self.turn.engine == Engine.NATIVE, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
         self._log = LogWriter(self.turn, commits, seq=seq, has_part=bool(self.answer.part_count))
         self._message = live_page.open_message(self.turn, self.answer)
@@ -132,9 +136,20 @@ class LiveTurn:
         """Apply changes that have no stream event."""
         self._log.add(self.answer.apply_all(changes))
 
-    def end_thought(self) -> None:
-        """Give the thought that is still open, if there is one, its duration: the response has ended."""
+    def end_response(self) -> None:
+        """Give the thought that is still open, if any, its duration, and estimate the tokens if none were reported."""
         self._log.add(self._assembler.end_thought())
+        self._estimate_tokens()
+
+    def _estimate_tokens(self) -> None:
+        """Record an estimate of the tokens of a response, if its provider has not reported them.
+
+        Many servers report them with the last chunk, which never comes if the answer is stopped.
+        """
+        current = self.answer.current_round
+        if self.request_tokens and self.has_received and not current.is_counted:
+            tokens = self.request_tokens + answer_tokens(self.answer.parts_of_round)
+            self.note(Reported(UsageReported(Usage(estimated=tokens), current.provider_usage)))
 
     def note_left_out(self, messages: int) -> None:
         """Record how many of the oldest messages are left out of the request."""
@@ -163,6 +178,14 @@ class LiveTurn:
         self.turn.engine = Engine.SESSION
         self.turn.move_reason, self.turn.moved_before_round = reason, self.answer.round_number
         self.note(EngineMoved(reason))
+
+    def turn_tools_off(self, reason: str) -> None:
+        """Let the answer go on without tools. `reason`: a sentence for the reader."""
+        self.turn.engine, self.turn.move_reason = "", reason
+        self.turn.code_execution = self.turn.offers_session = False
+        self.has_refused_tools = True
+        self._assembler.withdraw_code()
+        self.note(EngineMoved(reason, is_off=True))
 
     def start_tool(self, call_id: str) -> None:
         """Record that the tool of a function call begins to run."""
@@ -210,6 +233,7 @@ class LiveTurn:
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
+        self._estimate_tokens()
         self._log.add(self._assembler.close(closing_at_end(status)))
         await self._confirm()
         billing = await bill_live_answer(self.answer.rounds, self.setup, self.turn)

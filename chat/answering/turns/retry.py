@@ -21,6 +21,7 @@ from chat.providers.provider_errors import (
     RateLimited,
     SignatureRefused,
     ToolsRefused,
+    ToolsUnsupported,
     Unreachable,
 )
 from chat.vocabulary.stream_events import Finish
@@ -73,10 +74,13 @@ class RetryPolicy:
     _failures: int = 0
     _tried: set[str] = field(default_factory=set)
 
-    def after_failure(self, error: ProviderError, *, sent_files: Collection[uuid.UUID]) -> Retry | None:
+    def after_failure(
+        self, error: ProviderError, *, sent_files: Collection[uuid.UUID], has_tools: bool = False
+    ) -> Retry | None:
         """Return the retry after a failure before the first byte; `None` if the error is final.
 
-        `sent_files`: ids of the files and images of earlier messages in the request.
+        `sent_files`: ids of the files and images of earlier messages in the request. `has_tools`: whether it offers
+        tools.
         """
         self.suspected_files = frozenset()
         if isinstance(error, TEMPORARY):
@@ -92,6 +96,8 @@ class RetryPolicy:
             return self._with_replay("signatures", replace(self.replay, has_signatures=False))
         if isinstance(error, ToolsRefused):
             return self._with_replay("tools", replace(self.replay, combines_tools=False))
+        if isinstance(error, ToolsUnsupported) and has_tools:
+            return self._with_replay("all tools", replace(self.replay, has_tools=False))
         if isinstance(error, InvalidRequest) and sent_files:
             if isinstance(error, FileRefused) or len(sent_files) <= SUSPECTS_LIMIT:
                 self.suspected_files = frozenset(sent_files)

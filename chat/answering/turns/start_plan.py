@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from attachments.models import Attachment
+from chat.answering.code_tools import has_other_tools
 from chat.answering.turns.start_context import StartContext
-from chat.answering.turns.start_rules import TurnChoices, check_files, chosen_setup, decide_code
+from chat.answering.turns.start_rules import (
+    CodeChoice,
+    TurnChoices,
+    check_files,
+    chosen_setup,
+    decide_code,
+    without_tools,
+)
 from chat.models import Conversation, Message, Turn
 from chat.page.message_views import Versions
 from chat.page.transcript.views import turn_notice
 from chat.providers.base import Capabilities
+from chat.providers.catalogue.refused_tools import TOOLS_KNOWN_OFF, refuses_tools
 from chat.providers.catalogue.setups import Setup
 from chat.vocabulary.parts import Role
 
@@ -93,12 +102,12 @@ def new_turn(
 
     Raises StartRefused if the model is not set up, or does not take the files.
     """
-    capabilities = context.capabilities(setup)
+    find_capabilities = context.capabilities
+    capabilities = find_capabilities(setup)
     has_state = partial(context.has_code_state, conversation)
-    of_project = context.project_files(conversation)
-    decision = decide_code(
-        conversation, question, files, chosen, setup, before, has_state, of_project, context.capabilities
-    )
+    project = context.project_files(conversation)
+    decision = decide_code(conversation, question, files, chosen, setup, before, has_state, project, find_capabilities)
+    setup, decision = _without_refused_tools(setup, decision, capabilities.account)
     if files:
         check_files(setup, files, decision.engine, capabilities)
     return Turn(
@@ -119,6 +128,16 @@ def new_turn(
         engine=decision.engine or "",
         offers_session=decision.offers_session,
     )
+
+
+def _without_refused_tools(setup: Setup, decision: CodeChoice, account: str) -> tuple[Setup, CodeChoice]:
+    """Return both as they are, or without tools if the model is known to take none. At most two queries."""
+    may_offer_tools = decision.engine or setup.web_search or setup.url_context or has_other_tools()
+    if not (may_offer_tools and refuses_tools(setup.provider, setup.endpoint, setup.model, account)):
+        return setup, decision
+    if decision.engine:
+        decision = CodeChoice(decision.mode, None, TOOLS_KNOWN_OFF.format(label=setup.label))
+    return replace(without_tools(setup), takes_tools=False), decision
 
 
 def _empty_answer(conversation: Conversation, question: Message) -> Message:

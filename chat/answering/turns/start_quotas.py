@@ -7,7 +7,7 @@ from collections import Counter
 from django.utils import timezone
 
 from chat.people.quotas.resources import QuotaExceeded, Resource, ResourceUsage, day_of
-from chat.people.quotas.usage import add_usage
+from chat.people.quotas.usage import add_usage, with_estimate
 
 _READS = (Resource.TURNS, Resource.TOKENS, Resource.KERNEL_TIME)
 
@@ -31,12 +31,12 @@ class StartQuotas:
     def check_turn(self, user_id: int) -> None:
         """Raise QuotaExceeded if the user may start no further turn today."""
         counted = self._usages[user_id][Resource.TURNS]
-        self._refuse(counted.without(self._not_started[user_id]), 1)
-        self._refuse(self._usages[user_id][Resource.TOKENS], 0)
+        self._refuse(user_id, counted.without(self._not_started[user_id]), 1)
+        self._refuse(user_id, self._usages[user_id][Resource.TOKENS], 0)
 
     def check_own_code(self, user_id: int) -> None:
         """Raise QuotaExceeded if the user's code may not run any longer today."""
-        self._refuse(self._usages[user_id][Resource.KERNEL_TIME], 0)
+        self._refuse(user_id, self._usages[user_id][Resource.KERNEL_TIME], 0)
 
     def add_turn(self, user_id: int) -> None:
         """Record that a turn starts."""
@@ -47,6 +47,8 @@ class StartQuotas:
         unused = {user_id: {Resource.TURNS: -number} for user_id, number in self._not_started.items() if number}
         add_usage(unused, day=self._day, reads=())
 
-    def _refuse(self, usage: ResourceUsage, amount: int) -> None:
+    def _refuse(self, user_id: int, usage: ResourceUsage, amount: int) -> None:
         if not usage.allows(amount):
+            if usage.resource is Resource.TOKENS:
+                usage = with_estimate(usage, user_id, self._day)
             raise QuotaExceeded(usage, amount, now=self._now)

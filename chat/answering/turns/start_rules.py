@@ -88,8 +88,13 @@ def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Ca
     except UnknownModel as unknown:
         raise ModelRefused(str(unknown)) from unknown
     if chosen.without_tools:
-        return replace(setup, code_execution=False, allows_code=False, web_search=False, url_context=False)
+        return without_tools(setup)
     return setup.with_web_search(conversation.web_search)
+
+
+def without_tools(setup: Setup) -> Setup:
+    """Return a setup whose model is offered no tools."""
+    return replace(setup, code_execution=False, allows_code=False, web_search=False, url_context=False)
 
 
 def capabilities_or_refusal(setup: Setup) -> Capabilities:
@@ -170,8 +175,13 @@ def _is_code_wanted(
     if file and choose_engine(options).engine is Engine.SESSION:
         return True, f"Only code can read files like “{file.name}”."
     all_files = (*files, *project_files, *options.find_earlier_files())
-    has_data = any(is_data(file.mime_type, file.name) for file in all_files)
-    prediction = predict_code(question.text, has_data=has_data, ran_code_before=_earlier_code_ran(question))
+    data = [file.mime_type for file in all_files if is_data(file.mime_type, file.name)]
+    prediction = predict_code(
+        question.text,
+        has_data=bool(data),
+        has_table=not all(map(is_image_type, data)),
+        ran_code_before=_earlier_code_ran(question),
+    )
     return prediction.is_wanted, prediction.explanation
 
 

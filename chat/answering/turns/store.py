@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
-from chat.answering.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns
+from chat.answering.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns, engine_after_move
 from chat.answering.turns.log_sql import LogRow, append_rows, lock_held_turns
 from chat.answering.turns.stored_log import StoredLog
 from chat.answering.turns.turn_threads import turn_store
@@ -28,7 +28,6 @@ from chat.models import Conversation, Turn, TurnEvent
 from chat.models.plain_sql import database_time, update_rows
 from chat.page.message_views import ConversationUsage
 from chat.page.transcript.usage import conversation_usages
-from chat.vocabulary.parts import Engine
 
 
 class TurnLost(Exception):
@@ -90,7 +89,7 @@ class TurnWrite:
 
     @property
     def move(self) -> EngineMoved | None:
-        """The change that moves the code of the turn to a tool set, if there is one."""
+        """The change that moves the code of the turn to a tool set, or turns it off, if there is one."""
         return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
 
     @property
@@ -179,7 +178,7 @@ def _update_turns(writes: Sequence[TurnWrite], is_stop_requested: Mapping[uuid.U
     update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in writes if one.has_first_part})
     for one in writes:
         if move := one.move:
-            Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=move.reason)
+            Turn.objects.filter(pk=one.turn_id).update(move_reason=move.reason, **engine_after_move(is_off=move.is_off))
         # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
         if one.waits_after_s is not None and not is_stop_requested[one.turn_id]:
             Turn.objects.filter(pk=one.turn_id).update(

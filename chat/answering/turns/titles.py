@@ -29,11 +29,13 @@ from chat.providers.provider_errors import ModelNotFound, ProviderError
 from chat.providers.requests import Content, GenerateRequest, Thinking, ThinkingLevel
 from chat.vocabulary.parts import Role, Text
 from chat.vocabulary.sanitize import sanitize_text
-from chat.vocabulary.stream_events import PartReceived, Usage, UsageReported
+from chat.vocabulary.stream_events import PartReceived, TextBecameThought, Usage, UsageReported
 
 logger = logging.getLogger(__name__)
 
 TITLE_LIMIT_CHARS = 60
+TEXT_LIMIT_CHARS = 4_000
+"""How much text is read. Some servers mark the end of the model's thoughts only, which come before the title."""
 TITLE_LIMIT_S = 20.0
 EXCERPT_CHARS = 2_000
 """Length of the excerpts of question and answer that the model is sent."""
@@ -65,10 +67,11 @@ async def ask_title(request: GenerateRequest, setup: Setup) -> TitleResult:
                 for event in events:
                     if isinstance(event, PartReceived) and isinstance(event.part, Text):
                         text += event.part.text
+                    elif isinstance(event, TextBecameThought):
+                        text = ""
                     elif isinstance(event, UsageReported):
                         result.usage = event.usage
-                if len(text) > 4 * TITLE_LIMIT_CHARS:
-                    # Longer than any title.
+                if len(text) > TEXT_LIMIT_CHARS:
                     break
     except (ProviderError, TimeoutError) as error:
         logger.info("no title was made: %s", error)

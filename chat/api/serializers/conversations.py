@@ -153,6 +153,9 @@ class ConversationUsageSerializer(serializers.Serializer[UsageTotals]):
     candidates = serializers.IntegerField(source="tokens.candidates", min_value=0)
     cached = serializers.IntegerField(source="tokens.cached", min_value=0)
     total = serializers.IntegerField(source="tokens.total", min_value=0)
+    estimated = serializers.IntegerField(
+        source="tokens.estimated", min_value=0, help_text="An estimate of tokens that were not reported."
+    )
     cost = serializers.DecimalField(
         max_digits=None, decimal_places=8, allow_null=True, help_text="US dollars. Null: no price is known."
     )

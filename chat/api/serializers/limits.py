@@ -20,6 +20,7 @@ class LimitReading:
     limit: int | None
     left: int | None
     resets_at: datetime | None
+    estimated: int = 0
 
 
 class LimitSerializer(serializers.Serializer[LimitReading]):
@@ -32,6 +33,9 @@ class LimitSerializer(serializers.Serializer[LimitReading]):
     used = serializers.IntegerField(min_value=0)
     limit = serializers.IntegerField(min_value=0, allow_null=True, help_text="Null: there is no limit.")
     left = serializers.IntegerField(min_value=0, allow_null=True, help_text="Null: there is no limit.")
+    estimated = serializers.IntegerField(
+        min_value=0, help_text="How much of `used` is an estimate: tokens that a model's service did not report."
+    )
     resets_at = serializers.DateTimeField(
         allow_null=True, help_text="When it is counted from 0 again. Null: it is a total, which deleting lowers."
     )

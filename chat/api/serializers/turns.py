@@ -84,6 +84,11 @@ class UsageSerializer(serializers.Serializer[Usage]):
         min_value=0, allow_null=True, help_text="The part of `prompt` that was read from a cache."
     )
     total = serializers.IntegerField(min_value=0, allow_null=True)
+    estimated = serializers.IntegerField(
+        min_value=0,
+        allow_null=True,
+        help_text="An estimate of the tokens of requests for which the provider reported none. `total` lacks them.",
+    )
 
 
 class TurnErrorSerializer(serializers.Serializer[Turn]):
@@ -197,7 +202,7 @@ class TurnSerializer(StartedTurnSerializer):
     code_reason = serializers.CharField(allow_blank=True, help_text="Why, in a sentence.")
     engine = EnumField(Engine, allow_blank=True, help_text="Where its code runs. Empty: it has none.")
     move_reason = serializers.CharField(
-        allow_blank=True, help_text="Why its code moved to the Python session. Empty: it did not move."
+        allow_blank=True, help_text="Why its code moved to the Python session, or was turned off. Empty: neither."
     )
     rounds = serializers.IntegerField(
         source="round_count", min_value=0, help_text="Requests to the model, once the turn has ended. 0 before."

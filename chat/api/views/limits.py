@@ -27,6 +27,7 @@ class Limits(ApiView):
                 usage.limit,
                 usage.left,
                 day_end(now) if resource.is_daily else None,
+                usage.estimated,
             )
             for resource, usage in read_usage(self.caller.pk, Resource, day=day_of(now)).items()
         ]

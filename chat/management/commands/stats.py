@@ -89,6 +89,8 @@ def _usage_json(usage: UsageTotals) -> dict[str, object]:
         "tokens": usage.tokens,
         "cost": f"{usage.cost:.8f}",
         "unpriced_turns": usage.unpriced_turns,
+        "uncounted_turns": usage.uncounted_turns,
+        "estimated_tokens": usage.estimated_tokens,
     }
 
 
@@ -99,6 +101,9 @@ def format_lines(overview: Overview) -> Iterator[str]:
     turns, users, tokens = map(format_integer, (total.turns, overview.users, total.tokens))
     yield f"{turns} turns of {users} users: {tokens} tokens,"
     yield f"{format_dollars(total.cost)}, and {format_integer(total.unpriced_turns)} turns without a known price"
+    if total.uncounted_turns:
+        uncounted, estimated = format_integer(total.uncounted_turns), format_integer(total.estimated_tokens)
+        yield f"{uncounted} turns whose tokens are not known: about {estimated} by estimate"
     rows = []
     for day, usage in overview.usage_by_day.items():
         wait = overview.waits_by_day.get(day)

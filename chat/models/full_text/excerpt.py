@@ -50,6 +50,11 @@ def build_excerpt(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
     return (*before, *pieces, *after)
 
 
+def find_match(text: str, terms: Sequence[Term]) -> int | None:
+    """Return the index of the first match in a text; `None` if there is none."""
+    return next((first for first, _ in _find_matches(text, terms)), None)
+
+
 def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[Piece, ...]:
     """Return `text[start:end]` as pieces. Matches that overlap another one or the end are not marked."""
     pieces, position = [], start

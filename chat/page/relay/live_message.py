@@ -32,6 +32,7 @@ from chat.page.fragments import (
     code_end_swap,
     code_end_view,
     delete_swap,
+    held_groups,
     join_html,
     part_element_id,
     part_html,
@@ -45,7 +46,7 @@ from chat.page.fragments import (
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.rendering.output_text import OutputStream
-from chat.page.rendering.stream import MarkdownStream
+from chat.page.rendering.stream import MarkdownStream, TextUpdate
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
@@ -84,6 +85,8 @@ class LiveMessage:
         self._is_shown = True
         """Whether the element of the last run exists on open pages."""
         self._is_changed = False
+        self._is_replaced = False
+        """Whether the only part of the last run has another form than open pages show."""
         if runs and runs[-1].last not in indexes_with_attachments:
             self._resume_run(answer.parts, runs[-1])
 
@@ -100,7 +103,10 @@ class LiveMessage:
                     self._append(text)
                 case PartReplaced(index, part):
                     if index == self._starts[-1]:
+                        self._is_replaced = True
                         self._show_part(part)
+                    elif isinstance(part, Thought):
+                        swaps.append(self._part_swap(index, part))
                     # Of several results of a run, only the last one shows how the code ended. The others do not change.
                     swaps += self._update_earlier_parts(index, part)
                 case ThoughtEnded(index, duration_ms):
@@ -112,7 +118,7 @@ class LiveMessage:
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
                 case Waited(sentence):
                     swaps += self._show_status(retry_notice=sentence)
-                case EngineMoved(reason):
+                case EngineMoved(reason, _):
                     swaps += self._show_status(move_reason=reason)
                 case MessagesLeftOut(messages):
                     swaps += self._show_status(left_out=messages)
@@ -138,14 +144,17 @@ class LiveMessage:
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
         """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
-        message need not render them again.
+        message need not render them again. Pages keep the groups that they hold in place of their placeholders.
         """
         self._save_rendered_text()
         return self._texts
 
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
-            self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
+            self._texts[self._starts[-1]] = self._held_text(self._stream)
+
+    def _held_text(self, stream: MarkdownStream) -> RenderedText:
+        return RenderedText(*stream.hold(held_groups(self._message_id, self._starts[-1], OWNER)))
 
     def _show_status(
         self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
@@ -202,9 +211,13 @@ class LiveMessage:
             swaps.append(self._code_end_swap(code))
         hidden = self._calls.add(index, part)
         if hidden is not None and (self._is_shown or hidden != self._starts[-1]):
-            view = self._view(hidden, self._calls.hidden[hidden], (), None)
-            swaps.append(partial(part_element_id(self._message_id, hidden), "outerMorph", part_html(view)))
+            swaps.append(self._part_swap(hidden, self._calls.hidden[hidden]))
         return swaps
+
+    def _part_swap(self, index: int, part: Part) -> SafeString:
+        """Return the swap that shows another form of a part. Its attachments are elements of their own."""
+        html = part_html(self._view(index, part, (), None))
+        return partial(part_element_id(self._message_id, index), "outerMorph", html)
 
     def _code_end_swap(self, code: int) -> SafeString:
         return code_end_swap(code_end_view(self._message_id, code, self._results.result_of.get(code)))
@@ -231,14 +244,13 @@ class LiveMessage:
         self._show_part(part)
 
     def _show_part(self, part: Part) -> None:
-        """Begin the last run with this part, or replace the only part of the last run by its final form."""
+        """Begin the last run with this part, or replace the only part of the last run by another form of it."""
         self._part = self._last_part = part
         self._is_changed = True
         self._stream = None
         if isinstance(part, Text | Thought):
             self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1], OWNER))
         elif isinstance(part, CodeExecutionResult):
-            # The first update of an output is a reset, so a final form replaces the whole element.
             self._stream = OutputStream()
         self._append(part.long_text)
 
@@ -251,19 +263,31 @@ class LiveMessage:
         """Return the swaps that show the last run as it is now."""
         if self._part is None or not self._is_changed:
             return []
-        self._is_changed = False
+        is_replaced, self._is_changed, self._is_replaced = self._is_replaced, False, False
         update = self._stream.update() if self._stream else None
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
         index = self._starts[-1]
         root = part_element_id(self._message_id, index)
+        if isinstance(self._stream, MarkdownStream) and (
+            not self._is_shown or is_replaced or (update and update.is_reset)
+        ):
+            rendered = self._held_text(self._stream)
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)
             return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
-        if update is None or update.is_reset:
+        if update is None or update.is_reset or is_replaced:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
-        swaps = [partial(f"{root}-tail", "innerMorph", update.tail_html)]
-        if update.closed_html:
-            swaps.insert(0, partial(f"{root}-tail", "beforebegin", update.closed_html))
-        return swaps
+        return _growth_swaps(root, update)
+
+
+def _growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
+    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
+    swaps = []
+    if update.group:
+        method = "innerHTML" if update.group.is_reset else "beforeend"
+        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
+    if update.closed_html:
+        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
+    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]

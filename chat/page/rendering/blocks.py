@@ -17,9 +17,10 @@ import comrak
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
-from chat.page.rendering.formula_source import MaskedSource, mask_source
+from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.marks import mark_dashes, remove_marks
 from chat.page.rendering.sanitizer import sanitize_html
+from chat.page.rendering.source_masks import MaskedSource
 from chat.page.rendering.tags import ELEMENT_TAGS, build_elements, mark_tags
 
 #: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
@@ -34,6 +35,7 @@ def _extensions(*, tables: bool, formulas: bool) -> comrak.ExtensionOptions:
     options.strikethrough = options.tasklist = options.autolink = options.footnotes = True
     # Without this, one tilde strikes out as two do. Subscripts become tildes again.
     options.subscript = True
+    options.cjk_friendly_emphasis = True
     return options
 
 

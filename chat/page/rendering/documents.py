@@ -10,8 +10,8 @@ blocks; a document that contains one of them is rendered again as a whole:
 - So many delimiters of formulas that converting them would take long turn formulas off. They are then shown as typed.
 
 To bound the cost of these, and of a single block that never ends, a long text is split into several documents. Each
-document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Link
-references do not work across documents.
+document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Later
+documents are shorter (`LATER_LIMIT_CHARS`). Link references do not work across documents.
 """
 
 from __future__ import annotations
@@ -22,9 +22,14 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, parse_markdown
+from chat.page.rendering.document_splits import find_split_inside_block, reopening_prefix
 
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
+
+#: Limit for each document after the first one. So many characters of tables, code and formulas have up to 8,000 nodes,
+#: which a browser lays out within 200 ms.
+LATER_LIMIT_CHARS = 16 * 1024
 
 #: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
 #: Cells that are typed out take at least three characters each, so a document cannot hold many more of them.
@@ -40,7 +45,6 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _DEFINITION = re.compile(
     r"(?:\A|(?<=[\r\n]))(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)\[(?>(?:[^\[\]\\]|\\.){1,1000})\]:", re.DOTALL
 )
-_FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
 _BLANK = " \t\v\f>"
 
 
@@ -72,10 +76,23 @@ class ClosedHtmlChange:
 class Document:
     """The text of one document, its closed HTML and its open tail."""
 
-    def __init__(self, prefix: str = "", options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
-        """Create a document; `prefix` reopens the block that was split at the end of the previous document."""
+    def __init__(
+        self,
+        prefix: str = "",
+        options: MarkdownOptions = DEFAULT_OPTIONS,
+        *,
+        limit_chars: int | None = None,
+        is_rendered: bool = True,
+    ) -> None:
+        """Create a document; `prefix` reopens the block that was split at the end of the previous document.
+
+        `limit_chars`: at which it is full; `None`: the limit of the first document. `is_rendered`: false if only its
+        end is looked for. Its HTML is then empty.
+        """
+        self.limit_chars = DOCUMENT_LIMIT_CHARS if limit_chars is None else limit_chars
         self._text = prefix
-        self._options = options
+        self.options = options
+        self._is_rendered = is_rendered
         self._prefix_chars = len(prefix)
         self._closed_pieces: list[SafeString] = []
         self._tail_start = 0
@@ -95,6 +112,16 @@ class Document:
     def length(self) -> int:
         """Length in characters, without the prefix."""
         return len(self._text) - self._prefix_chars
+
+    @property
+    def prefix(self) -> str:
+        """What reopens the block that was split at the end of the previous document."""
+        return self._text[: self._prefix_chars]
+
+    @property
+    def own_text(self) -> str:
+        """The text without the prefix."""
+        return self._text[self._prefix_chars :]
 
     @property
     def closed_html(self) -> SafeString:
@@ -128,23 +155,22 @@ class Document:
             raw_html = self._parse(source, with_positions=False)
         return self._make_safe(raw_html, source)
 
-    def end(self) -> tuple[ClosedHtmlChange, Document]:
-        """End this document because it is full; return the change and the next document with the remaining text."""
+    def end(self) -> tuple[ClosedHtmlChange, Document, str]:
+        """End this document, which is full; return the change, the next document, and the text that is left for it."""
         previous_html = self.closed_html
         change = self.close_blocks()
         if self._tail_start:
-            next_document, split_at = Document(options=self._options), self._tail_start
+            prefix, split_at = "", self._tail_start
             if self._has_definitions:
                 # Render the footnotes of the closed blocks too.
                 raw_html = self._parse(self._text[:split_at])
                 change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         else:
-            split_at = _find_split_inside_block(self._text, self._prefix_chars)
+            split_at = find_split_inside_block(self._text, self._prefix_chars + self.limit_chars // 2)
             raw_html = self._parse(self._text[:split_at])
-            next_document = Document(_reopening_prefix(self._text, raw_html), self._options)
+            prefix = reopening_prefix(self._text, raw_html)
             change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
-        next_document.append(self._text[split_at:])
-        return change, next_document
+        return change, Document(prefix, self.options, limit_chars=LATER_LIMIT_CHARS), self._text[split_at:]
 
     def _check_limits(self) -> bool:
         """Turn off tables or formulas if there are too many; return whether this changes something."""
@@ -158,9 +184,10 @@ class Document:
         return has_many_cells or has_many_formulas
 
     def _count_formula_delimiters(self) -> None:
-        """Count the delimiters of the text since the last call, with the character before it."""
+        """Count the delimiters of the text since the last call, with those that began before it."""
         start = self._delimiters_counted_chars
-        brackets = sum(self._text.count(bracket, max(0, start - 1)) for bracket in ("\\(", "\\["))
+        openings = (r"\(", r"\[", r"\begin{")
+        brackets = sum(self._text.count(one, max(0, start - len(one) + 1)) for one in openings)
         self._formula_delimiters += self._text.count("$", start) + 2 * brackets
         self._delimiters_counted_chars = len(self._text)
 
@@ -169,9 +196,9 @@ class Document:
             text,
             with_tables=self._has_tables_enabled,
             with_formulas=self._has_formulas_enabled,
-            with_tags=self._options.has_tags,
+            with_tags=self.options.has_tags,
             with_positions=with_positions,
-            with_line_breaks=self._options.has_line_breaks,
+            with_line_breaks=self.options.has_line_breaks,
         )
 
     def _close_tail_blocks(self) -> SafeString:
@@ -205,7 +232,9 @@ class Document:
         return self._replace_closed_html(self.closed_html, self._make_safe(raw_html[:position]))
 
     def _make_safe(self, raw_html: str, open_source: str | None = None) -> SafeString:
-        options = self._options
+        if not self._is_rendered:
+            return SafeString("")
+        options = self.options
         return make_safe_html(
             raw_html, open_source=open_source, id_prefix=options.id_prefix, has_buttons=options.has_buttons
         )
@@ -261,31 +290,3 @@ def _find_line_start(text: str, line: int) -> int:
         if number == line:
             return newline.end()
     return 0
-
-
-def _find_split_inside_block(text: str, prefix_chars: int) -> int:
-    """Return where to split the only block of a full document.
-
-    The split is before a line without indentation (in a list, before an outermost item), else after a line, else after
-    a space. It is always in the second half of the document.
-    """
-    minimum = prefix_chars + DOCUMENT_LIMIT_CHARS // 2
-    unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
-    if unindented_lines:
-        return minimum + unindented_lines[-1]
-    for separator in ("\n", " "):
-        if (position := text.rfind(separator, minimum)) > 0:
-            return position + 1
-    return len(text)
-
-
-def _reopening_prefix(text: str, raw_html: str) -> str:
-    """Return the text that reopens the split block in the next document: a code fence, header rows or a fold."""
-    if raw_html.startswith("<pre") and (fence := _FENCE.match(text)):
-        # The language is omitted, since a fragment of code cannot be highlighted correctly.
-        return fence[1] + "\n"
-    if raw_html.startswith("<table"):
-        return "".join(text.lstrip("\r\n").splitlines(keepends=True)[:2])
-    if raw_html.startswith("<details"):
-        return "<details>\n\n"
-    return ""

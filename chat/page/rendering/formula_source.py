@@ -1,202 +1,233 @@
-r"""Decides in Markdown source what is a formula and what is money or brackets, before the parser reads it.
+r"""Decides in Markdown source what is a formula, and where cells and addresses end, before the parser reads it.
 
-The parser takes any text between two dollars, or between `\[` and `\]`, as a formula. These rules come first:
+The parser takes any text between two dollars, or between `\[` and `\]`, as a formula, cuts cells of tables at each `|`,
+and ends an address at the next space. What it would read wrongly is masked (`source_masks`): delimiters that begin or
+end no formula, and each `|` in code or in a formula (`line_formulas`, `formula_text`), and bare addresses in Chinese,
+Japanese or Korean text get an end (`bare_addresses`).
 
-- A formula between single dollars ends in its line, at the next dollar. So `$5, $6 and x$` holds no formula.
-- A text between dollars that begins with a digit and holds a word is money: `$5 and 6$`. So is a text of several words.
-- `\[…\]` in one line is a formula if it holds a command, one of `= + < > ^ _ { }`, or a single letter. Otherwise the
-  backslashes escape brackets, as Markdown defines it: `\[1, 2\]` is `[1, 2]`.
-- `\(…\)` ends in its line too, and is a formula unless it holds several words and nothing of a formula.
-- A formula over several lines stands between `$$` or between `\[` and `\]`, and its first line begins with that. Within
-  it, no line begins a list, a heading or a table.
+A formula over several lines begins with a line, or at a line's end, or goes on in an environment. Within it, no line
+begins a list, a heading or a table. An environment may hold blank lines if what follows looks like a formula. One that
+has no end is shown as source.
 
-A delimiter that is none is masked, and `unmask` restores it in the parser's HTML. The decisions depend on nothing but
-the block around a delimiter, up to its line, so that blocks can be rendered separately. The time is linear.
+The decisions depend on nothing but the block around a delimiter, up to its line, so that blocks can be rendered
+separately. The time is linear.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import quote
 
-_MASK_CHARACTERS = "\u2e38\u2e4f\u1cd3\ua9c1\u07fe"
-"""Rare punctuation. Emphasis beside it works as beside a dollar."""
-_TEXTS = {"1": "$", "2": "[", "3": "]", "4": "(", "5": ")", "6": ""}
-_SOURCES = {"1": "$", "2": r"\[", "3": r"\]", "4": r"\(", "5": r"\)", "6": ""}
-"""What a mask stands for in text, and in code and formulas."""
-_NUMBERS = {source: number for number, source in _SOURCES.items()}
-_GUARD = "6"
-"""A mask of nothing, which prevents that a line begins a block."""
+from chat.page.rendering.bare_addresses import address_edits
+from chat.page.rendering.formula_text import continues_formula
+from chat.page.rendering.line_formulas import (
+    ENVIRONMENT,
+    TOKEN,
+    FormulaStart,
+    LineFormulas,
+    content_start,
+    is_formula_of_lines,
+    may_go_on,
+)
+from chat.page.rendering.source_masks import (
+    GUARD,
+    MASK_CHARACTERS,
+    Edit,
+    MaskedSource,
+    apply_edits,
+    bridge,
+    mask_dollars,
+)
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_DELIMITER = re.compile(r"\\.|\$+", re.DOTALL)
-_CLOSING = {r"\[": r"\]", r"\(": r"\)"}
-_COMMAND_OR_GROUP = re.compile(r"\\[A-Za-z]+|\{[^{}]*\}")
-_WORD = re.compile(r"(?:^|(?<=[\s(]))[A-Za-z]{2,}(?=[\s,.;:!?)]|$)")
-_FORMULA_SIGN = re.compile(r"\\[A-Za-z]|[=+<>^_{}]")
-_SIGN_OR_LETTER = re.compile(rf"{_FORMULA_SIGN.pattern}|\A\s*[A-Za-z]\s*\Z")
-_DISPLAY_START = re.compile(
-    r"([ \t>]*+)(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)(\$\$|\\\[)(?!.*?(?:\$\$|\\\]))", re.DOTALL
-)
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
-_CODE_OR_FORMULA = re.compile(r"<(?:code|span data-math-style=)[^<>]*+>[^<]*+")
-
-
-@dataclass(frozen=True, slots=True)
-class MaskedSource:
-    """Markdown for the parser."""
-
-    text: str
-    mask: str = ""
-    """The character on both sides of each masked delimiter's number; empty if nothing is masked."""
-
-    def unmask(self, raw_html: str) -> str:
-        """Return the parser's HTML with all delimiters as they were typed."""
-        if not self.mask:
-            return raw_html
-        character = f"(?:{self.mask}|{quote(self.mask)})"
-        pattern = re.compile(rf"{character}([1-6]){character}")
-        raw_html = _CODE_OR_FORMULA.sub(lambda code: pattern.sub(lambda match: _SOURCES[match[1]], code[0]), raw_html)
-        return pattern.sub(lambda match: _TEXTS[match[1]], raw_html)
+_BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6})(?:[ \t\r\n]|\Z)|>|<[A-Za-z!?/]|[-*_=]{3}")
+_BACKSLASHES = re.compile(r"\\(?:[\[(]|begin\{)")
+_SIGNS = ("$", r"\[", r"\(", r"\begin{")
+_INDENTATION_LIMIT = 40
 
 
 def mask_source(text: str) -> MaskedSource:
-    """Return the source with those delimiters masked that begin or end no formula."""
-    if "$" not in text and r"\[" not in text and r"\(" not in text:
+    """Return the source with masks."""
+    has_addresses = not text.isascii() and ("://" in text or "www." in text.lower())
+    if not has_addresses and not any(sign in text for sign in _SIGNS) and not ("|" in text and "`" in text):
         return MaskedSource(text)
-    mask = next((character for character in _MASK_CHARACTERS if character not in text), "")
-    if not mask:
+    character = next((one for one in MASK_CHARACTERS if one not in text), "")
+    if not character:
         return MaskedSource(text)
-    masked = "".join(_masked_lines(text, mask))
-    return MaskedSource(masked, mask) if masked != text else MaskedSource(text)
+    masked = _Lines(text, character).masked()
+    return MaskedSource(masked, character) if masked != text else MaskedSource(text)
 
 
-def _masked_lines(text: str, mask: str) -> Iterator[str]:
-    """Yield the lines, each within a formula over several lines with a guard at its beginning.
+@dataclass(slots=True)
+class _OpenFormula:
+    """A formula that an earlier line began."""
 
-    Without its end, such a formula ends at a blank line or a fence, where its paragraph ends.
-    """
-    end, prefix = "", " \t"
-    for line in _LINE.findall(text):
-        content = line.lstrip(prefix)
-        if not content.strip() or _FENCE.match(line):
-            end = ""
-        start = None if end else _DISPLAY_START.match(line)
-        masked = _mask_line(line, mask, continued_end=end, is_start=start is not None)
-        if end:
-            indentation = len(line) - len(content)
-            masked = f"{line[:indentation]}{mask}{_GUARD}{mask}{masked[indentation:]}"
-            end = "" if end in line else end
-        elif start:
-            end, prefix = _CLOSING.get(start[2], start[2]), " \t>" if ">" in start[1] else " \t"
-        yield masked
+    start: FormulaStart
+    line: int
+    """The number of that line."""
+    prefix: str
+    """What may stand before the other lines: spaces, and the signs of a quote if the first line is in one."""
+    column: int
+    """Where the content of the first line begins. A block that begins before it ends the formula."""
+    indentation: int
+    """In spaces. A line with four spaces less does not continue indented code."""
+    is_doubtful: bool
+    """Whether the formula begins with two dollars after text, which may be a class of prices."""
+    depth: int = 1
+    """How many environments are open."""
 
 
-def _mask_line(line: str, mask: str, *, continued_end: str, is_start: bool) -> str:
-    if "$" not in line and "\\" not in line:
-        return line
-    pieces: list[str] = []
-    end = 0
-    delimiters = _LineDelimiters(line, continued_end, is_start=is_start)
-    for start, delimiter in sorted(delimiters.masked()):
-        pieces += (line[end:start], mask, _NUMBERS[delimiter], mask)
-        end = start + len(delimiter)
-    return "".join([*pieces, line[end:]])
+class _Lines:
+    """The lines of a text, and those that are masked already."""
 
+    def __init__(self, text: str, character: str) -> None:
+        self._lines = _LINE.findall(text)
+        self._character = character
+        self._masked: list[str] = []
+        self._open: _OpenFormula | None = None
+        self._text_environments = 0
+        """How many environments without formulas are open in this block."""
+        self._text_column, self._text_prefix = 0, ""
+        """Where the content of the line began that opened the first one, and what may stand before the other lines."""
 
-class _LineDelimiters:
-    """The delimiters of one line.
+    def masked(self) -> str:
+        """Return the whole text with masks."""
+        while len(self._masked) < len(self._lines):
+            line = self._lines[len(self._masked)]
+            if self._open is not None and self._ends_before(line, self._open):
+                self._close()
+            if self._text_environments and self._is_new_block(line):
+                self._text_environments = 0
+            if self._open is None:
+                self._add(line, self._edits(line, 0))
+            elif not line.lstrip(self._open.prefix).strip():
+                self._add_blank_lines(self._open)
+            else:
+                self._continue(line, self._open)
+        self._close()
+        return "".join(self._masked)
 
-    The parser searches the end of each formula that is not closed up to the end of its paragraph, so there may be only
-    one in a paragraph.
-    """
+    def _is_new_block(self, line: str) -> bool:
+        """Return whether a line does not continue the paragraph in which an environment without formulas is open."""
+        content = line.lstrip(self._text_prefix)
+        is_outside = _indentation(line, self._text_prefix) < self._text_column
+        return not content.strip() or is_outside or _BLOCK_START.match(content) is not None
 
-    def __init__(self, line: str, continued_end: str, *, is_start: bool) -> None:
-        """`continued_end`: the end of a formula that began in an earlier line. `is_start`: whether one begins here."""
-        self._line = line
-        self._is_start = is_start
-        self._masked: list[tuple[int, str]] = []
-        self._open_brackets: dict[str, int | None] = {continued_end: None} if continued_end in _CLOSING.values() else {}
-        """Closing delimiter -> position of the delimiter that it closes; `None` for one in an earlier line."""
-        self._open_dollar: int | None = None
-        self._open_dollars: int | None = None
+    def _ends_before(self, line: str, formula: _OpenFormula) -> bool:
+        """Return whether a formula ends before a line, because it has no end or is none."""
+        content = line.lstrip(formula.prefix)
+        if not content.strip():
+            return not self._is_bridge(formula)
+        if _FENCE.match(line):
+            return True
+        indentation = _indentation(line, formula.prefix)
+        if indentation <= formula.indentation - 4:
+            return True
+        is_doubtful = formula.is_doubtful and formula.line == len(self._masked) - 1
+        return _BLOCK_START.match(content) is not None and (is_doubtful or indentation < formula.column)
 
-    def masked(self) -> list[tuple[int, str]]:
-        """Return the positions of delimiters that begin or end no formula, with the delimiters."""
-        for match in _DELIMITER.finditer(self._line):
-            delimiter, position = match[0], match.start()
-            if delimiter == "$":
-                self._read_dollar(position)
-            elif delimiter == "$$":
-                self._read_two_dollars(position)
-            elif delimiter[0] == "$":
-                self._mask_dollars(position, len(delimiter))
-            elif delimiter in _CLOSING:
-                self._open_bracket(delimiter, position)
-            elif delimiter in self._open_brackets:
-                self._close_bracket(delimiter, self._open_brackets.pop(delimiter), position)
-        self._mask_open_dollar()
-        self._mask_open_brackets()
-        return self._masked
+    def _is_bridge(self, formula: _OpenFormula) -> bool:
+        """Return whether the formula goes on after the blank lines that come next."""
+        following = self._lines[self._end_of_blank_lines(formula)]
+        if formula.start.end == "$$" or not following.strip():
+            return False
+        content = following.lstrip(formula.prefix)
+        if len(following) - len(content) > _INDENTATION_LIMIT or self._ends_before(following, formula):
+            return False
+        return content.startswith(formula.start.end) or continues_formula(content)
 
-    def _read_dollar(self, position: int) -> None:
-        line, start = self._line, self._open_dollar
-        before, after = line[position - 1 : position], line[position + 1 : position + 2]
-        is_end = start is not None and not before.isspace() and not after.isdigit()
-        if start is not None and is_end and not _is_money(line[start + 1 : position]):
-            self._open_dollar = None
+    def _end_of_blank_lines(self, formula: _OpenFormula) -> int:
+        number = len(self._masked)
+        while number < len(self._lines) - 1 and not self._lines[number].lstrip(formula.prefix).strip():
+            number += 1
+        return number
+
+    def _add_blank_lines(self, formula: _OpenFormula) -> None:
+        end = self._end_of_blank_lines(formula)
+        following = self._lines[end]
+        indentation = following[: len(following) - len(following.lstrip(formula.prefix))]
+        for line in self._lines[len(self._masked) : end]:
+            self._masked.append(bridge(indentation, line[len(line.rstrip("\r\n")) :], self._character))
+
+    def _continue(self, line: str, formula: _OpenFormula) -> None:
+        guard = Edit.insertion(len(line) - len(line.lstrip(formula.prefix)), GUARD)
+        end = _find_end(line, formula)
+        if end is None:
+            is_environment = formula.start.delimiter == ENVIRONMENT
+            self._add(line, [guard, *([] if is_environment else LineFormulas(line, is_in_formula=True).edits)])
             return
-        self._mask_open_dollar()
-        self._open_dollar = None if not after or after.isspace() else position
+        self._open = None
+        edits = [guard, *self._edits(line, end)]
+        if formula.start.delimiter == ENVIRONMENT:
+            edits.append(Edit.formula_end(end))
+        elif formula.start.end == "$" and line[end : end + 1].isdigit():
+            edits.append(Edit.insertion(end, GUARD))
+        elif formula.is_doubtful and not is_formula_of_lines(self._content(line[: end - 2], formula)):
+            first = self._masked[formula.line]
+            position = len(first.rstrip()) - 2
+            self._masked[formula.line] = apply_edits(first, mask_dollars(position, 2), self._character)
+            edits += mask_dollars(end - 2, 2)
+        self._add(line, edits)
 
-    def _read_two_dollars(self, position: int) -> None:
-        self._mask_open_dollar()
-        start, self._open_dollars = self._open_dollars, None
-        if start is None:
-            self._open_dollars = position
-        elif _is_prose(self._line[start + 2 : position]):
-            self._mask_dollars(start, 2)
-            self._mask_dollars(position, 2)
+    def _content(self, last: str, formula: _OpenFormula) -> str:
+        return "".join([*self._lines[formula.line + 1 : len(self._masked)], last])
 
-    def _open_bracket(self, delimiter: str, position: int) -> None:
-        if _CLOSING[delimiter] in self._open_brackets:
-            self._masked.append((position, delimiter))
-        else:
-            self._open_brackets[_CLOSING[delimiter]] = position
+    def _edits(self, line: str, position: int) -> list[Edit]:
+        """Return the edits of a line's formulas from a position on, and open the one that goes on in the next line."""
+        has_delimiters = "$" in line or ("\\" in line and (self._text_environments or _BACKSLASHES.search(line)))
+        if not has_delimiters and not ("`" in line and "|" in line):
+            return []
+        formulas = LineFormulas(line, position, text_environments=self._text_environments)
+        start_of_content = content_start(line)
+        column = len(line[:start_of_content].expandtabs(4))
+        prefix = " \t>" if ">" in line[:start_of_content] else " \t"
+        if not self._text_environments:
+            self._text_column, self._text_prefix = column, prefix
+        is_text = not _FENCE.match(line, start_of_content) and may_go_on(line, start_of_content)
+        self._text_environments = formulas.text_environments if is_text else 0
+        if start := formulas.start:
+            self._open = _OpenFormula(
+                start,
+                line=len(self._masked),
+                prefix=prefix,
+                column=column,
+                indentation=_indentation(line, " \t"),
+                is_doubtful=start.delimiter == "$$" and start.position > start_of_content,
+                depth=_depth(line[start.position :]),
+            )
+        return formulas.edits
 
-    def _mask_open_brackets(self) -> None:
-        for closing, position in self._open_brackets.items():
-            if position is not None and not (self._is_start and closing == r"\]"):
-                self._masked.append((position, self._line[position : position + 2]))
+    def _add(self, line: str, edits: list[Edit]) -> None:
+        if not line.isascii() and ("://" in line or "www." in line.lower()):
+            edits = [*edits, *address_edits(line)]
+        self._masked.append(apply_edits(line, edits, self._character) if edits else line)
 
-    def _close_bracket(self, closing: str, start: int | None, position: int) -> None:
-        if start is None:
-            return
-        content = self._line[start + 2 : position]
-        is_formula = not _is_prose(content)
-        if closing == r"\]":
-            is_formula = is_formula and _SIGN_OR_LETTER.search(content) is not None
-        if not is_formula:
-            self._masked += ((start, self._line[start : start + 2]), (position, closing))
-
-    def _mask_open_dollar(self) -> None:
-        if self._open_dollar is not None:
-            self._mask_dollars(self._open_dollar, 1)
-            self._open_dollar = None
-
-    def _mask_dollars(self, position: int, count: int) -> None:
-        self._masked += ((position + offset, "$") for offset in range(count))
-
-
-def _is_money(content: str) -> bool:
-    if not content[:1].isdigit():
-        return _is_prose(content)
-    words = len(_WORD.findall(_COMMAND_OR_GROUP.sub(" ", content)))
-    return words >= 3 if _FORMULA_SIGN.search(content) else words >= 1
+    def _close(self) -> None:
+        """Close the open formula. An environment gets an end."""
+        if self._open is not None and self._open.start.delimiter == ENVIRONMENT:
+            last = self._masked[-1]
+            end = Edit.formula_end(len(last.rstrip("\r\n")))
+            self._masked[-1] = apply_edits(last, [end], self._character)
+        self._open = None
 
 
-def _is_prose(content: str) -> bool:
-    """Return whether a text holds several words and nothing of a formula."""
-    return _FORMULA_SIGN.search(content) is None and len(_WORD.findall(content)) >= 2
+def _find_end(line: str, formula: _OpenFormula) -> int | None:
+    """Return the position after the end of a formula in a line, or None; count the environments that are open."""
+    for match in TOKEN.finditer(line):
+        if match[1]:
+            formula.depth += 1 if match[1] == "begin" else -1
+            if formula.start.delimiter == ENVIRONMENT and formula.depth <= 0:
+                return match.end()
+        elif match[0] == formula.start.end:
+            return match.end()
+    return None
+
+
+def _depth(text: str) -> int:
+    return sum(1 if match[1] == "begin" else -1 for match in TOKEN.finditer(text) if match[1])
+
+
+def _indentation(line: str, prefix: str) -> int:
+    """Return how many spaces stand before a line's content; characters of `prefix` count as spaces."""
+    return len(line[: len(line) - len(line.lstrip(prefix))].expandtabs(4))

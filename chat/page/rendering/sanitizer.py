@@ -11,7 +11,7 @@ import nh3
 
 from chat.page.rendering.grammars import TOKEN_CLASSES
 from chat.page.rendering.highlight import LANGUAGES
-from chat.page.rendering.maths import MATHML_ATTRIBUTES
+from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES
 from chat.page.rendering.tags import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
@@ -55,6 +55,7 @@ _CLEANER = nh3.Cleaner(
         "th": {"align": {"left", "center", "right"}, "aria-sort": {"none"}, "scope": {"col"}},
     },
     allowed_classes={
+        **CLASSES,
         "button": {"quiet"},
         "code": {"formula-source"},
         "div": {"code-block", "code-head", "markdown-table", "table-box", "table-foot", "table-scroll"},

@@ -2,21 +2,38 @@
 
 Invariant: closed and tail HTML depend only on the text, not on the pieces in which it arrived. Joined, they are the
 HTML of the whole text.
+
+The first document of a long text stands bare. The closed HTML of each later one is in an element of its own, a *group*,
+so that the browser lays out only the groups in view, and a page may hold placeholders of the others (`groups`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from chat.page.render_queue import check_reader
 from chat.page.rendering.documents import (
     DEFAULT_OPTIONS,
     DOCUMENT_LIMIT_CHARS,
-    ClosedHtmlChange,
+    LATER_LIMIT_CHARS,
     Document,
     MarkdownOptions,
 )
+from chat.page.rendering.groups import HeldGroups, group_html, join_documents
+from chat.page.rendering.kept_documents import End, find_end, keep_ended, render_ended, render_open
+
+
+@dataclass(frozen=True, slots=True)
+class GroupUpdate:
+    """A change to the HTML of a group that the page holds already."""
+
+    number: int
+    is_reset: bool
+    """Whether `html` replaces the HTML of the group instead of being appended to it."""
+    html: SafeString
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +46,19 @@ class TextUpdate:
     """HTML to append to the closed HTML, before the tail."""
     tail_html: SafeString
     """HTML that replaces the earlier tail."""
+    group: GroupUpdate | None = None
+    """A change to the last group, before `closed_html` is appended."""
 
 
 class MarkdownStream:
     """A growing text; the cost of an update depends on the length of its open tail, not of the whole text."""
 
     def __init__(self, options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
+        self._options = options
         self._pending_texts: list[str] = []
-        self._earlier_html: list[SafeString] = []
+        self._ended: list[SafeString] = []
         """HTML of the documents before the current one."""
         self._document = Document(options=options)
-        self._is_reset = False
-        self._new_html: list[SafeString] = []
-        """Closed HTML since the last update."""
         self._tail_html = SafeString("")
 
     def append(self, delta: str) -> None:
@@ -52,37 +69,99 @@ class MarkdownStream:
         """Render the appended text and return the change since the previous update."""
         text = "".join(self._pending_texts)
         self._pending_texts.clear()
-        start = 0
-        while len(text) - start > (free_chars := DOCUMENT_LIMIT_CHARS - self._document.length):
+        start, first, changes = 0, len(self._ended), _Changes()
+        while len(text) - start > (free_chars := self._document.limit_chars - self._document.length):
             self._document.append(text[start : start + free_chars])
             start += free_chars
-            change, next_document = self._document.end()
-            self._record(change)
-            self._earlier_html.append(self._document.closed_html)
+            change, next_document, rest = self._document.end()
+            changes.add(change.is_reset, change.html)
+            changes.end()
+            self._ended.append(self._document.closed_html)
+            keep_ended(self._document, End(self._document.length - len(rest), next_document.prefix))
             self._document = next_document
+            # The rest may have come with earlier updates.
+            text, start = (text, start - len(rest)) if len(rest) <= start else (rest + text[start:], 0)
         self._document.append(text[start:])
-        self._record(self._document.close_blocks())
-        update = TextUpdate(self._is_reset, SafeString("".join(self._new_html)), self._document.render_tail())
-        self._is_reset = False
-        self._new_html.clear()
-        self._tail_html = update.tail_html
-        return update
+        change = self._document.close_blocks()
+        changes.add(change.is_reset, change.html)
+        self._tail_html = self._document.render_tail()
+        return changes.update(first, self._options, self._tail_html)
 
     @property
     def closed_and_tail(self) -> tuple[SafeString, SafeString]:
         """All closed HTML, and the HTML of the tail, as of the last update."""
-        return SafeString("".join([*self._earlier_html, self._document.closed_html])), self._tail_html
+        return self.hold(None)
 
-    def _record(self, change: ClosedHtmlChange) -> None:
-        if change.is_reset:
-            self._is_reset = True
-            self._new_html = [*self._earlier_html]
-        self._new_html.append(change.html)
+    def hold(self, held: HeldGroups | None) -> tuple[SafeString, SafeString]:
+        """Return closed HTML with placeholders of the groups that a page need not hold, and the HTML of the tail."""
+        return join_documents([*self._ended, self._document.closed_html], self._options, held), self._tail_html
 
 
-def split_markdown(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> tuple[SafeString, SafeString]:
-    """Render a complete text and return (closed HTML, tail HTML); joined, they equal `render_markdown(text)`."""
-    stream = MarkdownStream(options)
-    stream.append(text)
-    stream.update()
-    return stream.closed_and_tail
+class _Changes:
+    """The changes of one update: of the document that was the last one before, and of those that follow it."""
+
+    def __init__(self) -> None:
+        self._html: list[list[SafeString]] = [[]]
+        self._is_reset = False
+
+    def add(self, is_reset: bool, html: SafeString) -> None:
+        """Add a change of the current document."""
+        if is_reset:
+            self._html[-1].clear()
+            self._is_reset = self._is_reset or len(self._html) == 1
+        self._html[-1].append(html)
+
+    def end(self) -> None:
+        """Begin with the next document."""
+        self._html.append([])
+
+    def update(self, number: int, options: MarkdownOptions, tail_html: SafeString) -> TextUpdate:
+        """Return the update. `number`: of the document that was the last one before."""
+        first, *others = (SafeString("".join(pieces)) for pieces in self._html)
+        new = SafeString("".join(group_html(options, number + at, html) for at, html in enumerate(others, start=1)))
+        if number == 0:
+            return TextUpdate(self._is_reset, SafeString(first + new), tail_html)
+        group = GroupUpdate(number, self._is_reset, first) if first or self._is_reset else None
+        return TextUpdate(False, new, tail_html, group)
+
+
+def split_markdown(
+    text: str, options: MarkdownOptions = DEFAULT_OPTIONS, held: HeldGroups | None = None
+) -> tuple[SafeString, SafeString]:
+    """Render a complete text and return (closed HTML, tail HTML); joined, they equal `render_markdown(text)`.
+
+    `held`: which groups are rendered; `None`: all. The others have placeholders. Raises ReaderLeft.
+    """
+    documents = split_documents(text, options)
+    ended: list[SafeString | None] = []
+    for number, (prefix, start) in enumerate(documents[:-1]):
+        check_reader()
+        is_held = held is None or held.holds(number, len(documents))
+        ended.append(render_ended(prefix, text[start : start + _limit(number)], options) if is_held else None)
+    prefix, start = documents[-1]
+    closed, tail = render_open(prefix, text[start:], options)
+    return join_documents([*ended, closed], options, held), tail
+
+
+def split_documents(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> Sequence[tuple[str, int]]:
+    """Return the prefix of each document of a text, and the index of its first character. Raises ReaderLeft."""
+    documents = [("", 0)]
+    while len(text) - documents[-1][1] > (limit_chars := _limit(len(documents) - 1)):
+        check_reader()
+        prefix, start = documents[-1]
+        end = find_end(prefix, text[start : start + limit_chars], options)
+        documents.append((end.next_prefix, start + end.chars))
+    return documents
+
+
+def _limit(number: int) -> int:
+    return LATER_LIMIT_CHARS if number else DOCUMENT_LIMIT_CHARS
+
+
+def render_group(text: str, number: int, options: MarkdownOptions) -> SafeString | None:
+    """Return the element of one group; `None` if the text has no such group, or it may still grow."""
+    documents = split_documents(text, options)
+    if not 0 < number < len(documents) - 1:
+        return None
+    prefix, start = documents[number]
+    return group_html(options, number, render_ended(prefix, text[start : start + _limit(number)], options))

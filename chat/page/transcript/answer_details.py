@@ -10,7 +10,9 @@ from chat.models import Turn
 from chat.page.message_views import AnswerDetails
 from chat.page.readers import Reader
 from chat.providers.catalogue.costs import count_searches, search_cost
+from chat.providers.reasons import clean_reason
 from chat.vocabulary.parts import Engine, ExecutableCode, Part
+from chat.vocabulary.stream_events import Finish
 
 USAGE_WORDS = {
     "prompt": "read",
@@ -86,16 +88,29 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
     if not reader.sees_costs:
         return details
     usage = {} if turn.is_live else turn.usage
+    total, estimated = usage.get("total") or None, usage.get("estimated")
+    has_asked = turn.first_part_at is not None and not (turn.is_live or turn.is_own_code)
     return replace(
         details,
         code_reason=turn.code_reason,
         usage=tuple((words, usage[name]) for name, words in USAGE_WORDS.items() if usage.get(name)),
-        total=usage.get("total"),
+        total=total,
+        estimated=estimated,
+        is_uncounted=has_asked and total is None and estimated is None,
         cost=dollars(turn.cost),
         rounds=turn.round_count,
         parameters=tuple(_parameters(turn)),
         searches="" if turn.is_live else _searches(turn),
+        ended=_end_words(turn),
     )
+
+
+def _end_words(turn: Turn) -> str:
+    """Return why an answer that is not complete ended, in the words of its provider. They may be imported ones."""
+    if turn.is_live or (turn.finish in ("", Finish.STOP) and turn.status != Turn.Status.FAILED):
+        return ""
+    words = (clean_reason(text) for text in (turn.finish_reason, turn.finish_message))
+    return ": ".join(filter(None, words))
 
 
 def _engine_words(turn: Turn, parts: Iterable[Part]) -> str:

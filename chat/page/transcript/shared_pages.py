@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from chat.messages.records import MessageRecord, message_chars, records_by_id
 from chat.models import Message, MessageAttachment, Share
 from chat.page.message_views import MessageView
-from chat.page.readers import FileUrl, guest_reader
+from chat.page.readers import Reader
 from chat.page.render_queue import check_reader
 from chat.page.transcript.views import message_view
 from chat.page.transcript.window import PAGE_CHARS, Window, within
@@ -32,7 +32,7 @@ class SharedPage:
     """The index with which the next page begins; `None` on the last page."""
 
 
-def shared_page(share: Share, file_url: FileUrl, first: int = 0, stop: int = 0) -> SharedPage:
+def shared_page(share: Share, reader: Reader, first: int = 0, stop: int = 0) -> SharedPage:
     """Return the page that begins with an index, or the one that ends before `stop` if this is given.
 
     Its messages have at most PAGE_CHARS characters together, if there are several.
@@ -44,7 +44,7 @@ def shared_page(share: Share, file_url: FileUrl, first: int = 0, stop: int = 0) 
     sizes = [chars.get(pk, 0) for pk in ids[: stop - first]]
     window = within(Window(first, first + len(sizes)), sizes, PAGE_CHARS, near)
     records = shared_records(share, ids[window.first - first : window.last - first if window.last else None])
-    reader, views = guest_reader(file_url), []
+    views = []
     for record in records:
         check_reader()
         views.append(message_view(record, reader))
@@ -53,6 +53,13 @@ def shared_page(share: Share, file_url: FileUrl, first: int = 0, stop: int = 0) 
         earlier=window.first or None,
         later=window.last if window.last != first + len(ids) else None,
     )
+
+
+def index_of(share: Share, message_id: uuid.UUID) -> int:
+    """Return the index of a message in a share; 0 if the share does not hold it."""
+    rows = Message.objects.filter(conversation=share.conversation_id, pk=message_id)
+    index = rows.values_list("index", flat=True).first() or 0
+    return index if share.message_ids(index, index + 1) == [message_id] else 0
 
 
 def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:

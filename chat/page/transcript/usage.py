@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection
 
-from django.db.models import BigIntegerField, Count, Q, Sum
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce
 
 from chat.models import Conversation, Turn
+from chat.models.sql_functions import EstimatedTokens, TotalTokens
 from chat.page.message_views import ConversationUsage
 from chat.page.transcript.answer_details import dollars
 
@@ -22,25 +22,28 @@ def conversation_usage(conversation: Conversation) -> ConversationUsage:
 def conversation_usages(conversations: Collection[Conversation]) -> dict[uuid.UUID, ConversationUsage]:
     """Return the usage of several conversations, by id, with one query."""
     ended = Turn.objects.filter(conversation__in=[one.pk for one in conversations]).exclude(status__in=Turn.LIVE)
-    tokens = Cast(KeyTextTransform("total", "usage"), BigIntegerField())
+    estimated = EstimatedTokens("usage")
+    counted = Coalesce(TotalTokens("usage"), 0) + Coalesce(estimated, 0)
     sums = (
         ended.order_by()
         .values("conversation_id")
         .annotate(
             ended=Count("pk"),
-            tokens=Sum(tokens),
+            tokens=Sum(counted),
+            estimated=Sum(estimated),
             spent=Sum("cost"),
-            unpriced_tokens=Sum(tokens, filter=Q(cost__isnull=True)),
+            unpriced_tokens=Sum(counted, filter=Q(cost__isnull=True)),
         )
-        .values_list("conversation_id", "ended", "tokens", "spent", "unpriced_tokens")
+        .values_list("conversation_id", "ended", "tokens", "estimated", "spent", "unpriced_tokens")
     )
     by_conversation = {pk: values for pk, *values in sums}
     usages = {}
     for conversation in conversations:
-        turns, counted, spent, unpriced_tokens = by_conversation.get(conversation.pk, (0, None, None, None))
+        turns, tokens, guessed, spent, unpriced = by_conversation.get(conversation.pk, (0, 0, None, None, None))
         costs = [cost for cost in (spent, conversation.side_cost) if cost is not None]
         amount = dollars(sum(costs[1:], costs[0])) if costs else ""
-        if amount and unpriced_tokens:
+        if amount and unpriced:
             amount = f"at least {amount}"
-        usages[conversation.pk] = ConversationUsage((counted or 0) + conversation.side_tokens, amount, turns)
+        tokens += conversation.side_tokens
+        usages[conversation.pk] = ConversationUsage(tokens, amount, turns, is_estimated=bool(guessed))
     return usages

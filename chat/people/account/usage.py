@@ -18,7 +18,7 @@ from chat.people.access import SignedInRequest
 from chat.people.account.chart import Chart, Row, Table, draw_columns
 from chat.people.account.number_format import format_integer, format_short
 from chat.people.quotas.resources import Resource, ResourceUsage, day_end, day_of, duration_words, words
-from chat.people.quotas.usage import read_usage
+from chat.people.quotas.usage import read_usage, uncounted_answers
 
 DAYS = 30
 """Days of the charts, with today."""
@@ -41,20 +41,25 @@ class LimitRow:
     left: str
     is_daily: bool
     is_used_up: bool
+    estimated: str = ""
+    """How much of what is used is an estimate. Empty: nothing."""
 
 
 @never_cache
 @login_required
 @require_safe
 def usage(request: SignedInRequest) -> HttpResponse:
-    """Show the usage of the last 30 days, and what is left of today's limits. It takes three queries."""
+    """Show the usage of the last 30 days, and what is left of today's limits. It takes five queries."""
     now = timezone.now()
     today = day_of(now)
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     uses = {use.day: use for use in QuotaUse.objects.filter(user=request.user, day__gte=days[0])}
     usages = read_usage(request.user.pk, Resource, day=today)
+    uncounted = uncounted_answers(request.user.pk, now - timedelta(days=DAYS), now)
     context = {
         "charts": [build_chart(title, days, uses, amount_of) for title, amount_of in CHARTS.items()],
+        "uncounted": uncounted,
+        "estimated": words(Resource.TOKENS, uncounted.estimated_tokens) if uncounted.estimated_tokens else "",
         "limits": [limit_row(usage) for usage in usages.values()],
         **reset_context(now),
     }
@@ -93,6 +98,7 @@ def limit_row(usage: ResourceUsage) -> LimitRow:
         left="" if left is None else words(resource, left),
         is_daily=resource.is_daily,
         is_used_up=left == 0,
+        estimated=words(resource, usage.estimated) if usage.estimated else "",
     )
 
 

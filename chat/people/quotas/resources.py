@@ -72,6 +72,8 @@ class ResourceUsage:
     used: int
     limit: int | None
     """`None`: there is no limit."""
+    estimated: int = 0
+    """How much of the tokens is an estimate, because a provider reported none. It is read for people alone."""
 
     @property
     def left(self) -> int | None:
@@ -123,6 +125,9 @@ def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subjec
     )
     if not resource.is_daily:
         return sentence
+    if usage.estimated:
+        estimate = words(resource, usage.estimated)
+        sentence += f" About {estimate} of these are an estimate, because a model's service reported none."
     return f"{sentence} More is possible from 00:00 UTC, in {duration_words(day_end(now) - now)}."
 
 

@@ -8,15 +8,17 @@ these are the last rows to be locked: after turns, conversations and users.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import Count, Exists, OuterRef, Sum
 
 from attachments.models import Attachment
-from chat.models import Quota, QuotaUse, User
+from chat.models import ImportedConversation, Quota, QuotaUse, Turn, User
+from chat.models.sql_functions import EstimatedTokens, is_uncounted
 from chat.people.quotas.resources import DAILY, Resource, ResourceUsage, limit_of
 
 _USES = QuotaUse._meta.db_table
@@ -50,7 +52,7 @@ def add_usage(
 
 
 def read_usage(user_id: int, resources: Iterable[Resource], *, day: date) -> dict[Resource, ResourceUsage]:
-    """Return what a person has used on a day, by resource. It takes one query, and another one for storage."""
+    """Return what a person has used on a day, by resource. It takes one query, and others for tokens and storage."""
     reads = list(resources)
     sql = (
         f"SELECT 1{_columns(reads, 'used', user='person.id')} FROM {_USERS} person"
@@ -61,10 +63,40 @@ def read_usage(user_id: int, resources: Iterable[Resource], *, day: date) -> dic
         row = cursor.fetchone()
     nothing = [*([0] * len(reads)), None, "," * (len(reads) - 1)]
     usages = _usages(reads, row[1:] if row else nothing)
+    if Resource.TOKENS in usages:
+        usages[Resource.TOKENS] = with_estimate(usages[Resource.TOKENS], user_id, day)
     if Resource.STORAGE in usages:
         limit = usages[Resource.STORAGE].limit
         usages[Resource.STORAGE] = ResourceUsage(Resource.STORAGE, stored_bytes(user_id), limit)
     return usages
+
+
+def with_estimate(usage: ResourceUsage, user_id: int, day: date) -> ResourceUsage:
+    """Return the tokens that a person has used on a day, with how many of them are an estimate. One query."""
+    begins_at = datetime.combine(day, time(), UTC)
+    estimated = uncounted_answers(user_id, begins_at, begins_at + timedelta(days=1)).estimated_tokens
+    # Deleted and imported conversations may differ from what was counted.
+    return replace(usage, estimated=min(estimated, max(0, usage.used)))
+
+
+@dataclass(frozen=True, slots=True)
+class UncountedAnswers:
+    """Answers whose providers reported no tokens, or not those of all requests."""
+
+    answers: int
+    estimated_tokens: int
+
+
+def uncounted_answers(user_id: int, since: datetime, until: datetime) -> UncountedAnswers:
+    """Return the answers of a person that ended in this time and are not counted. Imported ones are left out."""
+    is_imported = ImportedConversation.objects.filter(
+        conversation=OuterRef("conversation"), created_at__gte=OuterRef("created_at")
+    )
+    turns = Turn.objects.filter(
+        is_uncounted(), ~Exists(is_imported), conversation__owner=user_id, ended_at__gte=since, ended_at__lt=until
+    )
+    sums = turns.order_by().aggregate(answers=Count("pk"), tokens=Sum(EstimatedTokens("usage")))
+    return UncountedAnswers(sums["answers"], sums["tokens"] or 0)
 
 
 def stored_bytes(user_id: int) -> int:

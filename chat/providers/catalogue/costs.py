@@ -23,9 +23,11 @@ def calculate_cost(usage: Usage, prices: Prices, searches: int = 0) -> Decimal |
     billed separately from tokens (cache storage, images) are not included.
     Source: ai.google.dev/gemini-api/docs/pricing.
 
-    Returns `None` if the provider reported no plausible counts, or if a required price is unknown.
+    Returns `None` if the provider reported no plausible counts or not all of them, or if a required price is unknown.
     """
-    if all(tokens is None for tokens in (usage.prompt, usage.tool_use, usage.thoughts, usage.candidates)):
+    if usage.estimated or all(
+        tokens is None for tokens in (usage.prompt, usage.tool_use, usage.thoughts, usage.candidates)
+    ):
         return None
     prompt = _non_negative(usage.prompt)
     cached = min(_non_negative(usage.cached), prompt)

@@ -24,7 +24,7 @@ from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
 from chat.vocabulary.parts import FunctionCall, InlineData, Part, Role, Text
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, UsageReported
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, TextBecameThought, UsageReported
 
 STEP_LIMIT_S = 30.0
 EXCERPT_CHARS = 200
@@ -83,6 +83,8 @@ class Reply:
         match event:
             case PartReceived(Text(text=text)):
                 self.text += text[: TEXT_LIMIT_CHARS - len(self.text)]
+            case TextBecameThought():
+                self.text = ""
             case PartReceived(FunctionCall() as call):
                 self.calls.append(call)
             case UsageReported():

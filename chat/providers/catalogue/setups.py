@@ -77,6 +77,8 @@ class Setup:
     """Whether the model is able to read web pages whose address it is given."""
     functions_beside_tools: bool = False
     """Whether the model takes functions in requests that also name tools of its service."""
+    takes_tools: bool = True
+    """Whether requests may offer tools at all: not to a model that has just refused them (`refused_tools`)."""
     image_output: bool = False
     instruction: str = ""
     """The preset's additional instruction for the model."""

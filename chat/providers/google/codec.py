@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from chat.providers.google.field_names import with_api_names
 from chat.providers.google.wire_parts import own_call_id, part_from_wire, part_to_wire
+from chat.providers.reasons import clean_reason
 from chat.providers.requests import BuiltInTool, Content, FunctionTool, GenerateRequest, ToolChoice
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
@@ -53,6 +55,9 @@ FINISHES: Mapping[str, Finish] = {
     "MISSING_THOUGHT_SIGNATURE": Finish.MISSING_SIGNATURE,
 }
 """Finish reasons of answers and block reasons of prompts. Google adds words without notice."""
+
+REASON_LIMIT_CHARS = 200
+"""A longer word for the end of an answer is cut."""
 
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
 
@@ -174,7 +179,9 @@ def _thinking_config(request: GenerateRequest) -> JSONObject:
 class ChunkDecoder:
     """Turns the chunks of one response into stream events."""
 
-    def __init__(self) -> None:
+    def __init__(self, api_key: str = "") -> None:
+        """`api_key`: removed from what the API says about the end of an answer."""
+        self._api_key = api_key
         self._identity = ResponseIdentified("", "")
 
     def decode(self, chunk: WireObject) -> Iterator[StreamEvent]:
@@ -191,16 +198,24 @@ class ChunkDecoder:
         feedback = chunk.get("promptFeedback")
         if feedback is not None:
             if feedback.get("blockReason") is not None:
-                yield _finished(feedback["blockReason"], feedback.get("blockReasonMessage"))
+                yield self._finished(feedback["blockReason"], feedback.get("blockReasonMessage"))
             yield MetadataReported("promptFeedback", feedback)
         for position, candidate in enumerate(chunk.get("candidates") or ()):
             # A request asks for one candidate. A server may send more, also in chunks of their own.
             index = candidate.get("index")
             if _whole_number(position if index is None else index) == 0:
                 yield from _candidate_events(candidate)
+                if candidate.get("finishReason") is not None:
+                    yield self._finished(candidate["finishReason"], candidate.get("finishMessage"))
         usage = chunk.get("usageMetadata")
         if usage is not None:
             yield UsageReported(_usage(usage), usage)
+
+    def _finished(self, reason: object, message: object) -> Finished:
+        if not isinstance(reason, str):
+            raise TypeError(f"a finish reason must be a string, not {type(reason).__name__}")
+        finish = FINISHES.get(reason, Finish.UNKNOWN)
+        return Finished(finish, reason[:REASON_LIMIT_CHARS], clean_reason(str(message or ""), self._api_key))
 
 
 def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
@@ -216,18 +231,13 @@ def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
             yield MetadataReported(name, value)
             if name in ("groundingMetadata", "urlContextMetadata"):
                 yield sources_in(name, value)
-    if candidate.get("finishReason") is not None:
-        yield _finished(candidate["finishReason"], candidate.get("finishMessage"))
-
-
-def _finished(reason: object, message: object) -> Finished:
-    if not isinstance(reason, str):
-        raise TypeError(f"a finish reason must be a string, not {type(reason).__name__}")
-    return Finished(FINISHES.get(reason, Finish.UNKNOWN), reason, str(message or ""))
 
 
 def _usage(wire: WireObject) -> Usage:
-    return Usage(*(_whole_number(wire.get(name)) for name in TOKEN_COUNTS))
+    usage = Usage(*(_whole_number(wire.get(name)) for name in TOKEN_COUNTS))
+    counts = (usage.prompt, usage.tool_use, usage.thoughts, usage.candidates)
+    # Some gateways leave out the sum.
+    return replace(usage, total=sum(count or 0 for count in counts)) if usage.total is None and any(counts) else usage
 
 
 def _whole_number(value: object) -> int | None:

@@ -6,7 +6,7 @@ The detail of an error never holds the key, even if the other side repeats it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import aiohttp
 from google.auth import exceptions as auth_errors
@@ -26,8 +26,10 @@ from chat.providers.provider_errors import (
     RateLimited,
     SignatureRefused,
     ToolsRefused,
+    ToolsUnsupported,
     Unauthorised,
     Unreachable,
+    refuses_tools,
 )
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
@@ -108,16 +110,29 @@ TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {
 def provider_error(error: Exception, *, http_status: int | None, access: Access) -> ProviderError:
     """Map an error to a ProviderError. `http_status`: HTTP status; `None` if there was no response."""
     if isinstance(error, sdk_errors.APIError):
-        return _error_of_the_api(error.code, error.details, str(error.status or ""), str(error.message or ""), access)
+        status, message = str(error.status or ""), str(error.message or "")
+        return _error_of_the_api(
+            error.code, error.details, status, message, access, says_why=(InvalidRequest, ToolsUnsupported)
+        )
     if isinstance(error, ReportedError):
         report = error.body["error"]
         status, message = str(report.get("status") or ""), str(report.get("message") or "")
-        return _error_of_the_api(error.code, error.body, status, message, access)
+        says_why = (InvalidRequest, Overloaded, ToolsUnsupported)
+        return _error_of_the_api(error.code, error.body, status, message, access, says_why=says_why)
     error_type = _for_access(_type_of_local_error(error, http_status), access)
     return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)
 
 
-def _error_of_the_api(code: object, body: object, status: str, message: str, access: Access) -> ProviderError:
+def _error_of_the_api(
+    code: object,
+    body: object,
+    status: str,
+    message: str,
+    access: Access,
+    *,
+    says_why: Collection[type[ProviderError]],
+) -> ProviderError:
+    """`says_why`: errors whose message is for the reader, too."""
     error_type = _type_by_message(code, message) or _type_by_status(code)
     details = _details(body)
     if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
@@ -127,7 +142,7 @@ def _error_of_the_api(code: object, body: object, status: str, message: str, acc
         _without_keys(f"{code} {status}: {message}", access.api_key),
         status=code if isinstance(code, int) else None,
         retry_after_s=_retry_after_s(details),
-        reason=clean_reason(message, access.api_key) if error_type is InvalidRequest else "",
+        reason=clean_reason(message, access.api_key) if error_type in says_why else "",
     )
 
 
@@ -168,6 +183,8 @@ def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
         return FileRefused
     if code == 400 and TOOLS_MESSAGE.search(message):
         return ToolsRefused
+    if code in (400, 404) and refuses_tools(message):
+        return ToolsUnsupported
     if code in (403, 404) and FILE_MESSAGE.search(message):
         return FileGone
     return None

@@ -94,7 +94,7 @@ class GeminiProvider:
     async def _read(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
         """Yield the events of each network read, and the error that follows them."""
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        parser, decoder = StreamParser(), ChunkDecoder()
+        parser, decoder = StreamParser(), ChunkDecoder(exchange.access.api_key)
         response = await read_within(limit_s, self._clients.open_response(exchange, model))
         while data := await read_piece(response.content, limit_s):
             yield _decode(decoder, parser.feed(data))
@@ -103,7 +103,7 @@ class GeminiProvider:
     async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
         """Yield the events of each chunk of the SDK, and the error that follows them."""
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        decoder = ChunkDecoder()
+        decoder = ChunkDecoder(exchange.access.api_key)
         async with aclosing(self._clients.sdk_chunks(exchange, model)) as chunks:
             read = asyncio.ensure_future(anext(chunks, None))
             try:

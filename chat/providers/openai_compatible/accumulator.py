@@ -15,19 +15,24 @@ Keys of `provider_data`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
 from chat.providers.openai_compatible.chunks import (
+    NATIVE_FINISHES,
     CallDelta,
     Delta,
     ErrorInStream,
     FinishReason,
+    PictureDelta,
     ReasoningDetail,
     TextDelta,
 )
-from chat.providers.openai_compatible.think_tags import ThinkTags
+from chat.providers.openai_compatible.pictures import Pictures, describe
+from chat.providers.openai_compatible.text_marks import Piece as MarkedPiece
+from chat.providers.openai_compatible.text_marks import TextMarks
+from chat.providers.openai_compatible.text_pictures import Piece, TextPictures
 from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
     Finish,
@@ -38,6 +43,7 @@ from chat.vocabulary.stream_events import (
     ResponseIdentified,
     SourcesReported,
     StreamEvent,
+    TextBecameThought,
 )
 
 FINISHES: Mapping[str, Finish] = {
@@ -101,7 +107,13 @@ class Accumulator:
     def __init__(self, *, has_functions: bool) -> None:
         """`has_functions`: whether the request declares functions."""
         self._has_functions = has_functions
-        self._tags = ThinkTags()
+        self._marks = TextMarks()
+        self._reasoning_marks = TextMarks(is_reasoning=True)
+        self._pictures = Pictures()
+        self._divided = {is_reasoning: TextPictures() for is_reasoning in (False, True)}
+        """What divides the answer and the reasoning into text and embedded files."""
+        self._is_reasoning = False
+        """Whether the last text was reasoning."""
         self._calls: list[CallInPieces] = []
         """In the order in which they began."""
         self._open: dict[int | None, CallInPieces] = {}
@@ -115,19 +127,23 @@ class Accumulator:
         self._identity = ResponseIdentified("", "")
         self._finish: Finished | None = None
         self.is_empty = True
-        """Whether the response has no content so far: no text, no reasoning and no call."""
+        """Whether the response has no content so far: no text, no picture, no reasoning and no call."""
 
     def add(self, delta: Delta) -> Iterator[StreamEvent]:
         """Yield the events of one delta. An error is the caller's to raise."""
         match delta:
             case TextDelta():
                 yield from self._text(delta)
+            case PictureDelta(url):
+                yield from self.flush()
+                self.is_empty = False
+                yield from map(PartReceived, self._pictures.parts_of(url))
             case CallDelta():
                 self._add_call(delta)
             case ReasoningDetail(detail):
                 self._add_detail(detail)
-            case FinishReason(reason):
-                self._finish = Finished(FINISHES.get(reason, Finish.UNKNOWN), reason)
+            case FinishReason():
+                self._finish = _finished(delta)
                 yield self._finish
             case ErrorInStream():
                 raise TypeError("an error has no events")
@@ -161,8 +177,10 @@ class Accumulator:
                 yield Finished(Finish.CALL_AS_TEXT, self._finish.reason)
 
     def flush(self) -> Iterator[StreamEvent]:
-        """Yield the text that was held back because it might have been the beginning of a tag."""
-        yield from map(_text_event, self._kept(self._tags.close()))
+        """Yield the text that was held back because it might have been the beginning of a mark or of a picture."""
+        yield from self._divide(self._reasoning_marks.close())
+        yield from self._divide(self._marks.close())
+        yield from self._pieces(self._divided[self._is_reasoning].close())
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
         """Yield a report, unless it is repeated: some servers send the same in each chunk."""
@@ -177,19 +195,44 @@ class Accumulator:
             yield MetadataReported("refusal", True)
         if delta.is_reasoning or delta.is_refusal:
             # Reasoning in a field of its own: tags in the text are then text.
-            yield from self.flush()
-            self._tags.end_start()
-            yield from map(_text_event, self._kept(iter([delta])))
+            yield from self._divide(self._marks.close())
+            self._marks.settle()
+        elif held := self._reasoning_marks.close():
+            yield from self._divide(held)
+        if delta.is_refusal:
+            yield from self._divide([delta])
         else:
-            yield from map(_text_event, self._kept(self._tags.feed(delta.text)))
+            marks = self._reasoning_marks if delta.is_reasoning else self._marks
+            yield from self._divide(marks.feed(delta.text))
 
-    def _kept(self, deltas: Iterator[TextDelta]) -> Iterator[TextDelta]:
-        """Yield the deltas. Keep the answer's text if it has to be examined for calls."""
+    def _divide(self, deltas: Iterable[MarkedPiece]) -> Iterator[StreamEvent]:
+        """Yield texts, and the pictures in them, in their order."""
         for delta in deltas:
+            if isinstance(delta, TextBecameThought):
+                yield from self._pieces(self._divided[self._is_reasoning].close())
+                # What was quoted as code in the thought does not go on in the answer.
+                self._divided[False] = TextPictures()
+                self._texts.clear()
+                yield delta
+                continue
             self.is_empty = False
-            if self._has_functions and not delta.is_reasoning:
-                self._texts.append(delta.text)
-            yield delta
+            if delta.is_reasoning != self._is_reasoning:
+                yield from self._pieces(self._divided[self._is_reasoning].close())
+                self._is_reasoning = delta.is_reasoning
+            yield from self._pieces(self._divided[self._is_reasoning].feed(delta.text))
+
+    def _pieces(self, pieces: Iterable[Piece]) -> Iterator[StreamEvent]:
+        """Yield pieces of a text. The answer's text is kept if it has to be examined for calls."""
+        for piece in pieces:
+            if self._is_reasoning:
+                words = piece if isinstance(piece, str) else piece.source or describe(piece.mime_type, piece.chars)
+                yield PartReceived(Thought(words))
+            elif isinstance(piece, str):
+                if self._has_functions:
+                    self._texts.append(piece)
+                yield PartReceived(Text(piece))
+            else:
+                yield from map(PartReceived, self._pictures.parts_of_file(piece))
 
     def _add_call(self, delta: CallDelta) -> None:
         """Append to an open call, or begin a new one.
@@ -231,9 +274,15 @@ class Accumulator:
             raise ValueError("the function calls and the reasoning of the response hold too much")
 
     def _wrote_call_as_text(self) -> bool:
+        if self._calls or not self._has_functions:
+            return False
         text = "".join(self._texts)
-        return not self._calls and (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
+        has_call = self._marks.has_call or self._reasoning_marks.has_call
+        return has_call or (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
 
 
-def _text_event(delta: TextDelta) -> PartReceived:
-    return PartReceived(Thought(delta.text) if delta.is_reasoning else Text(delta.text))
+def _finished(delta: FinishReason) -> Finished:
+    """Return why the answer ended. The word of the service behind the server is told if the answer is not complete."""
+    finish = NATIVE_FINISHES.get(delta.native) or FINISHES.get(delta.reason, Finish.UNKNOWN)
+    is_said = finish is Finish.STOP or delta.native.lower() == delta.reason.lower()
+    return Finished(finish, delta.reason, "" if is_said else delta.native)

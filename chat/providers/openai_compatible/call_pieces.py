@@ -11,6 +11,7 @@ from chat.vocabulary.parts import JSON, JSONObject
 
 MARKS = re.compile(r'\\.?|["{}]', re.DOTALL)
 """An escaped character, a quotation mark or a brace. A backslash alone is the end of a piece."""
+END_MARKS = re.compile(r"(?:<\|(?:call|end|return)\|>\s*)+\Z")
 
 
 class ObjectEnd:
@@ -92,9 +93,9 @@ class CallInPieces:
 
 
 def parse_arguments(text: str) -> dict[str, JSON] | None:
-    """Return arguments; `None` if they are not a JSON object."""
+    """Return arguments; `None` if they are not a JSON object. Marks of a template may follow the object."""
     try:
-        value = read_json(text)
+        value = read_json(END_MARKS.sub("", text))
     except ValueError:
         return None
     # Groq writes `null` for a function without parameters.

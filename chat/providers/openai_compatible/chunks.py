@@ -7,13 +7,16 @@ type are ignored, because servers add fields and change their types without noti
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON
 from chat.vocabulary.stream_events import (
+    Finish,
     MetadataReported,
     Report,
     ResponseIdentified,
@@ -33,8 +36,25 @@ CHOICES_LIMIT = 8
 SOURCES_LIMIT = 200
 URL_LIMIT_CHARS = 2_000
 """A longer address is left out, because a part of it leads elsewhere."""
+MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:functions\.)?([^\s<]+)")
+NATIVE_FINISHES: Mapping[str, Finish] = {
+    "SAFETY": Finish.SAFETY,
+    "RECITATION": Finish.RECITATION,
+    "LANGUAGE": Finish.LANGUAGE,
+    "BLOCKLIST": Finish.BLOCKLIST,
+    "PROHIBITED_CONTENT": Finish.PROHIBITED_CONTENT,
+    "SPII": Finish.PERSONAL_DATA,
+    "MALFORMED_FUNCTION_CALL": Finish.MALFORMED_CALL,
+    "UNEXPECTED_TOOL_CALL": Finish.UNEXPECTED_CALL,
+    "MALFORMED_RESPONSE": Finish.MALFORMED_RESPONSE,
+    "refusal": Finish.BLOCKED,
+}
+"""Words of services behind a server, which says less itself: `error`, `stop` or `content_filter`."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
+PICTURE_HOLDERS = ("image_url", "url", "image", "source", "inline_data", "inlineData")
+"""Fields that hold a picture or its address, by server."""
+PICTURE_TYPE_FIELDS = ("media_type", "mime_type", "mimeType")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +81,13 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureDelta:
+    """A picture beside the text: a `data:` URI, base64 alone, or an address in the web."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningDetail:
     """A piece of reasoning that must go back as it came (`reasoning_details` of OpenRouter)."""
 
@@ -72,6 +99,8 @@ class FinishReason:
     """The server's own word for why the answer ended."""
 
     reason: str
+    native: str = ""
+    """The word of the service behind the server, cleaned for people (`native_finish_reason` of OpenRouter)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +110,11 @@ class ErrorInStream:
     error: JSON
 
 
-Delta: TypeAlias = TextDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
+Delta: TypeAlias = TextDelta | PictureDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
 
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
-    """Yield the content of one chunk: identity, text, calls, metadata, finish reason, usage, and an error last."""
+    """Yield the content of one chunk: identity, text, pictures, calls, metadata, finish, usage, and an error last."""
     identity = ResponseIdentified(
         as_text(chunk.get("id"))[:WORD_LIMIT_CHARS], as_text(chunk.get("model"))[:WORD_LIMIT_CHARS]
     )
@@ -101,8 +130,12 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     elif chunk.get("object") == "error" or ("choices" not in chunk and ("message" in chunk or "detail" in chunk)):
         # Older servers have the fields of the error at the top.
         yield ErrorInStream(dict(chunk))
-    elif any(choice.get("finish_reason") == "error" for choice in choices):
-        yield ErrorInStream("The server ended the answer with the finish reason “error”.")
+    else:
+        for choice in choices:
+            native = _native_reason(choice)
+            if choice.get("finish_reason") == "error" and native not in NATIVE_FINISHES:
+                word = f" ({native})" if native else ""
+                yield ErrorInStream(f"The server ended the answer with the finish reason “error”{word}.")
 
 
 def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
@@ -111,6 +144,9 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     yield from _content(delta.get("content"))
     if refusal := as_text(delta.get("refusal")):
         yield TextDelta(refusal, is_refusal=True)
+    for holder in (delta, as_object(choice.get("message"))):
+        images = holder.get("images")
+        yield from _pictures(images if isinstance(images, list) else [])
     for call in as_objects(delta.get("tool_calls")):
         yield _call(call)
     if function := as_object(delta.get("function_call")):
@@ -120,7 +156,11 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     if sources := _sources(pages):
         yield SourcesReported("annotations", sources)
     if reason := as_text(choice.get("finish_reason")):
-        yield FinishReason(reason[:WORD_LIMIT_CHARS])
+        yield FinishReason(reason[:WORD_LIMIT_CHARS], _native_reason(choice))
+
+
+def _native_reason(choice: WireObject) -> str:
+    return clean_reason(as_text(choice.get("native_finish_reason")))
 
 
 def _reasoning(delta: WireObject) -> Iterator[Delta]:
@@ -135,7 +175,7 @@ def _reasoning(delta: WireObject) -> Iterator[Delta]:
 
 
 def _content(content: object) -> Iterator[Delta]:
-    """Yield the text. Some servers send a list of texts and thoughts in place of a string."""
+    """Yield the text. Some servers send a list of texts, thoughts and pictures in place of a string."""
     if isinstance(content, str):
         if content:
             yield TextDelta(content)
@@ -147,6 +187,29 @@ def _content(content: object) -> Iterator[Delta]:
             yield TextDelta("".join(texts), is_reasoning=True)
         elif text := as_text(item.get("text")):
             yield TextDelta(text)
+        elif "image" in as_text(item.get("type")):
+            yield from _pictures([item])
+
+
+def _pictures(items: list[object]) -> Iterator[Delta]:
+    for item in items:
+        if url := _picture_url(item):
+            yield PictureDelta(url)
+
+
+def _picture_url(item: object) -> str:
+    """Return the address of a picture, for which servers have several forms; empty if there is none."""
+    if isinstance(item, str):
+        return item
+    fields = as_object(item)
+    for name in PICTURE_HOLDERS:
+        if name in fields and (url := _picture_url(fields[name])):
+            return url
+    data = as_text(fields.get("b64_json")) or as_text(fields.get("data"))
+    if not data or data.startswith("data:"):
+        return data
+    mime_type = next((text for name in PICTURE_TYPE_FIELDS if (text := as_text(fields.get(name)))), "image/png")
+    return f"data:{mime_type};base64,{data}"
 
 
 def _call(wire: WireObject) -> CallDelta:
@@ -155,10 +218,16 @@ def _call(wire: WireObject) -> CallDelta:
     return CallDelta(
         index=_index(wire.get("index")),
         id=as_text(wire.get("id")),
-        name=as_text(function.get("name"))[:WORD_LIMIT_CHARS],
+        name=_function_name(as_text(function.get("name"))[:WORD_LIMIT_CHARS]),
         arguments=json.dumps(arguments) if isinstance(arguments, dict) else as_text(arguments),
         fields={key: value for key, value in wire.items() if key not in CALL_KEYS and value is not None} or None,
     )
+
+
+def _function_name(name: str) -> str:
+    """Return the name without what gpt-oss writes around it: `to=functions.run_python<|channel|>commentary`."""
+    match = MARKED_NAME.match(name)
+    return match[1] if match else name
 
 
 def _reports(chunk: WireObject) -> Iterator[Report]:

@@ -21,7 +21,9 @@ from chat.providers.provider_errors import (
     Overloaded,
     ProviderError,
     RateLimited,
+    ToolsUnsupported,
     Unauthorised,
+    refuses_tools,
 )
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import read_json
@@ -135,12 +137,14 @@ def provider_error(
 
     Its detail begins with the status.
     """
+    ends_an_answer = status is None
     status = report.status if status is None else status
     words = (status, report.code or report.type, report.summary or report.message)
     detail = " ".join(str(one) for one in words if one)[:MESSAGE_LIMIT_CHARS]
     error_type = _type_by_content(report, status) or _type_by_status(status)
     retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
-    reason = clean_reason(report.message, api_key) if error_type is InvalidRequest else ""
+    says_why = error_type in (InvalidRequest, ToolsUnsupported) or (error_type is Overloaded and ends_an_answer)
+    reason = clean_reason(report.message, api_key) if says_why else ""
     return error_type(without_key(detail, api_key), status=status, retry_after_s=retry_after_s, reason=reason)
 
 
@@ -160,6 +164,8 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
         return ContextTooLong
     if status in (None, 400, 422) and (words & FILE_CODES or FILE_MESSAGE.search(report.message)):
         return FileRefused
+    if status in (None, 400, 404, 422, 500, 501) and refuses_tools(report.message):
+        return ToolsUnsupported
     if words & MODEL_CODES or (status == 400 and NO_MODEL_MESSAGE.search(report.message)):
         return ModelNotFound
     if status == 404:

@@ -38,6 +38,8 @@ from chat.vocabulary.parts import (
     Unsupported,
 )
 
+OWN_PICTURE = "[The picture that you made:]"
+"""Stands before a picture of an answer, because this protocol takes pictures in messages of the user only."""
 BRIDGE = "I have the results."
 """The assistant's message between a result and a message of the user, where a server demands one."""
 
@@ -123,6 +125,7 @@ class MessageWriter:
             self._add_user([_text_content(state)])
 
     def _write_answer(self, content: Content) -> None:
+        has_code = any(isinstance(part, CodeExecutionResult) for part in content.parts)
         for part in content.parts:
             match part:
                 case Text():
@@ -133,6 +136,8 @@ class MessageWriter:
                     self._assistant.calls.append(self._call(part, is_own=content.is_own))
                 case ExecutableCode():
                     self._assistant.text.append(_fenced(part.code, part.language.lower()))
+                case InlineData() if not has_code:
+                    self._add_result(part, before=OWN_PICTURE)
                 case CodeExecutionResult() | InlineData() | FileData():
                     self._add_result(part)
                 case FunctionResponse() | ToolCall() | ToolResponse() | Display() | Unsupported():
@@ -147,9 +152,14 @@ class MessageWriter:
         details = part.provider_data.get("reasoning_details")
         self._assistant.details += details if isinstance(details, list) else []
 
-    def _add_result(self, part: CodeExecutionResult | InlineData | FileData) -> None:
-        """Write what code printed or drew as a message of the user, unless calls wait for their results."""
+    def _add_result(self, part: CodeExecutionResult | InlineData | FileData, *, before: str = "") -> None:
+        """Write what code printed or drew, or a picture, as a message of the user, unless calls wait for their results.
+
+        `before`: text that stands before it.
+        """
         contents = self._user_content(part)
+        if contents and before:
+            contents.insert(0, _text_content(before))
         if self._assistant.calls:
             self._assistant.text += [str(one["text"]) for one in contents if isinstance(one, dict) and "text" in one]
             return
@@ -160,7 +170,8 @@ class MessageWriter:
         """Append the assistant's message, if it has anything to say."""
         written, self._assistant = self._assistant, _Assistant()
         text = "".join(written.text)
-        if not (text or written.calls):
+        if not (text.strip() or written.calls):
+            # Between two pictures there may be white space alone, which some servers refuse.
             return
         message: JSONObject = {"role": "assistant", "content": text or None}
         if written.calls:

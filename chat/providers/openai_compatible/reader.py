@@ -9,17 +9,18 @@ from itertools import chain
 
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
-from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of, without_key
+from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
 from chat.providers.openai_compatible.pace import Pace
 from chat.providers.openai_compatible.transport import Response, read_all
 from chat.providers.provider_errors import MalformedResponse, ProviderError
+from chat.providers.reasons import clean_reason
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import read_json
 from chat.vocabulary.stream_events import Finish, Finished, StreamEvent
 
 END_LIMIT_S = 0.2
-EVENT_LIMIT_BYTES = 1024 * 1024
-"""Longest event of a stream. Some servers send a whole function call in one event."""
+EVENT_LIMIT_BYTES = 32 * 1024 * 1024
+"""Longest event of a stream, and longest response that is no stream. It holds a picture of 24 MB, as base64."""
 RESPONSE_LIMIT_BYTES = 256 * 1024 * 1024
 """Longest stream. Each token has a chunk of some hundred bytes."""
 PAUSE_BYTES = 2 * 1024
@@ -50,20 +51,27 @@ class ResponseReader:
         much work rests (`Pace`).
         """
         pace = Pace()
-        async with aclosing(self._network_reads(response)) as network_reads:
-            async for lists in network_reads:
-                pace.begin()
-                for events in lists:
-                    pace.end()
-                    yield events
-                    await pace.rest()
+        try:
+            async with aclosing(self._network_reads(response)) as network_reads:
+                async for lists in network_reads:
                     pace.begin()
+                    for events in lists:
+                        pace.end()
+                        yield events
+                        await pace.rest()
+                        pace.begin()
+        except ProviderError as error:
+            # The connection has broken. A picture that was being received is described.
+            self.error = error
+            yield list(self._accumulator.flush())
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
         """Yield an iterator over the events of each network read. It parses a little for each list."""
         if not response.is_stream:
             # The server does not stream, or reports an error with status 200.
-            yield chain(self._collect(_single_event(await read_all(response.body))), self._end(is_done=True))
+            yield chain(
+                self._collect(_single_event(await read_all(response.body, EVENT_LIMIT_BYTES))), self._end(is_done=True)
+            )
             return
         parser = EventParser(EVENT_LIMIT_BYTES)
         async with aclosing(response.body) as body:
@@ -146,7 +154,7 @@ class ResponseReader:
 
 def malformed_call(report: ReportedError, api_key: str) -> Finished:
     """Return the end of an answer whose function call the server refused."""
-    return Finished(Finish.MALFORMED_CALL, report.code, without_key(report.message, api_key))
+    return Finished(Finish.MALFORMED_CALL, report.code, clean_reason(report.message, api_key))
 
 
 async def _read_to_end(body: AsyncGenerator[bytes, None]) -> None:

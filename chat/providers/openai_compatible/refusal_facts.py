@@ -53,11 +53,6 @@ NAMED = (
 """How a message names a parameter. A mere word is not enough, because messages may repeat what a user has written."""
 EFFORT_NONE_MESSAGE = re.compile(r"function tools with reasoning_effort are not supported", re.IGNORECASE)
 REASONING_MESSAGE = re.compile(r"reasoning_content.{0,60}must be passed back", re.IGNORECASE)
-TOOLS_MESSAGE = re.compile(
-    r"tools param requires --jinja|requires --enable-auto-tool-choice|does not support (?:tools|function)"
-    r"|no endpoints found that support tool use",
-    re.IGNORECASE,
-)
 SYSTEM_MESSAGE = re.compile(r"does not support '?(?:system|developer)'?|(?:system|developer) role", re.IGNORECASE)
 IMAGES_MESSAGE = re.compile(
     r"image input is not supported|does not support image|unknown variant `image_url`|not a multimodal model",
@@ -79,8 +74,6 @@ def facts_after_refusal(
         return _with_demand(EFFORT_NONE, facts)
     if REASONING_MESSAGE.search(message):
         return _with_demand(REASONING, facts)
-    if "tools" in body and TOOLS_MESSAGE.search(message):
-        return replace(facts, functions=False)
     if SYSTEM_MESSAGE.search(message) and _has_system(body):
         return replace(facts, refuses=facts.refuses | {"system"})
     named = next((name for name in REFUSABLE if name in body and _is_refused(name, parameter, message)), "")

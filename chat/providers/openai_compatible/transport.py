@@ -229,11 +229,11 @@ def _read_answer(body: bytes, path: str) -> JSON:
     return value
 
 
-async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:
+async def read_all(body: AsyncGenerator[bytes, None], limit_bytes: int = UNARY_LIMIT_BYTES) -> bytes:
     """Return a whole body. Raises MalformedResponse if it is too long."""
     read = bytearray()
     async for piece in body:
         read += piece
-        if len(read) > UNARY_LIMIT_BYTES:
-            raise MalformedResponse(f"The response is longer than {UNARY_LIMIT_BYTES} bytes.")
+        if len(read) > limit_bytes:
+            raise MalformedResponse(f"The response is longer than {limit_bytes} bytes.")
     return bytes(read)

@@ -140,3 +140,12 @@ def test_kernels_of_the_service_are_counted(settings: Settings, tmp_path: Path) 
         settings.KERNEL_SERVICE_DIR = service.directory
         assert "0 in use, 0 kept ready. The service is stopped." in get_page(make_operator())
     assert "The service for Python sessions does not run on this machine." in get_page(make_operator())
+
+
+def test_turns_that_are_not_counted_are_named_beside_the_tokens() -> None:
+    message = make_model_message(make_conversation())
+    Turn.objects.filter(pk=message.turn.pk).update(
+        usage={"total": None, "estimated": 1_500}, first_part_at=timezone.now()
+    )
+    text = " ".join(ParsedHtml(get_page(make_operator())).only("dl").text.split())
+    assert "Tokens0 and 1 turn whose tokens are not known (about 1,500, estimated)" in text

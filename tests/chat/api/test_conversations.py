@@ -171,6 +171,7 @@ def test_usage_counts_every_answer(client: Client, owner: User) -> None:
         "candidates": 8,
         "cached": 0,
         "total": 19,
+        "estimated": 0,
         "cost": "0.12300000",
     }
 

@@ -181,7 +181,15 @@ async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
         ("status", {"status": "done"}),
         (
             "usage",
-            {"prompt": 3, "tool_use": None, "thoughts": None, "candidates": 4, "cached": None, "total": 7},
+            {
+                "prompt": 3,
+                "tool_use": None,
+                "thoughts": None,
+                "candidates": 4,
+                "cached": None,
+                "total": 7,
+                "estimated": None,
+            },
         ),
         ("done", {"finish_reason": "STOP", "message_id": str(turn.message_id)}),
     ]

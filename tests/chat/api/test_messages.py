@@ -82,6 +82,7 @@ def test_messages_hold_their_attachments_and_usage(client: Client, owner: User) 
         "candidates": 4,
         "cached": None,
         "total": 7,
+        "estimated": None,
     }
     assert answer["attachments"] == [
         {

@@ -29,6 +29,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
+from chat.vocabulary.stream_events import TextBecameThought
 from tests.attachments.conftest import png
 from tests.chat.api.logs import LiveTurn
 
@@ -210,6 +211,15 @@ def test_second_attempt_follows_the_thoughts_of_the_first() -> None:
         ("thought", {"delta": "Hm."}),
         ("text", {"delta": "An "}),
         ("text", {"delta": "answer."}),
+    ]
+
+
+def test_text_that_was_a_thought_is_reset() -> None:
+    live = LiveTurn.create()
+    live.receive(Text(text="Hm"), Text(text="."), TextBecameThought(), Text(text="An answer."))
+    assert contents_of(live.turn)[3:] == [
+        ("reset", {"part_index": 0, "kind": "thought", "text": "Hm."}),
+        ("text", {"delta": "An answer."}),
     ]
 
 

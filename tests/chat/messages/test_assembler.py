@@ -25,7 +25,15 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
+from chat.vocabulary.stream_events import (
+    Finish,
+    Finished,
+    PartReceived,
+    StreamEvent,
+    TextBecameThought,
+    Usage,
+    UsageReported,
+)
 from tests.attachments.conftest import png
 
 SIGNED = {"thought_signature": "c2lnbmVk"}
@@ -158,6 +166,14 @@ def test_image_without_code_is_no_graph() -> None:
     assert not attachment.is_graph
     [attachment] = assemble(image(png(1)), is_code_offered=True).attachments
     assert attachment.is_graph
+
+
+def test_picture_of_a_model_is_no_graph_beside_code_of_a_function() -> None:
+    assembler = make_assembler()
+    for part, made_by in ((CODE, "c"), (result("ok"), "c"), (image(png(1)), "c"), (image(png(2)), "")):
+        assembler.add(PartReceived(part), made_by=made_by)
+    assert [one.is_graph for one in assembler.answer.attachments] == [True, False]
+    assert assembler.answer.text == "\n[GRAPH:0]\n\n[IMAGE:1]\n"
 
 
 @pytest.mark.parametrize(
@@ -303,6 +319,19 @@ def test_restarted_attempt_keeps_its_thoughts_and_its_cost() -> None:
     changes += assembler.add(UsageReported(Usage(total=7)))
     assert without_durations(assembler.answer.parts) == [Thought("hm"), Thought("again")]
     assert assembler.answer.usage == Usage(total=12)
+    check_log(changes, assembler.answer)
+
+
+def test_text_that_was_a_thought_lasts_from_its_first_piece_and_leaves_earlier_rounds_alone() -> None:
+    clock = [0.0]
+    assembler = Assembler(is_code_offered=False, new_id=str, now_s=lambda: clock[0])
+    changes = assembler.add(PartReceived(Text("earlier"))) + assembler.start_round()
+    changes += assembler.add(PartReceived(Text("h")))
+    clock[0] = 2.0
+    changes += assembler.add(PartReceived(Text("m"))) + assembler.add(TextBecameThought())
+    clock[0] = 3.0
+    changes += assembler.add(PartReceived(Text("4")))
+    assert assembler.answer.parts == [Text("earlier"), Thought("hm", round=1, duration_ms=3_000), Text("4", round=1)]
     check_log(changes, assembler.answer)
 
 

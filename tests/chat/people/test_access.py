@@ -103,6 +103,8 @@ ROUTES = {
     "c/<uuid:conversation_id>/restore/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/messages/<uuid:message_id>/feedback/": Route(get=signed_in(405), post=owner_only(400)),
     "messages/<uuid:message_id>/text/": Route(get=owner_only(200), post=signed_in(405)),
+    # A browser without scripts gets a page that holds the group.
+    "messages/<uuid:message_id>/parts/<int:part>/blocks/<int:number>/": Route(get=owner_only(302), post=signed_in(405)),
     "c/<uuid:conversation_id>/export/<slug:format_name>/": Route(get=owner_only(200), post=signed_in(405)),
     "export/": Route(get=signed_in(200), post=signed_in(405)),
     "import/": Route(get=signed_in(200), post=signed_in(400)),
@@ -218,6 +220,7 @@ class World:
     def path(self, route: str) -> str:
         path = route.replace("<uuid:conversation_id>", str(self.conversation.pk))
         path = path.replace("<uuid:message_id>", str(self.message.pk))
+        path = path.replace("<int:part>", "0").replace("<int:number>", "1")
         path = path.replace("<slug:format_name>", "json").replace("<any_path:rest>", "nothing/")
         path = path.replace("<str:key>", "unknown").replace("(?P<key>[^/]+)", "unknown")
         path = path.replace("(?P<uidb36>[0-9A-Za-z]+)", "1").replace("^", "").removesuffix("$")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
-from chat.vocabulary.parts import FunctionCall, JSONObject, Role, Text, Thought
-from chat.vocabulary.stream_events import Finished, PartReceived, StreamEvent, UsageReported
+from chat.vocabulary.parts import FunctionCall, InlineData, JSONObject, Part, Role, Text, Thought
+from chat.vocabulary.stream_events import Finished, PartReceived, StreamEvent, TextBecameThought, UsageReported
 from tests.openai_server.shapes import Expected, ExpectedCall
 
 QUESTION = Content(Role.USER, (Text("What is it?"),))
@@ -25,12 +25,18 @@ class ReadAnswer:
 
     def content(self) -> Expected:
         """Return what was read, in the form in which it is expected."""
-        parts = [event.part for event in self.events if isinstance(event, PartReceived)]
+        parts: list[Part] = []
+        for event in self.events:
+            if isinstance(event, PartReceived):
+                parts.append(event.part)
+            elif isinstance(event, TextBecameThought):
+                parts = [Thought(part.text) if isinstance(part, Text) else part for part in parts]
         finishes = [event.finish for event in self.events if isinstance(event, Finished)]
         usages = [event.usage for event in self.events if isinstance(event, UsageReported)]
         return Expected(
             text="".join(part.text for part in parts if isinstance(part, Text)),
             reasoning="".join(part.text for part in parts if isinstance(part, Thought)),
+            pictures=len([part for part in parts if isinstance(part, InlineData)]),
             calls=tuple(ExpectedCall(part.name, part.arguments) for part in parts if isinstance(part, FunctionCall)),
             # An error is the end, whatever the server had said before.
             finish=finishes[-1] if finishes and self.error is None else None,

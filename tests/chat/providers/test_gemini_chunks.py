@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from chat.providers.google.codec import ChunkDecoder
 from chat.providers.google.stream_parser import StreamParser
-from chat.vocabulary.stream_events import PartReceived, StreamEvent
+from chat.providers.reasons import REASON_LIMIT_CHARS
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
 from tests.chat.providers.conftest import parts_of
 from tests.chat.providers.normal_form import part_in_normal_form
 from tests.chat.providers.wire_strategies import CHUNKS
@@ -56,3 +57,19 @@ def test_space_after_the_field_name_of_an_event_is_optional() -> None:
         {"responseId": "a"},
         {"responseId": "b"},
     ]
+
+
+def test_message_about_the_end_is_short_and_holds_no_key_and_no_markup() -> None:
+    message = "Malformed function call: <b>print</b>(key='secret-1')\u202e AIzaSyA12345678901234567890 " + "x y " * 200
+    candidate = {"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": message}
+    [finished] = ChunkDecoder("secret-1").decode({"candidates": [candidate]})
+    assert isinstance(finished, Finished)
+    assert (finished.finish, finished.reason) == (Finish.MALFORMED_CALL, "MALFORMED_FUNCTION_CALL")
+    assert finished.message.startswith("Malformed function call: print (key='[removed]') [removed] x y")
+    assert len(finished.message) <= REASON_LIMIT_CHARS
+
+
+def test_sum_that_a_gateway_leaves_out_is_added_up() -> None:
+    [report] = ChunkDecoder().decode({"usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 3}})
+    assert isinstance(report, UsageReported)
+    assert report.usage == Usage(prompt=20, candidates=3, total=23)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
+from google.genai.errors import APIError
 
 from chat.messages.notices import ERRORS, notice_of
 from chat.providers.google.access import Access
@@ -59,9 +60,12 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
     assert notice.sentence.endswith("choose another model. The service says: “Bad field `x`, key [removed].”")
 
 
-def test_only_refused_requests_give_a_reason() -> None:
+def test_refused_requests_and_answers_that_are_given_up_give_a_reason() -> None:
     assert not error_of(403, "Permission denied.", DEVELOPER_API).reason
-    assert not error_of(503, "Overloaded by someone.", DEVELOPER_API).reason
+    message = f"Out of <i>capacity</i>, key {KEY}."
+    assert error_of(503, message, DEVELOPER_API).reason == "Out of capacity , key [removed]."
+    refused = APIError(503, {"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
+    assert not provider_error(refused, http_status=503, access=DEVELOPER_API).reason
     local = provider_error(ValueError("a defect of ours"), http_status=None, access=DEVELOPER_API)
     assert (type(local), local.reason) == (InvalidRequest, "")
     notice = notice_of(status="failed", error_code=local.code, finish_message=local.reason)

@@ -369,3 +369,31 @@ def test_address_that_is_too_long_is_no_source() -> None:
 def test_values_of_unexpected_types_are_ignored(chunk: object) -> None:
     if isinstance(chunk, dict):
         events_of([chunk])
+
+
+@pytest.mark.parametrize(
+    ("reason", "native", "finished"),
+    [
+        ("stop", "end_turn", Finished(Finish.STOP, "stop")),
+        ("stop", "MALFORMED_FUNCTION_CALL", Finished(Finish.MALFORMED_CALL, "stop", "MALFORMED_FUNCTION_CALL")),
+        ("error", "MALFORMED_FUNCTION_CALL", Finished(Finish.MALFORMED_CALL, "error", "MALFORMED_FUNCTION_CALL")),
+        ("content_filter", "SAFETY", Finished(Finish.SAFETY, "content_filter", "SAFETY")),
+        ("content_filter", "sensitive <b>words</b>", Finished(Finish.BLOCKED, "content_filter", "sensitive words")),
+        ("length", "LENGTH", Finished(Finish.LENGTH, "length")),
+        ("length", ["max_tokens"], Finished(Finish.LENGTH, "length")),
+    ],
+)
+def test_word_of_the_service_behind_a_server_is_kept_if_the_answer_is_not_complete(
+    reason: str, native: JSON, finished: Finished
+) -> None:
+    chunk = text("I compute it.", reason)
+    chunk["choices"][0]["native_finish_reason"] = native
+    assert [event for event in events_of([chunk]) if isinstance(event, Finished)] == [finished]
+    assert not any(isinstance(delta, ErrorInStream) for delta in deltas_of(chunk))
+
+
+def test_error_that_ends_an_answer_names_the_word_of_the_service_behind_the_server() -> None:
+    chunk = text("Par", "error")
+    chunk["choices"][0]["native_finish_reason"] = "OVERHEATED"
+    *_, error = deltas_of(chunk)
+    assert error == ErrorInStream("The server ended the answer with the finish reason “error” (OVERHEATED).")

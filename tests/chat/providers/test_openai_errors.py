@@ -24,6 +24,7 @@ from chat.providers.provider_errors import (
     Overloaded,
     ProviderError,
     RateLimited,
+    ToolsUnsupported,
     Unauthorised,
 )
 from chat.vocabulary.parts import JSON
@@ -165,13 +166,6 @@ BODY: dict[str, Any] = {
             ModelFacts(refuses=frozenset({"max_tokens"})),
         ),
         (422, {"message": "extra_forbidden: body.stream_options"}, ModelFacts(refuses=frozenset({"stream_options"}))),
-        (500, {"message": "tools param requires --jinja flag"}, ModelFacts(functions=False)),
-        (400, {"message": "registry/gemma3 does not support tools"}, ModelFacts(functions=False)),
-        (
-            400,
-            {"message": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'},
-            ModelFacts(functions=False),
-        ),
         (
             400,
             {
@@ -195,6 +189,43 @@ BODY: dict[str, Any] = {
 def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[str, Any], facts: ModelFacts) -> None:
     report = report_of({"error": error})
     assert facts_after_refusal(status, report.parameter, report.message, BODY, ModelFacts()) == facts
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "expected"),
+    [
+        (500, "tools param requires --jinja flag", ToolsUnsupported),
+        (400, "registry/gemma3 does not support tools", ToolsUnsupported),
+        (
+            400,
+            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+            ToolsUnsupported,
+        ),
+        (404, "No endpoints found that support tool use. Try disabling “run_python”.", ToolsUnsupported),
+        (400, "Function calling is not enabled for this model", ToolsUnsupported),
+        (400, "tools is not supported in this model.", ToolsUnsupported),
+        (400, "`tool calling` is not supported with this model", ToolsUnsupported),
+        (422, "deepseek-reasoner does not support Function Calling", ToolsUnsupported),
+        (400, "Unsupported parameter: 'tools' is not supported with this model.", ToolsUnsupported),
+        (400, "Function tools are not supported for gpt-9 in /v1/chat/completions. Use /v1/responses.", InvalidRequest),
+        (400, "Tools are not supported here. Please use the Responses API.", InvalidRequest),
+        (400, "Invalid schema for function 'run_python': 'oneOf' is not permitted.", InvalidRequest),
+        (400, "tools[0].function.strict: this keyword is not supported", InvalidRequest),
+        (400, "Unsupported parameter: 'parallel_tool_calls'", InvalidRequest),
+        (400, "top_p is not supported", InvalidRequest),
+        (400, "response_format is not supported when using tools", InvalidRequest),
+        (400, "Function calling is not supported with thinking enabled", InvalidRequest),
+        (403, "Your plan does not allow tool use", Unauthorised),
+        (400, "Image input is not supported together with tools", InvalidRequest),
+        (400, "Tool call id abc not found; parallel tool calls are not supported", InvalidRequest),
+        (400, 'Invalid value: "tools are not supported here, she said"', InvalidRequest),
+        (401, "tools are not supported", Unauthorised),
+    ],
+)
+def test_refused_tools_are_told_from_other_refusals(status: int, message: str, expected: type[ProviderError]) -> None:
+    error = provider_error(report_of({"error": {"message": message}}), status=status, headers={}, api_key="")
+    assert type(error) is expected
+    assert bool(error.reason) is isinstance(error, InvalidRequest)
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,7 @@ async def test_key_in_the_error_about_a_malformed_call_is_masked(
     server.answer = answer
     read = await read_answer(provider, make_request("m"))
     [finished] = [event for event in read.events if isinstance(event, Finished)]
-    assert finished.message == "bad call; auth [key]"
+    assert finished.message == "bad call; auth [removed]"
 
 
 async def test_characters_that_no_database_stores_do_not_stand_in_an_error(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.dialects import DIALECTS, GENERIC, Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.openai_compatible.messages import OWN_PICTURE
 from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, REASONING
 from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel
 from chat.vocabulary.parts import (
@@ -272,3 +273,14 @@ def test_rules_hold_for_every_conversation(answers: list[tuple[list[Part], int]]
     assert not waiting
     spoken = [message["role"] for message in written[1:] if message["role"] != "tool"]
     assert all(left != right or left == "assistant" for left, right in pairwise(spoken))
+
+
+def test_picture_of_an_answer_stands_in_a_message_of_the_user() -> None:
+    picture = InlineData("image/png", "a.png", PNG)
+    question, *answer, last = messages_of(
+        user(Text("Draw.")), model(Text("Here:"), picture, Text("\n\n"), picture), user(Text("Blue."))
+    )[1:]
+    assert [message["role"] for message in answer] == ["assistant"]
+    kinds = [part.get("text", part["type"]) for part in last["content"]]
+    assert kinds == [OWN_PICTURE, "image_url", OWN_PICTURE, "image_url", "Blue."]
+    assert question["content"] == "Draw."

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
+import random
 import time
 from collections.abc import AsyncGenerator, Iterable
 
 import pytest
+from PIL import Image
 
 from chat.providers.openai_compatible import reader as reader_module
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import Delta
 from chat.providers.openai_compatible.pace import WORK_S
-from chat.providers.openai_compatible.reader import EVENT_LIMIT_BYTES, PAUSE_BYTES, PAUSE_STEPS, ResponseReader
-from chat.providers.openai_compatible.transport import Response
-from chat.providers.provider_errors import MalformedResponse, Overloaded
+from chat.providers.openai_compatible.reader import PAUSE_BYTES, PAUSE_STEPS, ResponseReader
+from chat.providers.openai_compatible.transport import UNARY_LIMIT_BYTES, Response
+from chat.providers.provider_errors import MalformedResponse, Overloaded, ProviderError, Stalled, Unreachable
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import BRACKETS_LIMIT, VALUES_LIMIT, read_json
-from chat.vocabulary.parts import Text
+from chat.vocabulary.parts import InlineData, Text
 from chat.vocabulary.stream_events import Finished, PartReceived, StreamEvent
 
 ERROR = b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n'
@@ -132,14 +136,42 @@ async def test_nothing_follows_an_error_at_the_end(end: bytes) -> None:
     assert not any(isinstance(event, Finished) for event in events)
 
 
-async def test_event_of_this_provider_is_limited() -> None:
+async def test_event_of_this_provider_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "EVENT_LIMIT_BYTES", 10_000)
     reader = make_reader()
-    events = await read(reader, text("a"), *text("b" * EVENT_LIMIT_BYTES).partition(b"content")[::2], text("c"))
+    events = await read(reader, text("a"), *text("b" * 10_000).partition(b"content")[::2], text("c"))
     assert texts_of(events) == ["a"]
     assert isinstance(reader.error, MalformedResponse)
     reader = make_reader()
-    assert texts_of(await read(reader, text("b" * (EVENT_LIMIT_BYTES // 2)))) == ["b" * (EVENT_LIMIT_BYTES // 2)]
+    assert texts_of(await read(reader, text("b" * 5_000))) == ["b" * 5_000]
     assert reader.error is None
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+async def test_event_may_hold_a_picture_of_some_megabytes(is_stream: bool) -> None:
+    out = io.BytesIO()
+    Image.frombytes("RGB", (1_000, 2_500), random.Random(1).randbytes(7_500_000)).save(out, "PNG", compress_level=0)
+    event = text(f"![image](data:image/png;base64,{base64.b64encode(out.getvalue()).decode()})")
+    assert len(event) > UNARY_LIMIT_BYTES
+    reader = make_reader()
+    body = event if is_stream else event.removeprefix(b"data: ")
+    pieces = [body[start : start + PIECE_BYTES] for start in range(0, len(body), PIECE_BYTES)]
+    [picture] = [
+        event.part for event in await read(reader, *pieces, is_stream=is_stream) if isinstance(event, PartReceived)
+    ]
+    assert picture == InlineData("image/png", data=out.getvalue())
+
+
+@pytest.mark.parametrize("error", [Stalled("silent"), Unreachable("reset")])
+async def test_picture_is_described_if_the_connection_breaks(error: ProviderError) -> None:
+    async def broken() -> AsyncGenerator[bytes, None]:
+        yield text("Look: ![image](data:image/png;base64,iVBORw0KGgoAAAAN")
+        raise error
+
+    reader = make_reader()
+    events = [event async for events in reader.read(Response(True, broken())) for event in events]
+    assert texts_of(events) == ["Look: ", "(An image that cannot be shown: image/png, 12 bytes)"]
+    assert reader.error is error
 
 
 async def test_stream_that_is_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

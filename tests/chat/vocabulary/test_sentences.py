@@ -29,6 +29,7 @@ MODULES = (
     "chat/page/relay/socket_revalidation.py",
     "chat/library/project_forms.py",
     "chat/python/session_panel.py",
+    "chat/providers/catalogue/refused_tools.py",
     "chat/answering/turns/draining.py",
     "chat/answering/turns/engine_choice.py",
     "chat/python/tool_set/engine_rules.py",

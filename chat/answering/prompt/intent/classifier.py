@@ -1,4 +1,4 @@
-"""A logistic regression over the points of the rules, the signals of a text, and its n-grams.
+"""A logistic regression over the points of the rules, the signals and groups of words of a text, and its n-grams.
 
 `weights.tsv` holds the weights. `make setup` trains them from the labelled prompts; the repository does not hold them.
 Without them, the rules decide alone.
@@ -53,6 +53,8 @@ def extract_features(facts: Facts, points: int) -> Features:
         "code": facts.has_code,
         "only python": facts.is_only_python,
         "data": facts.has_data,
+        "data file": facts.names_data_file,
+        "quantity of data": facts.names_quantity_of_data,
         "before": facts.ran_code_before,
         "short": facts.is_short,
         "short data": facts.has_data and facts.is_short,
@@ -74,6 +76,7 @@ def extract_features(facts: Facts, points: int) -> Features:
         "long": len(facts.prose) > 200,
     }
     signals = {f"[{name}]": SIGNAL_VALUE for name, is_true in conditions.items() if is_true}
+    signals |= {f"[word: {group}]": SIGNAL_VALUE for group in facts.word_counts}
     limited_points = max(-POINTS_LIMIT, min(POINTS_LIMIT, points - POINTS_OFFSET))
     # Rules know words of three languages. Where they know none of a text, their silence says less.
     signals[POINTS if facts.word_counts else POINTS_WITHOUT_WORDS] = limited_points * POINTS_VALUE

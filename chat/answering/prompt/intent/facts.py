@@ -80,6 +80,17 @@ class Facts:
         return self.quantities > 0 or self.has_formula or self.has_expression or self.has_number_list or self.has_table
 
     @property
+    def names_data_file(self) -> bool:
+        """Whether the text holds the name of a table file, such as `sales.csv`."""
+        return patterns.DATA_FILE.search(self.prose) is not None
+
+    @property
+    def names_quantity_of_data(self) -> bool:
+        """Whether the text names a quantity, and what it can be worked out from: a file, or three numbers or more."""
+        has_source = self.has_data or self.names_data_file or self.quantities >= 3
+        return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
+
+    @property
     def asks_to_run_code(self) -> bool:
         """Whether the code in the text, or the code of the previous turn, is to be executed."""
         if self.has_words("do not run"):

@@ -53,6 +53,7 @@ UNIT_QUESTION: Final = re.compile(
     r"(?:is|are|in|sind|ist|make|makes|ergeben)\b"
 )
 QUOTED_TEXT: Final = re.compile(r"[:：] ?+[^\W\d]|[\"“„«「『][^\W\d]")
+DATA_FILE: Final = re.compile(r"[^\W_]\.(?:csv|tsv|xlsx?|ods|parquet|jsonl?)(?![^\W_])")
 POINT: Final = re.compile(r"\( ?-?\d[\d.]*+ ?[,;|] ?-?\d[\d.]*+ ?\)")
 LETTER_COUNT: Final = re.compile(
     r"\b(?:how (?:many|often)|wie (?:oft|viele?)|wieviele?|zähle?|count)(?: \w{1,12}){0,3} ['\"„“]?[b-hj-z](?:['’]s)?\b"

@@ -173,6 +173,8 @@ MATERIAL_RULES: Final = (
 
 CONTEXT_RULES: Final = (
     Rule("comes with data", 3, lambda f: f.has_data),
+    Rule("names a data file", 3, lambda f: f.names_data_file),
+    Rule("asks for a quantity", 4, lambda f: f.names_quantity_of_data),
     Rule(
         "asks about the data",
         3,

@@ -55,6 +55,23 @@ def test_turns_tokens_and_cost_are_added_up_by_day_and_model() -> None:
     assert overview.usage_by_day[yesterday].turns == 3
 
 
+def test_turns_whose_tokens_are_not_known_are_counted_with_their_estimate() -> None:
+    conversation = make_conversation()
+    for usage in (
+        {"total": 7, "estimated": None},
+        {"total": 7, "estimated": 5},
+        {"total": None, "estimated": 20},
+        {"total": None},
+        {},
+    ):
+        make_turn(conversation, NOW, model="one", usage=usage, cost=Decimal("0.1"))
+    make_turn(conversation, NOW, model="one", usage={}, chosen={"own_code": True})
+    make_turn(conversation, NOW, model="one", usage={}, status="running", ended_at=None)
+    make_turn(conversation, NOW, model="one", usage={}, wait_s=None)
+    total = read_overview(7, NOW).total_usage
+    assert (total.turns, total.tokens, total.uncounted_turns, total.estimated_tokens) == (8, 14, 4, 25)
+
+
 def test_period_begins_at_midnight_and_ends_now() -> None:
     conversation = make_conversation()
     midnight = NOW.replace(hour=0, minute=0)

@@ -38,7 +38,9 @@ from tests.environment import ROOT
 PROMPTS_FOLDER = Path(__file__).parent / "intent_prompts"
 LANGUAGES = ("en", "de", "zh", "fr", "es", "ja")
 FLAGS = {"-", "data", "before"}
-SETS = ("held_out", "blind", "six_languages", "newest")
+QUANTITIES = "quantities"
+"""Requests that name a quantity to be worked out, also in a piece of writing."""
+SETS = ("held_out", "blind", "six_languages", "newest", QUANTITIES)
 MINIMUM_PROMPTS = 100
 MINIMUM_TRAINING_PROMPTS = 600
 MINIMUM_PRECISION = 0.93
@@ -125,6 +127,32 @@ def test_weights_were_trained_on_the_prompts_by_the_code_of_the_repository() -> 
     assert BIAS in load_weights()
 
 
+def test_every_request_for_a_quantity_may_run_code() -> None:
+    prompts = [(language, prompt) for language, prompt in load_held_out(QUANTITIES)]
+    assert Counter(language for language, _ in prompts) == dict.fromkeys(LANGUAGES, 10)
+    assert all(predict_prompt(prompt).is_wanted for _, prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Translate this table into German",
+        "thanks!",
+        "Write an essay about data protection",
+        "Schreib ein Gedicht über den Herbst",
+        "你好",
+        "このレポートを英語に訳して",
+    ],
+)
+def test_other_requests_stay_refused_where_a_table_is_attached(text: str) -> None:
+    assert not predict_code(text, has_table=True).is_wanted
+
+
+@pytest.mark.parametrize("text", ["Write something about this file", "was sagt das aus?", "这是什么", "Et alors ?"])
+def test_attached_table_allows_code(text: str) -> None:
+    assert predict_code(text, has_table=True).is_wanted
+
+
 def test_rules_decide_alone_where_no_weights_were_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Shown
 ) -> None:
@@ -171,7 +199,7 @@ def test_a_word_explains_what_no_rule_explains() -> None:
     prediction = predict_code("Traduis ce texte")
     assert prediction.reasons[0] == "but says “traduis”"
     assert prediction.explanation == "It says “traduis”, so running code would not help."
-    assert "écris" in predict_code("Écris un poème").explanation  # as it was typed
+    assert "poème" in predict_code("Écris un poème").explanation  # as it was typed
     long_word = predict_code("é" * 200 + " poème").explanation
     assert len(long_word) <= EXPLANATION_LIMIT_CHARS
 

@@ -102,7 +102,7 @@ CASES = {
         "no-tools/text",
         [500, 200],
         lambda body: "tools" not in body,
-        {"functions": False},
+        {},
         functions=("echo",),
     ),
     "functions of vLLM": Case(
@@ -110,7 +110,7 @@ CASES = {
         "no-tools/text",
         [400, 200],
         lambda body: "tools" not in body,
-        {"functions": False},
+        {},
         functions=("echo",),
     ),
     "functions of Ollama": Case(
@@ -118,7 +118,7 @@ CASES = {
         "no-tools/text",
         [400, 200],
         lambda body: "tools" not in body,
-        {"functions": False},
+        {},
         functions=("echo",),
     ),
     "functions that Ollama says it does not take": Case(

@@ -6,6 +6,7 @@ the same turn and of the next one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -15,7 +16,8 @@ from pytest_django import Settings
 
 from chat.answering.turns.retry import RETRIED_FINISHES
 from chat.models import Conversation, Round, Turn
-from chat.vocabulary.parts import FunctionCall, FunctionResponse, Part, Refusal, Text, Thought
+from chat.vocabulary.parts import FunctionCall, FunctionResponse, InlineData, Part, Refusal, Text, Thought
+from chat.vocabulary.stream_events import Usage
 from tests.chat.answering.tools import recording_tools
 from tests.chat.answering.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, parts_of
@@ -49,12 +51,13 @@ async def ask_twice(
     return turns, server.journal[before:], conversation
 
 
-def content_of(parts: Sequence[Part]) -> tuple[str, str, list[ExpectedCall]]:
-    """Return the text, the reasoning and the calls of the first round."""
+def content_of(parts: Sequence[Part]) -> tuple[str, str, int, list[ExpectedCall]]:
+    """Return the text, the reasoning, the number of pictures and the calls of the first round."""
     own = [part for part in parts if part.round == 0 and not part.made_by]
     return (
         "".join(part.text for part in own if isinstance(part, Text)),
         "".join(part.text for part in own if isinstance(part, Thought)),
+        len([part for part in own if isinstance(part, InlineData)]),
         [ExpectedCall(part.name, part.arguments) for part in own if isinstance(part, FunctionCall)],
     )
 
@@ -62,10 +65,12 @@ def content_of(parts: Sequence[Part]) -> tuple[str, str, list[ExpectedCall]]:
 async def assert_turn(turn: Turn, expected: Expected) -> None:
     """Check that a turn has stored what its response contained."""
     parts = await parts_of(turn)
-    is_blank = not expected.calls and not expected.text and expected.error is None
+    has_content = bool(expected.calls or expected.text or expected.pictures)
+    is_blank = not has_content and expected.error is None
     # An answer without content is asked for once more. The thoughts of the first attempt remain.
     attempts = 2 if is_blank and turn.finish in RETRIED_FINISHES else 1
-    assert content_of(parts) == (expected.text, expected.reasoning * attempts, list(expected.calls))
+    reasoning = expected.reasoning * attempts
+    assert content_of(parts) == (expected.text, reasoning, expected.pictures, list(expected.calls))
     has_run = bool(expected.calls) and expected.finish == "stop"
     if expected.error is not None:
         assert turn.status == Turn.Status.FAILED
@@ -79,7 +84,10 @@ async def assert_turn(turn: Turn, expected: Expected) -> None:
     usage = expected.usage
     if usage and attempts == 2:
         usage += usage
-    assert rounds[0].usage == ({} if usage is None else asdict(usage))
+    if usage is None and turn.first_part_at:
+        usage = Usage(estimated=rounds[0].usage["estimated"])
+        assert usage.estimated
+    assert usage is None or rounds[0].usage == asdict(usage)
     calls = [part for part in parts if isinstance(part, FunctionCall)]
     responses = [part for part in parts if isinstance(part, FunctionResponse)]
     assert len({call.call_id for call in calls} - {""}) == len(calls)
@@ -102,6 +110,21 @@ async def test_shape_is_stored_and_the_next_request_is_accepted(
     assert_accepted(entries)
     for turn in turns:
         await assert_turn(turn, SHAPES[name].expected)
+
+
+@pytest.mark.parametrize("name", ["think-tag-at-the-end-only", "channel-marks", "channel-marks-in-a-call"])
+async def test_marks_of_templates_are_seen_nowhere(endpoints: StandInServer, settings: Settings, name: str) -> None:
+    expected = SHAPES[name].expected
+    turns, entries, conversation = await ask_twice(endpoints, "generic", name, ["echo"], settings)
+    for turn in turns:
+        await assert_turn(turn, expected)
+    answers = [message for message in entries[-1].messages if message["role"] == "assistant"]
+    if expected.calls:
+        assert answers[0]["tool_calls"][0]["function"]["name"] == "echo"
+    else:
+        assert answers[0]["content"] == expected.text
+    shown = str([entry.body for entry in entries]) + await fresh_page(conversation)
+    assert not re.search(r"(?:<|&lt;)(?:/think|\|)|analysis|commentary", shown)
 
 
 @pytest.mark.parametrize("profile", STRICT_PROFILES)

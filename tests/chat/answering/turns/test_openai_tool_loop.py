@@ -158,8 +158,8 @@ async def test_stopping_a_turn_closes_the_request(endpoints: StandInServer, use_
     [
         ("stall-at-start", "failed", "stalled", ""),
         ("stall", "failed", "stalled", BEGINNING),
-        ("reset", "failed", "unreachable", BEGINNING),
-        ("cut", "failed", "unreachable", BEGINNING),
+        ("reset", "failed", "connection_broken", BEGINNING),
+        ("cut", "failed", "connection_broken", BEGINNING),
         ("error-in-data", "failed", "overloaded", "Par"),
         ("text-cut-by-the-token-limit", "done", "", "Par"),
     ],

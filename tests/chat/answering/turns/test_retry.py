@@ -8,7 +8,7 @@ import pytest
 
 from chat.answering.prompt.replay import Replay
 from chat.answering.turns.retry import RetryPolicy
-from chat.providers.provider_errors import FileRefused, InvalidRequest, ToolsRefused
+from chat.providers.provider_errors import FileRefused, InvalidRequest, ToolsRefused, ToolsUnsupported
 from chat.vocabulary.stream_events import Finish
 
 
@@ -48,3 +48,11 @@ def test_all_blank_responses_of_a_round_share_one_retry() -> None:
     assert policy.after_blank(None, is_empty=True)
     assert policy.after_blank(Finish.STOP) is None
     assert policy.after_blank(None, is_empty=True) is None
+
+
+def test_model_without_tools_is_asked_once_more_only_if_tools_were_offered() -> None:
+    assert make_policy().after_failure(ToolsUnsupported(), sent_files=(), has_tools=False) is None
+    policy = make_policy()
+    assert policy.after_failure(ToolsUnsupported(), sent_files=(), has_tools=True)
+    assert policy.replay == Replay(has_tools=False)
+    assert policy.after_failure(ToolsUnsupported(), sent_files=(), has_tools=True) is None

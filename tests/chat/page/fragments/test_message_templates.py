@@ -280,6 +280,25 @@ def test_cost_without_a_known_price_is_shown_as_not_known() -> None:
     assert "<dt>Cost</dt><dd>not known</dd>" in html
 
 
+def test_tokens_by_estimate_and_unknown_ones_are_named_so() -> None:
+    unknown = replace(DETAILS, usage=(), total=None, cost="")
+    not_known = "not known: the model's service did not report them"
+    html = message_html(replace(COMPLETE_ANSWER, details=replace(unknown, is_uncounted=True)))
+    assert f"<dt>Tokens in all</dt><dd>{not_known}</dd><dt>Cost</dt><dd>not known</dd>" in html
+    assert " tokens</span>" not in html
+    html = message_html(replace(COMPLETE_ANSWER, details=replace(unknown, estimated=1500)))
+    assert "<span>about 1,500 tokens</span>" in html
+    assert "<dt>Tokens, estimated</dt><dd>about 1,500: the model's service did not report them</dd>" in html
+    html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, estimated=1000)))
+    assert "<span>about 2,234 tokens</span>" in html
+    assert "<dt>Tokens in all</dt><dd>1,234</dd><dt>Tokens, estimated</dt><dd>about 1,000:" in html
+
+
+def test_words_of_the_service_about_the_end_are_escaped() -> None:
+    html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, ended="SAFETY: <i>no</i>")))
+    assert "<dt>Ended with</dt><dd><bdi>SAFETY: &lt;i&gt;no&lt;/i&gt;</bdi></dd>" in html
+
+
 @pytest.mark.parametrize(("rounds", "is_shown"), [(0, False), (1, False), (2, True)])
 def test_number_of_requests_is_shown_if_there_were_several(rounds: int, is_shown: bool) -> None:
     html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, rounds=rounds)))
@@ -293,6 +312,7 @@ def test_number_of_requests_is_shown_if_there_were_several(rounds: int, is_shown
         (ConversationUsage(0, "", 0), ""),
         (ConversationUsage(12345, "$0.0123", 2), "<span>12,345 tokens</span><span>$0.0123</span>"),
         (ConversationUsage(5, "", 1), "<span>5 tokens</span>"),
+        (ConversationUsage(1234, "", 1, is_estimated=True), "<span>about 1,234 tokens</span>"),
     ],
 )
 def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_html: str) -> None:

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from chat.messages.answer import Answer
 from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, PartStarted, Waited
 from chat.messages.log import fold
+from chat.page.fragments import text_options
+from chat.page.readers import OWNER
 from chat.page.relay.live_message import LiveMessage
+from chat.page.rendering import documents, stream
+from chat.page.rendering.stream import split_markdown
 from chat.vocabulary.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
@@ -29,9 +33,9 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import PartReceived
+from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 from tests.attachments.conftest import png
-from tests.chat.page.relay.live_page import TURN, LivePage, render_whole, shown_runs
+from tests.chat.page.relay.live_page import MESSAGE_ID, TURN, LivePage, render_whole, shown_runs
 from tests.display_bundles import BUNDLES
 from tests.part_examples import EXAMPLES
 from tests.time_growth import GROWTH_LIMIT, time_growth
@@ -176,6 +180,24 @@ def test_thought_that_has_ended_says_how_long_it_took() -> None:
     page.check()
 
 
+@pytest.mark.parametrize("is_one_frame", [False, True])
+@pytest.mark.parametrize("texts", [[Text("# A\n\n**b"), Text("**")], [Text("a **b**"), GRAPH, Text("c"), GRAPH]])
+def test_text_that_was_a_thought_looks_like_the_whole_message(texts: Sequence[Part], *, is_one_frame: bool) -> None:
+    page = LivePage()
+    changes: list[Change] = []
+    events: list[StreamEvent] = [*map(PartReceived, texts), TextBecameThought()]
+    for event in [*events, PartReceived(Text("4 is")), PartReceived(Text(" it"))]:
+        changes += page.assembler.add(event)
+        if not is_one_frame:
+            page.show(changes)
+            changes.clear()
+            page.check()
+    page.show(changes)
+    page.check()
+    assert page.parts_html.count('data-part-kind="thought"') == sum(isinstance(part, Text) for part in texts[::2])
+    assert page.parts_html.count('data-part-kind="text"') == 1
+
+
 def test_attachment_ends_a_run_of_texts() -> None:
     page = LivePage()
     page.receive([Text("a", provider_data=SIGNED), GRAPH, Text("b", provider_data=SIGNED), Text("c")])
@@ -261,9 +283,26 @@ def test_page_that_joins_within_a_text_goes_on_with_its_document() -> None:
 
 
 def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
-    def stream(parts: int) -> None:
+    def receive(parts: int) -> None:
         live = LiveMessage(TURN, Answer())
         for index in range(parts):
             live.update([PartStarted(index, Text("a **word**\n\n", provider_data=SIGNED))])
 
-    assert time_growth(stream, 1600) < GROWTH_LIMIT
+    assert time_growth(receive, 1600) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize("kind", [Text, Thought])
+def test_text_of_several_documents_looks_like_the_whole_message(
+    kind: type[Text | Thought], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (documents, stream):
+        monkeypatch.setattr(module, "DOCUMENT_LIMIT_CHARS", 60)
+        monkeypatch.setattr(module, "LATER_LIMIT_CHARS", 40)
+    text = "one [x]\n\n" * 8 + "\ntwo [y]\n\n[y]: http://y.example\n\nthree\n\n- four\n\nfive"
+    for size in (1, 7, 50):
+        page = LivePage()
+        for start in range(0, len(text), size):
+            page.receive([kind(text[start : start + size])])
+            closed, tail = split_markdown(text[: start + size], text_options(MESSAGE_ID, 0, OWNER))
+            assert f'{closed}<div id="part-{MESSAGE_ID}-0-tail" class="tail">{tail}</div>' in page.parts_html
+        assert page.parts_html.count('class="blocks"') > 2

@@ -12,13 +12,18 @@ MATHML_TAGS = {
 }
 MATHML_ATTRIBUTES = {
     *("accent", "accentunder", "columnalign", "depth", "display", "displaystyle", "fence", "form", "height", "largeop"),
-    *("linethickness", "lspace", "mathcolor", "mathsize", "mathvariant", "maxsize", "minsize", "movablelimits"),
-    *("notation", "rspace", "scriptlevel", "stretchy", "voffset", "width"),
+    *("linethickness", "lspace", "mathbackground", "mathcolor", "mathsize", "mathvariant", "maxsize", "minsize"),
+    *("movablelimits", "notation", "rspace", "scriptlevel", "separator", "stretchy", "symmetric", "voffset", "width"),
 }
+CLASSES = re.compile(
+    r"(?:tml-(?:jot|small|tag|vec|(?:hat|tilde)-[1-4])|bold|filled|lapped|llap|clap|ink|(?:left|right)-\d+"
+    r"|(?:solid|dashed)-(?:left|right|top|bottom)| )*"
+)
 
 
 def assert_mathml_attributes(attributes: Mapping[str, str | None]) -> None:
     """Check the attributes of one element. `alttext` may hold any text, because browsers do not interpret it."""
-    checked = {name: value for name, value in attributes.items() if name != "alttext"}
+    checked = {name: value or "" for name, value in attributes.items() if name != "alttext"}
+    assert CLASSES.fullmatch(checked.pop("class", ""))
     assert set(checked) <= MATHML_ATTRIBUTES
-    assert all(re.fullmatch(r"[-+#.\w]*", value or "") for value in checked.values())
+    assert all(re.fullmatch(r"[-+#.%\w ]*", value) for value in checked.values())

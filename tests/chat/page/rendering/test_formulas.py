@@ -2,6 +2,8 @@ r"""What is a formula in Markdown, and what is money or brackets."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from chat.page.rendering.formula_source import mask_source
@@ -34,15 +36,95 @@ def formulas(text: str) -> list[str]:
         ("1. a\n   \\[\n   x\n   + y\n   \\]\n2. b $z$", ["!x\n+ y", "z"]),
         ("so $x$, which costs $5, or $y$", ["x", "y"]),
         ("`$a` is $x$ and `b$`", ["x"]),
+        (r"$\{a\}\,\%$ and \[ (b \\] c) = \#d \] and \( (e \\) f \)", [
+            r"\{a\}\,\%", r"!(b \\] c) = \#d", r"(e \\) f"]),
     ],
 )  # fmt: skip
 def test_formulas_are_found_between_all_delimiters(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
+FORMULAS = r"""
+$-2$ | $5$ | $5 \times 3$ | $\alpha$-test | $n$th | $p$-value | $k$NN | 5$\times$3 kernel | $\approx$5
+H$_2$O and CO$_2$
+当$x$为实数，$y$为虚数时 | 设$f(x)$是$n$次多项式，$x>0$时$y<0$ | “$x$”、（$y$）
+約$5$個 | 값은 $x$입니다 | $v = 路程 / 时间$ | $a，b$ | $x$/$y$, $x$-$y$ and $x$=$y$
+$[0, 1)$ | $]0, 1[$ | $(x, y)$ | $||x||$ and $|y| + |z|$ | $P(A|B)$ | ${x}^2$ and ${}^{14}C$ | $PV = nRT$ | $ABC$
+$f'(x)$ | $x!$ | $10 < x < 20$ | $1,000,000$ | $+$ and $-$ | $1, 2, 3$ | $f(5)$ | $sin x$ | 10$^{\circ}$C | $*$
+$velocity = distance / time$ | $p \land q$ | $2n + 1$ | **$x$** | $f: A \to B$ | $max(a, b)$ | $|\psi\rangle$
+"""
+
+TEXTS = r"""
+Use $HOME and ${PATH}. It costs 100$ in all.
+Set $A, ${B} and pay 5$.
+5$/h und 6$/h
+5$, 6$, 7$
+5$-10$
+20$-bill, 30$-bill
+$1,000.50 – $2,000
+R$ 5
+R$5 e 6 R$
+US$5/CA$7
+HK$100、NT$200
+价格$5，另一个6$
+价格是$5到6$
+约5$和6$
+5$，6$
+$HOME和${PATH}
+$5 (about 4.50€) or 6$
+$5/month, or 50$/year
+$100k+/yr or 90k$/yr
+with /^a$/ or /b$/
+@$ref, %$hash
+$HOME/bin:$PATH
+$USER@$HOST
+$DIR/file.$EXT
+$FOO$BAR
+${a}${b}
+${a}-${b}
+${HOME}/bin:$PATH
+costs ${price}$ or so
+$HOME: 5$
+$MY_VAR and 5$
+$user_name or 5$
+pay $A or 5$
+$(date) and $(whoami)
+$(pwd) and 5$
+$(CC)$(X)
+$('#id').hide() and $('.x').show()
+$('#a'),$('#b')
+$(a).b($(c))
+$x = 5; echo $y;
+$a->b($c)
+$arr[$i]
+foreach ($arr as $k=>$v)
+$_GET['x'].$_POST['y']
+"$name","$age"
+v$session and v$process
+inner$class$name
+$A$1:$B$10
+$A1+$B1
+^abc$ and ^def$
+foo$, bar$
+pass $@, get 5$
+${{ secrets.A }}-${{ secrets.B }}
+$AAPL/$TSLA
+Cafe A ($$) and Cafe B ($$$)
+($$), ($$)
+"""
+
+
+def test_formulas_beside_text_and_of_few_signs_are_found() -> None:
+    for text in (text for line in FORMULAS.strip().splitlines() for text in line.split(" | ")):
+        assert len(formulas(text)) == text.count("$") // 2, text
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        *TEXTS.strip().splitlines(),
+        "Cafe A ($$)\nCafe B ($$)",
+        "Hotel: $$\nGrill: $$",
         "$5 and $10",
         "$5, $6 and x$",
         "$10, cost is $7 total: a$b",
@@ -56,7 +138,7 @@ def test_formulas_are_found_between_all_delimiters(text: str, expected: list[str
         "cheap and good: $$ here and there $$",
         "$5 in the first line\nand x$ in the second",
         "export $HOME and $PATH",
-        "a $ b $ c",
+        "5 $ or 6 $ c",
         "$",
     ],
 )
@@ -143,7 +225,38 @@ def test_formula_that_arrives_in_pieces_swallows_nothing_and_builds_no_other_blo
 
 @pytest.mark.parametrize(
     "unit",
-    ["$", "$x$ ", "$5 ", r"\[", r"\[1\] ", r"\(", "\\[\n- ", "$$\n", "$$ a b $$", "$a\n", r"\\", "- - ", "{$", "[^1] "],
+    [
+        "$",
+        "$x$ ",
+        "$5 ",
+        r"\[",
+        r"\[1\] ",
+        r"\(",
+        "\\[\n- ",
+        "$$\n",
+        "$$ a b $$",
+        "$a\n",
+        r"\\",
+        "- - ",
+        "{$",
+        "[^1] ",
+        "`",
+        "``a` ",
+        "`a|b` ",
+        "|$",
+        "$A:",
+        "www.",
+        "中www.a",
+        "https://a.example，",
+        "\\]\\[\n",
+        "x $$\na\n",
+        "\\end{align}",
+        "\\begin{align}",
+        "\\begin{align}\n",
+        "\\begin{align}\n&\n\n",
+        "\\begin{tabular}\\{",
+        "$\\begin{align}\n",
+    ],
 )
 def test_time_grows_with_the_length(unit: str) -> None:
     def render(length: int) -> object:
@@ -151,3 +264,98 @@ def test_time_grows_with_the_length(unit: str) -> None:
         return render_markdown(unit * (length // len(unit)))
 
     assert time_growth(render, 16_000) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is \\[\nR = \\{t\\} \\\\\n- x\n\\] where \\(t\\) is", ["!R = \\{t\\} \\\\\n- x", "t"]),
+        ("a \\[ x = 1\n+ 2 \\] b", ["!x = 1\n+ 2"]),
+        ("* In a list: \\[\n  a^2\n  + b\n  \\]\n* so $$\n  c\n  - d\n  $$ and $x$", ["!a^2\n+ b", "!c\n- d", "x"]),
+        ("> text \\[\n> x\n> + y\n> \\] more \\[\n> z\n> \\]", ["!x\n+ y", "!z"]),
+        ("\\[\n\nx = 1\n\n\\]", ["!x = 1"]),
+        ("$f = \\begin{cases} 1 & a \\\\\n- 1 & b \\end{cases}$ and $y$", [
+            "f = \\begin{cases} 1 & a \\\\ - 1 & b \\end{cases}", "y"]),
+        ("so \\(\nx\n\\) is", ["x"]),
+    ],
+)  # fmt: skip
+def test_formula_of_several_lines_begins_after_text(text: str, expected: list[str]) -> None:
+    assert formulas(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("is\n\n\\begin{align}\na &= \\{b\\} \\\\\n- c &= d\n\\end{align}\n\nso", [
+            "!\\begin{align}\na &= \\{b\\} \\\\\n- c &= d\n\\end{align}"]),
+        ("before\n\\begin{gather*}\nx \\\\\n= y\n\\end{gather*}\n*after* $z$", [
+            "!\\begin{gather*}\nx \\\\\n= y\n\\end{gather*}", "z"]),
+        ("A \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix} b $x$, \\begin{cases} c \\\\ d \\end{cases}", [
+            "!\\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}", "x", "!\\begin{cases} c \\\\ d \\end{cases}"]),
+        ("- a\n\n  \\begin{equation}\n  x\n  + y\n  \\end{equation}\n- b", [
+            "!\\begin{equation}\nx\n+ y\n\\end{equation}"]),
+        ("> \\begin{align}\n> a &= b \\\\\n>\n> c &= d\n> \\end{align}", [
+            "!\\begin{align}\na &= b \\\\\n\nc &= d\n\\end{align}"]),
+        ("\\begin{align}\n\\begin{aligned} a \\\\ b \\end{aligned} \\\\\n\n= c\n\\end{align}\n# H", [
+            "!\\begin{align}\n\\begin{aligned} a \\\\ b \\end{aligned} \\\\\n\n= c\n\\end{align}"]),
+        ("$$\\begin{align}\na \\\\ b\n\\end{align}$$ x", ["!\\begin{align}\na \\\\ b\n\\end{align}"]),
+        ("costs $5 and \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}", ["!\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"]),
+    ],
+)  # fmt: skip
+def test_environment_is_a_formula_without_delimiters(text: str, expected: list[str]) -> None:
+    assert formulas(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```latex\n\\begin{align}\na &= b \\\\\n\n+ c\n\\end{align}\n```",
+        "    \\begin{align}\n    a &= b \\\\\n\n    \\end{align}",
+        "`\\begin{align} a \\\\ \\end{align}`",
+        "\\begin{itemize}\n\\item 50\\% \\\\ \\& \\_ \\{\n\\item \\[1\\] \\* x\\\n\\end{itemize}",
+        "\\begin{tabular}{ll}\na & b \\\\ \\hline\n\\end{tabular}",
+        "Use \\begin{align} and \\end{align} to align. Use \\begin{align} to start.",
+        "\\begin{align}\na &= \\{b\\} \\\\\n*c*",
+        "- \\begin{align}\n  a &= \\{b\\} \\\\\n- \\begin{gather} x \\\\",
+        "\\begin{align}\na &= \\{b\\} \\\\\n\nThen we go on with the text",
+    ],
+)
+def test_environment_that_is_no_formula_loses_nothing(text: str) -> None:
+    assert formulas(text) == []
+    shown = ParsedHtml(re.sub(r'<div class="code-head">.*?</div>', "", render_markdown(text))).text
+    assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()
+
+
+def test_prices_in_a_list_begin_no_formula() -> None:
+    assert render_markdown("- Bar: $$\n- Grill: $$$\n- Inn: $$\n").count("<li>") == 3
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the texts of a table's cells, with formulas as LaTeX."""
+    html = re.sub(r'<math[^<>]* alttext="([^"]*)".*?</math>', r"\1", render_markdown(text), flags=re.DOTALL)
+    return [re.findall(r"<t[dh][^<>]*>(.*?)</t[dh]>", row) for row in re.findall(r"<tr.*?</tr>", html, re.DOTALL)]
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("| $P(A|B) = \\frac{P(B|A)}{P(B)}$ | b |", ["P(A|B) = \\frac{P(B|A)}{P(B)}", "b"]),
+        ("| $|x|$ | $||y||$ |", ["|x|", "||y||"]),
+        ("| `cat a | wc` | ``b ` || c`` |", ["<code>cat a | wc</code>", "<code>b ` || c</code>"]),
+        ("| `a \\| b` | $\\|v\\|$ |", ["<code>a | b</code>", "|v|"]),
+        ("| $|\\psi\\rangle$ | $\\langle a|b\\rangle$ |", ["|\\psi\\rangle", "\\langle a|b\\rangle"]),
+        ("| $p(x | y)$ | \\(|z|\\) |", ["p(x | y)", "|z|"]),
+        ("| $HOME | 5$ |", ["$HOME", "5$"]),
+        ("|$A|$B|", ["$A", "$B"]),
+        ("|5$|6$|", ["5$", "6$"]),
+        ("| `a | b |", ["`a", "b"]),
+    ],
+)
+def test_pipe_in_a_formula_or_in_code_does_not_end_a_cell(row: str, cells: list[str]) -> None:
+    assert rows(f"| a | b |\n|---|---|\n{row}\n")[1] == cells
+    assert rows(f"- | a | b |\n  |---|---|\n  {row}\n\n> {row}\n> |---|---|\n")[1] == cells
+
+
+def test_header_may_hold_pipes_in_formulas_and_text_keeps_them() -> None:
+    assert len(rows("| $|x|$ | `a|b` |\n|---|---|\n| 1 | 2 |\n")) == 2
+    assert ParsedHtml(render_markdown("so `a | b` or **c | d**")).text == "so a | b or c | d\n"

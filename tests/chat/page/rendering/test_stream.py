@@ -13,7 +13,7 @@ from chat.page.rendering import documents, stream
 from chat.page.rendering.blocks import make_safe_html, parse_markdown
 from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.stream import MarkdownStream, split_markdown
-from tests.chat.page.rendering.pages import assert_streams_like_whole
+from tests.chat.page.rendering.pages import apply_update, assert_streams_like_whole
 from tests.chat.page.rendering.specifications import load_examples
 
 #: Syntax of blocks, and characters that parsers and sanitizers often handle wrongly.
@@ -37,6 +37,16 @@ PIECES = [
         "www.x.example",
         *("\\[", "\\]", "\\(", "\\)", "$5 ", "\\\\", "~", "= ", "| "),
         *("$$\n", "\\[\n", "[^1]:\n", "[^2]: a\n\n    b\n", "[^2]"),
+        *(
+            "\\begin{align}",
+            "\\end{align}",
+            "\\begin{cases}\n",
+            "\\begin{tabular}",
+            "\\end{tabular}",
+            "& x \\\\\n",
+            "\\{",
+        ),
+        *("x \\[\n", "x $$\n", "https://x.example/", "，", "说", "~~。", "**", "`a|b`", "$|x|$"),
     ),
     *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "</b>", "<?", "<![CDATA[", "<script>"),
     *("<br>", "<sub>", "</sub>", "<details>", "</details>", "<details>\n", "\n</details>\n", "<summary>", "</summary>"),
@@ -68,6 +78,8 @@ def set_limits(patch: pytest.MonkeyPatch, *, document_chars: int, cells: int) ->
     """Set limits that are small enough for short texts to reach them."""
     patch.setattr(documents, "DOCUMENT_LIMIT_CHARS", document_chars)
     patch.setattr(stream, "DOCUMENT_LIMIT_CHARS", document_chars)
+    patch.setattr(documents, "LATER_LIMIT_CHARS", document_chars // 2)
+    patch.setattr(stream, "LATER_LIMIT_CHARS", document_chars // 2)
     patch.setattr(documents, "TABLE_CELLS_LIMIT", cells)
     patch.setattr(documents, "FORMULA_DELIMITERS_LIMIT", 6)
 
@@ -95,6 +107,9 @@ def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
     assert render_markdown(few).count("<math") == 500
     assert render_markdown(many) == "<p>$x$ and (y)</p>\n" * 251
     assert_streams_like_whole(many, range(0, len(many), 700))
+    environments = "\\begin{align}x\\end{align}\n\n" * 501
+    assert "<math" not in render_markdown(environments)
+    assert_streams_like_whole(environments, range(0, len(environments), 701))
 
 
 def test_full_document_that_reopens_a_block_replaces_its_html(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,6 +157,9 @@ def test_combined_examples_stream_in_random_pieces() -> None:
         "a[^1]\n\nb[^2]\n\n[^2]: two\n\nc[^1]\n\n[^1]: one\n\n    more\n\n# d\n\ne\n",
         "a\n\n\\[\nx\n+ y\n\\]\n\n- b\n\nc $x$ costs $5\n\nd $6\n\ne",
         "- a\n  $$\n  x\n  - y\n  $$\n- b\n\n> $$\n> # z\n> $$\n\nc\n",
+        "so \\[\nx\n+ y\n\\] a\n\n\\begin{align}\n- a &= b\n\n= c &= d\n\\end{align}\n- e $$\n- f\n",
+        "- ```\n  a \\[\n- b\n\n    \\begin{cases}\n---\n|-|-|\n> ```\\begin{tabular}\n\\\\===\nc\n",
+        "| `a|b` | $|x|$ |\n|-|-|\n| $a | 5$ |\n\n见https://e.example，www.e.example。\n",
         "a\n\n\ufeff# b\n\n\ufeff- c\n\nd\n",
     ],
 )
@@ -201,7 +219,8 @@ def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
     text = "```python\n" + "x = [1, 2]: foo\n" * 10_000 + "```\n\nend\n"
     closed_html, tail_html = split_markdown(text)
     html = closed_html + tail_html
-    assert html.count("<pre") == 3
+    # The first 64 KB, and 16 KB each.
+    assert html.count("<pre") == 7
     assert html.count("x = [1, 2]: foo") == 10_000
     assert tail_html == "<p>end</p>\n"
     assert_streams_like_whole(text, range(0, len(text), 16_000))
@@ -210,7 +229,7 @@ def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
 def test_very_long_table_is_split_and_repeats_its_header() -> None:
     row = "| " + "cell " * 20 + "| b |\n"
     html = render_markdown("| h1 | h2 |\n|---|---|\n" + row * 1000)
-    assert html.count(">h1</button></th>") == html.count("<table>") == 2
+    assert html.count(">h1</button></th>") == html.count("<table>") == 4
     assert html.count("<td>b</td>") == 1000
 
 
@@ -228,6 +247,6 @@ def test_long_text_sent_in_pieces_equals_the_text_rendered_at_once() -> None:
         markdown.append(text[start:end])
         update = markdown.update()
         assert not update.is_reset
-        html += update.closed_html
+        html = apply_update(html, update)
     assert html + update.tail_html == render_markdown(text)
     assert html.count("<h4>") == 6000

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chat.models import Turn
-from chat.page.readers import OWNER
+from chat.page.readers import OWNER, guest_reader
 from chat.page.transcript.answer_details import answer_details
 from chat.vocabulary.parts import Engine, ExecutableCode
 
@@ -74,3 +74,43 @@ def test_searches_are_counted_with_their_cost() -> None:
 def test_engine_is_named_once_the_turn_has_ended(engine: Engine, words: str) -> None:
     assert answer_details(make_turn(engine=engine), OWNER).engine == words
     assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None), OWNER).engine == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "ended"),
+    [
+        ({"finish": "stop", "finish_reason": "STOP", "finish_message": "All is well."}, ""),
+        (
+            {"finish": "malformed_call", "finish_reason": "MALFORMED_FUNCTION_CALL", "finish_message": "print(<b>1)"},
+            "MALFORMED_FUNCTION_CALL: print( 1)",
+        ),
+        ({"finish": "length", "finish_reason": "MAX_TOKENS"}, "MAX_TOKENS"),
+        ({"finish": "round_limit"}, ""),
+        ({"status": Turn.Status.FAILED, "finish_message": "Out of capacity."}, "Out of capacity."),
+        ({"status": Turn.Status.RUNNING, "finish": "length", "finish_reason": "MAX_TOKENS"}, ""),
+    ],
+)
+def test_words_of_the_service_about_an_answer_that_is_not_complete(columns: dict[str, Any], ended: str) -> None:
+    assert answer_details(make_turn(**columns), OWNER).ended == ended
+    assert answer_details(make_turn(**columns), guest_reader(str)).ended == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        ({"usage": {"total": 7, "estimated": None}}, (7, None, False)),
+        ({"usage": {"total": 7, "estimated": 5}}, (7, 5, False)),
+        ({"usage": {"total": None, "estimated": 5}}, (None, 5, False)),
+        # Answers of versions that made no estimate, and of processes that have died.
+        ({"usage": {}}, (None, None, True)),
+        ({"usage": {"total": 0}}, (None, None, True)),
+        ({"usage": {}, "first_part_at": None}, (None, None, False)),
+        ({"usage": {}, "chosen": {"own_code": True}}, (None, None, False)),
+        ({"usage": {}, "status": Turn.Status.RUNNING}, (None, None, False)),
+    ],
+)
+def test_tokens_that_were_not_reported_are_never_zero(
+    columns: dict[str, Any], shown: tuple[int | None, int | None, bool]
+) -> None:
+    details = answer_details(make_turn(**{"first_part_at": BEGAN_AT, **columns}), OWNER)
+    assert (details.total, details.estimated, details.is_uncounted) == shown

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat.models import QuotaUse
+from chat.models import QuotaUse, Turn
 from chat.people.quotas.resources import day_of
-from tests.factories import make_user
+from tests.factories import make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -34,8 +34,8 @@ def test_the_page_shows_only_the_own_usage_by_day(client: Client) -> None:
     assert "Answers by day over 30 days: 12 in all." in page
     assert f'<th scope="row">{today:%Y-%m-%d}</th><td>41,000</td>' in page
     assert not any(word in page for word in ("1,111", "777"))
-    # The session, the user, the days, the limits and the files.
-    assert len(queries) == 5
+    # The session, the user, the days, the limits, the files, and the answers that are not counted: today's, and all.
+    assert len(queries) == 7
 
 
 def test_limits_are_named_with_what_is_left(client: Client, settings: Settings) -> None:
@@ -55,3 +55,22 @@ def test_a_new_person_sees_that_there_is_nothing_yet(client: Client) -> None:
     page = client.get(PAGE).content.decode()
     assert page.count("None in these 30 days.") == 2
     assert "<svg viewBox" not in page
+
+
+def test_answers_that_are_not_counted_are_named(client: Client) -> None:
+    user = make_user("ann")
+    usages: list[dict[str, int | None]] = [
+        {"total": None, "estimated": 1_500},
+        {"total": 3, "estimated": 4},
+        {"total": 9},
+    ]
+    for usage in usages:
+        turn = make_model_message(make_conversation(user)).turn
+        Turn.objects.filter(pk=turn.pk).update(usage=usage, first_part_at=turn.created_at, ended_at=timezone.now())
+    make_model_message(make_conversation(make_user("bob")))
+    QuotaUse.objects.create(user=user, day=day_of(timezone.now()), turns=3, tokens=1_516)
+    client.force_login(user)
+    page = client.get(PAGE).content.decode()
+    assert "For 2 answers of these 30 days, the model's service did not report all tokens." in page
+    assert "An estimate is counted for them: about 1,504 tokens." in page
+    assert "<td>1,516 tokens <small>(about 1,504 tokens, estimated)</small></td>" in page

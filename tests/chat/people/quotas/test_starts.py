@@ -15,10 +15,11 @@ from chat.answering.turns.start import Ask, RunCode, Start, create_turn, create_
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.start_rules import StartRefused
 from chat.messages.answer import Answer
-from chat.messages.changes import Reported
+from chat.messages.changes import Reported, RoundStarted
 from chat.models import Conversation, QuotaUse, Turn, User
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource, day_of
+from chat.people.quotas.usage import read_usage
 from chat.vocabulary.stream_events import Usage, UsageReported
 from tests.chat.turn_driver import make_question
 from tests.factories import make_conversation, make_user
@@ -89,6 +90,22 @@ def test_tokens_are_counted_at_the_end_and_refuse_the_next_turn(settings: Settin
     with pytest.raises(QuotaExceeded, match="Your answers have used 1,004 tokens today, of at most 1,000 tokens a day"):
         create_turn(make_question(conversation), lease_owner="test")
     assert used(conversation.owner).turns == 2
+
+
+def test_estimated_tokens_count_and_are_named_in_the_refusal(settings: Settings) -> None:
+    limits(settings, tokens_per_day=1_000)
+    conversation = make_conversation()
+    turn = create_turn(make_question(conversation), lease_owner="test").turn
+    Turn.objects.filter(pk=turn.pk).update(first_part_at=timezone.now())
+    answer = Answer()
+    answer.apply(Reported(UsageReported(Usage(total=400))))
+    answer.apply(RoundStarted(1))
+    answer.apply(Reported(UsageReported(Usage(estimated=700))))
+    end_turn(turn, Ending(Turn.Status.DONE, answer))
+    with pytest.raises(QuotaExceeded, match=r"used 1,100 tokens today, .* About 700 tokens of these are an estimate"):
+        create_turn(make_question(conversation), lease_owner="test")
+    usage = read_usage(conversation.owner_id, [Resource.TOKENS], day=day_of(timezone.now()))[Resource.TOKENS]
+    assert (usage.used, usage.estimated) == (1_100, 700)
 
 
 def test_own_code_is_refused_when_the_time_of_sessions_is_used_up(settings: Settings) -> None:

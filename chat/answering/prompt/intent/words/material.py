@@ -133,6 +133,22 @@ MATERIAL: Final[Mapping[str, str]] = {
         多大, 多高, 多远, 多重, 多快, 多深, 总共, 一共, 还剩, 够不够, 够吗, 什么时候, 第几, 配速, 各付, 人均, 每人,
         有几种, 几种, 几条, 几步, 几名, 几块, 几个月, 涨多少
     """,
+    "named quantity": """
+        average, averages, mean, median, total, totals, sum, sums, share, part of the, percentage, percent, rate,
+        *rate, ratio, proportion, correlation, correlate*, deviation, variance, increase, decrease, overrun*, growth,
+        highest, lowest, maximum, minimum, biggest, largest, smallest, number of, how strongly, how much, how many,
+        what each, durchschnitt*, *durchschnitt, mittlere*, mittelwert*, median, summe*, gesamt*, anteil*, prozent*,
+        *quote, verhaeltnis*, korrelation*, zusammenhaeng*, wachstum*, zuwachs*, steigerung*, hoechste*, niedrigste*,
+        groesste*, kleinste*, anzahl, zahl der, wie viel*, wieviel*, wie stark, was jeder, veraenderung*,
+        abweichung*, moyenne*, moyen, médian*, total, totaux, somme, part, pourcentage*, taux, rapport entre,
+        proportion, corrélation, écart type, croissance, hausse, variation, plus haut*, plus bas*, plus grand*,
+        plus gros*, nombre de, combien, à quel point, dépassement*, promedio*, media, medio, medios, mediana, suma,
+        totales, porcentaje*, tasa, proporción, correlación, desviación, desviaciones, crecimiento, aumento,
+        variación, más alto*, más bajo*, mayores, mayor, número de, cuánto*, cuánta*, hasta qué punto, qué parte,
+        平均, 中位数, 合计, 总额, 总和, 总成本, 比例, 占比, 百分比, 百分之, 增长率, 增幅, 率, 比值, 相关, 关联有多,
+        标准差, 最高, 最低, 最大, 最小, 次数, 多少, 分摊, 中央値, 合計, 総費用, 割合, 比率, 伸び率, 相関, 標準偏差,
+        最大値, 最小値, 上位, 関係, 変化率, 増加率, 負担額, 成長率, 一人いくら, 何人, どのくらい
+    """,
     "price comparison": """
         cheaper, cheapest, better deal, better off, worse off, worth it, is worth, pays off, save, saves, savings,
         saving, break even, more expensive, lohnt, lohnen, guenstiger, billiger, teurer, spar*, rentiert,

@@ -1,0 +1,66 @@
+"""The elements of long texts: *groups* of blocks, one for each document after the first, and placeholders of groups.
+
+A page holds the beginning of a long text, its end, and the groups that its reader has come to. Each other group is a
+placeholder with a link. Scripts put the group in its place when it comes near the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from chat.page.rendering.documents import MarkdownOptions
+
+HELD_AT_END = 4
+"""How many documents at the end of a text a page holds, beside the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldGroups:
+    """Which groups of a text a page holds at first."""
+
+    url: Callable[[int], str]
+    """Returns where a group is found, by its number."""
+    near: int | None = None
+    """The group that the page was opened for. `None`: the page is read at the end."""
+    at_end: int = HELD_AT_END
+
+    def holds(self, number: int, count: int) -> bool:
+        """Return whether a page holds a document of a text of so many."""
+        if self.near is not None and abs(number - self.near) <= 2:
+            return True
+        return number == 0 or number >= count - (self.at_end if self.near is None else 1)
+
+
+def group_html(options: MarkdownOptions, number: int, html: SafeString) -> SafeString:
+    """Return the element of a group. The first document of a text is number 0, which has none."""
+    return format_html('<div class="blocks"{}>{}</div>', _id(options, number), html)
+
+
+def join_documents(
+    documents: Sequence[SafeString | None], options: MarkdownOptions, held: HeldGroups | None
+) -> SafeString:
+    """Return the closed HTML of a text. `documents`: the HTML of each; `None`: it is not rendered."""
+    first, *others = documents
+    count = len(documents)
+    groups = [
+        group_html(options, number, html)
+        if html is not None and (held is None or held.holds(number, count))
+        else _placeholder(options, number, held)
+        for number, html in enumerate(others, start=1)
+    ]
+    return SafeString("".join([first or "", *groups]))
+
+
+def _placeholder(options: MarkdownOptions, number: int, held: HeldGroups | None) -> SafeString:
+    assert held is not None
+    link = format_html('<a class="button quiet" href="{}">{}</a>', held.url(number), _("Show this part of the text"))
+    return format_html('<div class="blocks" data-absent{}>{}</div>', _id(options, number), link)
+
+
+def _id(options: MarkdownOptions, number: int) -> SafeString:
+    return format_html(' id="{}-b{}"', options.id_prefix, number) if options.id_prefix else SafeString("")

@@ -1,0 +1,137 @@
+"""Documents of long texts that this process has rendered, kept for the next reader of the same text.
+
+A document that has ended never changes, so readers of a long answer share one rendering. Where each document ends is
+found by parsing alone, so that the middle of an answer is rendered without what stands before it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from hashlib import blake2b
+from sys import getsizeof
+from typing import Generic, NamedTuple, TypeVar
+
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from chat.page.rendering.documents import Document, MarkdownOptions
+
+KEPT_BYTES = 64 * 1024 * 1024
+"""Limit for the renderings that a process keeps. The least recently used ones are dropped."""
+ENDS_BYTES = 4 * 1024 * 1024
+SHORTEST_CHARS = 2048
+"""Shorter texts are rendered again each time, which takes less than 3 ms."""
+
+
+class Rendering(NamedTuple):
+    """The HTML of one document."""
+
+    closed: SafeString
+    tail: SafeString = SafeString("")
+    """Empty if the document has ended."""
+
+
+class End(NamedTuple):
+    """Where a document ends that is longer than its limit."""
+
+    chars: int
+    """How many characters of its text it holds. The next document begins with the others."""
+    next_prefix: str
+    """Reopens the block that was split there; see `Document`."""
+
+
+V = TypeVar("V", Rendering, End)
+
+
+class KeptValues(Generic[V]):
+    """A mapping of limited size. It may be used from several threads."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
+        self.size_bytes = 0
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return the value of a key. Threads that miss it at the same time each make it."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key][0]
+        value = make()
+        self.put(key, value)
+        return value
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Keep a value. The values that were not used for the longest time are dropped."""
+        size_bytes = getsizeof(key) + sum(map(getsizeof, value))
+        with self._lock:
+            if key in self._values:
+                self.size_bytes -= self._values.pop(key)[1]
+            self._values[key] = value, size_bytes
+            self.size_bytes += size_bytes
+            while self.size_bytes > self._limit_bytes:
+                self.size_bytes -= self._values.popitem(last=False)[1][1]
+
+
+renderings: KeptValues[Rendering] = KeptValues(KEPT_BYTES)
+ends: KeptValues[End] = KeptValues(ENDS_BYTES)
+
+
+def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
+    """Return where a full document ends. `text`: as many characters as a document holds."""
+    return ends.get(_end_key(prefix, text, options), lambda: _find_end(prefix, text, options))
+
+
+def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
+    document = Document(prefix, options, limit_chars=len(text), is_rendered=False)
+    document.append(text)
+    _, next_document, rest = document.end()
+    return End(len(text) - len(rest), next_document.prefix)
+
+
+def render_ended(prefix: str, text: str, options: MarkdownOptions) -> SafeString:
+    """Return the HTML of a full document. `text`: as many characters as a document holds."""
+
+    def render() -> Rendering:
+        document = Document(prefix, options, limit_chars=len(text))
+        document.append(text)
+        document.end()
+        return Rendering(document.closed_html)
+
+    return renderings.get(_key(prefix, text, options, has_ended=True), render).closed
+
+
+def render_open(prefix: str, text: str, options: MarkdownOptions) -> Rendering:
+    """Return the HTML of the last document of a text."""
+
+    def render() -> Rendering:
+        document = Document(prefix, options)
+        document.append(text)
+        document.close_blocks()
+        return Rendering(document.closed_html, document.render_tail())
+
+    return render() if len(text) < SHORTEST_CHARS else renderings.get(_key(prefix, text, options), render)
+
+
+def keep_ended(document: Document, end: End) -> None:
+    """Keep the HTML of a document that was rendered while its text was received."""
+    prefix, text, options = document.prefix, document.own_text, document.options
+    ends.put(_end_key(prefix, text, options), end)
+    renderings.put(_key(prefix, text, options, has_ended=True), Rendering(document.closed_html))
+
+
+def _key(prefix: str, text: str, options: MarkdownOptions, *, has_ended: bool = False) -> Hashable:
+    """Return what a rendering depends on. Its buttons are those of its readers, not of one of them."""
+    return _digest(prefix, text), has_ended, options, get_language()
+
+
+def _end_key(prefix: str, text: str, options: MarkdownOptions) -> Hashable:
+    return _digest(prefix, text), options.has_line_breaks, options.has_tags
+
+
+def _digest(prefix: str, text: str) -> bytes:
+    # JSON can represent unpaired surrogates, which UTF-8 cannot.
+    return blake2b(f"{prefix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,70 @@
+"""Follows a Markdown text that arrives in pieces: whether its end is inside code. Pure.
+
+Code is a fenced block, at any indentation, or a span between backticks on one line.
+"""
+
+from __future__ import annotations
+
+import re
+
+HEAD_CHARS = 200
+"""A fence is recognized in so many characters at the beginning of its line."""
+RUNS = re.compile(r"`++|[^`]++")
+FENCE = re.compile(r"[\s>]*+(?:(?:[-*+]|\d{1,9}[.)])\s++)?(`{3,}+|~{3,}+)(.*+)", re.DOTALL)
+
+
+class CodePosition:
+    """Whether the end of a text is inside code."""
+
+    def __init__(self) -> None:
+        self._fence = ""
+        """The fence that is open, such as three backticks; empty outside a block."""
+        self._head = ""
+        """The beginning of the last line."""
+        self._span = 0
+        """Length of the backticks that opened a span on the last line; 0 outside a span."""
+        self._run = 0
+        """Length of the backticks at the very end of the text, of which more may follow."""
+
+    def feed(self, text: str) -> None:
+        """Go on to the end of more text."""
+        *lines, last = text.split("\n")
+        for line in lines:
+            self._extend_line(line)
+            self._end_line()
+        self._extend_line(last)
+
+    @property
+    def is_in_code(self) -> bool:
+        """Whether the end of the text is inside code."""
+        return bool(self._fence) or bool(self._span_after_run())
+
+    def _extend_line(self, piece: str) -> None:
+        if len(self._head) < HEAD_CHARS:
+            self._head += piece[: HEAD_CHARS - len(self._head)]
+        if "`" not in piece and not self._run:
+            return
+        for run in RUNS.findall(piece):
+            if run[0] == "`":
+                self._run += len(run)
+            else:
+                self._span, self._run = self._span_after_run(), 0
+
+    def _span_after_run(self) -> int:
+        if not self._run:
+            return self._span
+        if not self._span:
+            return self._run
+        return 0 if self._run == self._span else self._span
+
+    def _end_line(self) -> None:
+        fence, head = FENCE.match(self._head), self._head
+        self._head, self._span, self._run = "", 0, 0
+        if fence is None:
+            return
+        marks, rest = fence[1], fence[2]
+        if not self._fence:
+            # The words after backticks that open a block have no backtick: otherwise it is a span.
+            self._fence = "" if marks[0] == "`" and "`" in rest and len(head) < HEAD_CHARS else marks
+        elif marks.startswith(self._fence) and not rest.strip():
+            self._fence = ""

@@ -1,0 +1,199 @@
+"""Marks of a model's template in its text, which servers without a parser for the template send on. Pure.
+
+    <think>…</think>            reasoning, at the beginning of an answer
+    …</think>                   the opening tag was in the prompt: all text before the closing tag was reasoning
+    <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…
+                                messages of OpenAI's Harmony format
+
+Harmony's channel `analysis` is reasoning. `final` is the answer, and so is `commentary`: it holds what a model tells
+people before it calls functions. A header may name the recipient of a function call, whose arguments stay text.
+
+A mark may be divided between chunks. Other tags are text, and so are marks that the answer quotes as code: the model
+may be writing about them. In reasoning, marks count in code, too, because an open fence must not hide the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TypeAlias
+
+from chat.providers.openai_compatible.chunks import TextDelta
+from chat.providers.openai_compatible.code_quotes import CodeQuotes
+from chat.vocabulary.stream_events import TextBecameThought
+
+OPEN, CLOSE = "<think>", "</think>"
+CHANNEL, CONSTRAIN = "<|channel|>", "<|constrain|>"
+HEADERS = frozenset({"<|start|>", CHANNEL, CONSTRAIN})
+"""Marks before words of a header, such as a role or the name of a channel."""
+ENDS = frozenset({"<|end|>", "<|return|>", "<|call|>"})
+MARKS = (OPEN, CLOSE, "<|message|>", *HEADERS, *ENDS)
+MARK = re.compile("|".join(re.escape(mark) for mark in sorted(MARKS)))
+LONGEST_MARK = max(map(len, MARKS))
+HEADER_LIMIT_CHARS = 200
+AFTER_WORDS = ("<|message|>", *sorted(HEADERS))
+"""The marks that follow the words of a whole header."""
+HEADER_WORDS = re.compile(rf"[^<\n]{{0,{HEADER_LIMIT_CHARS}}}")
+HEADER_BEGINNING = re.compile(r"\S|$| (?:assistant|analysis|commentary|final|json)\b")
+"""In other cases, somebody writes about marks."""
+KNOWN_WORDS = re.compile(r"(?: ?(?:assistant|analysis|commentary|final|json|to=[\w.]+)\b)*")
+"""Words of a header that is not whole."""
+LOOKAHEAD_CHARS = 300
+"""How much of a line is read to see whether a mark is quoted."""
+WHITE_SPACE_LIMIT = 200
+"""How much white space may stand before the opening tag, in characters."""
+
+Piece: TypeAlias = TextDelta | TextBecameThought
+
+
+class _State(Enum):
+    START = "nothing but white space so far"
+    UNSURE = "text, which a closing tag would make reasoning"
+    TAGGED = "inside the tags"
+    SETTLED = "tags are text"
+
+
+class TextMarks:
+    """Divides the text of an answer into reasoning and answer, without marks."""
+
+    def __init__(self, *, is_reasoning: bool = False) -> None:
+        """`is_reasoning`: whether the text comes in a field for reasoning. Then its tags are text."""
+        self.has_call = False
+        """Whether a header named the recipient of a function call."""
+        self._state = _State.SETTLED if is_reasoning else _State.START
+        self._is_reasoning = is_reasoning
+        self._held = ""
+        """The end of the text so far, which may be the beginning of a mark."""
+        self._blank = ""
+        """The white space at the beginning of the answer."""
+        self._drops_line_ends = False
+        """Whether line ends are dropped until there is text, because a mark stands before them."""
+        self._is_new_message = False
+        self._last_kind: bool | None = None
+        """Whether the text before was reasoning; `None`: there was none."""
+        self._code = CodeQuotes()
+        self._pieces: list[Piece] = []
+
+    def settle(self) -> None:
+        """Take all later tags as text: reasoning comes in a field of its own."""
+        if self._state in (_State.START, _State.UNSURE):
+            self._state = _State.SETTLED
+
+    def feed(self, text: str) -> list[Piece]:
+        """Return what is certain after more text."""
+        self._held += text
+        return self._read(is_end=False)
+
+    def close(self) -> list[Piece]:
+        """Return the text that was held back."""
+        pieces = self._read(is_end=True)
+        blank, self._blank = self._blank, ""
+        return [*pieces, TextDelta(blank)] if blank else pieces
+
+    def _read(self, *, is_end: bool) -> list[Piece]:
+        held, start = self._held, 0
+        if not held:
+            return []
+        while match := MARK.search(held, start):
+            self._add(held[start : match.start()])
+            start = match.start()
+            end = self._read_mark(match, is_end=is_end)
+            if end is None:
+                break
+            start = end
+        else:
+            end = len(held) if is_end else _start_of_partial_mark(held, start)
+            self._add(held[start:end])
+            start = end
+        self._held = held[start:]
+        pieces, self._pieces = self._pieces, []
+        return pieces
+
+    def _read_mark(self, match: re.Match[str], *, is_end: bool) -> int | None:
+        """Apply a mark, or add it as text. Return where the text after it begins; `None`: later text decides."""
+        mark, rest = match[0], match.string[match.end() : match.end() + LOOKAHEAD_CHARS]
+        is_quoted: bool | None = self._is_text(mark)
+        if not is_quoted and not self._is_reasoning and self._state is not _State.START:
+            is_quoted = self._code.quotes(rest, is_whole=is_end or len(rest) == LOOKAHEAD_CHARS)
+        if is_quoted is None:
+            return None
+        if is_quoted:
+            self._add(mark)
+        elif mark in HEADERS:
+            return self._read_header(match, is_end=is_end)
+        elif mark in (OPEN, CLOSE):
+            self._apply_tag(mark)
+        elif mark in ENDS and self._is_reasoning and self._state is _State.SETTLED:
+            self._change_kind(is_reasoning=False)
+        return match.end()
+
+    def _is_text(self, mark: str) -> bool:
+        """Return whether a mark is a tag that has no meaning here."""
+        return mark in (OPEN, CLOSE) and (
+            self._state is _State.SETTLED or (mark == OPEN and self._state is _State.TAGGED)
+        )
+
+    def _apply_tag(self, tag: str) -> None:
+        is_unsure, is_start = self._state is _State.UNSURE, self._state is _State.START
+        self._state = _State.TAGGED if tag == OPEN and is_start else _State.SETTLED
+        if tag == OPEN and is_unsure:
+            # Its closing tag will not be alone.
+            self._add(tag)
+            return
+        self._blank = ""
+        if is_unsure:
+            self._pieces.append(TextBecameThought())
+        self._change_kind(is_reasoning=self._state is _State.TAGGED)
+
+    def _read_header(self, match: re.Match[str], *, is_end: bool) -> int | None:
+        """Drop a mark and the words of its header. Return where the text after them begins; `None`: it is not known."""
+        text, start = match.string, match.end()
+        words = HEADER_WORDS.match(text, start)
+        assert words is not None
+        end = words.end()
+        following = text[end : end + LONGEST_MARK]
+        is_followed = following.startswith(AFTER_WORDS)
+        if not (is_followed or is_end) and any(mark.startswith(following) for mark in AFTER_WORDS):
+            return None
+        if not is_followed or not HEADER_BEGINNING.match(words[0]):
+            words = KNOWN_WORDS.match(text, start, end)
+            assert words is not None
+        if words.end() == end or words[0]:
+            self._begin_message(match[0], words[0])
+        return words.end()
+
+    def _begin_message(self, mark: str, words: str) -> None:
+        self.has_call = self.has_call or "to=" in words
+        self._state, self._blank, self._is_new_message = _State.SETTLED, "", True
+        if mark != CONSTRAIN:
+            self._change_kind(is_reasoning=mark == CHANNEL and words.split()[:1] == ["analysis"])
+
+    def _change_kind(self, *, is_reasoning: bool) -> None:
+        self._is_reasoning = is_reasoning
+        self._drops_line_ends = True
+        self._code = CodeQuotes()
+
+    def _add(self, text: str) -> None:
+        if self._drops_line_ends:
+            text = text.lstrip("\n")
+            self._drops_line_ends = not text
+        if self._state is _State.START:
+            self._blank += text
+            if len(self._blank) < WHITE_SPACE_LIMIT and not self._blank.strip():
+                return
+            text, self._blank, self._state = self._blank, "", _State.UNSURE
+        if not text:
+            return
+        if not self._is_reasoning:
+            self._code.feed(text)
+        if self._is_new_message and self._last_kind is self._is_reasoning:
+            text = f"\n\n{text}"
+        self._is_new_message, self._last_kind = False, self._is_reasoning
+        self._pieces.append(TextDelta(text, is_reasoning=self._is_reasoning))
+
+
+def _start_of_partial_mark(text: str, start: int) -> int:
+    """Return where the end of a text begins that may be the beginning of a mark."""
+    position = text.rfind("<", max(start, len(text) - LONGEST_MARK + 1))
+    is_partial = position >= 0 and any(mark.startswith(text[position:]) for mark in MARKS)
+    return position if is_partial else len(text)

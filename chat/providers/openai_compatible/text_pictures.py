@@ -1,0 +1,242 @@
+"""Finds the files that a model's text holds as base64 `data:` URIs, while the text arrives. Pure.
+
+Gateways write pictures so: `![image](data:image/png;base64,…)`, an `<img>` tag, or the URI alone. The file is taken out
+of the text with what belongs to it; all other text stays as it is. Text that may be the beginning of a file is held
+back until more has arrived, so that no base64 is ever shown.
+
+Inside code, the text stays as its author wrote it if its base64 has at most `CODE_LIMIT_CHARS`. Longer base64 is
+replaced by words, and the file follows the code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from chat.providers.openai_compatible.code_position import CodePosition
+from chat.vocabulary.data_uris import SHORT_URI_CHARS, words_for
+
+CODE_LIMIT_CHARS = 4_096
+"""Longest base64 that stays in code: an icon in a page that the model writes."""
+PAYLOAD_LIMIT_CHARS = 32 * 1024 * 1024
+"""Of longer base64, only the length is kept."""
+FILES_LIMIT = 100
+"""Most `data:` URIs of one response that are read. Later ones are replaced by words."""
+WRAPPED_CHARS = frozenset({60, 64, 72, 76, 80, 100, 120, 128})
+"""Lengths of the lines of base64 that is wrapped. A line of another length is the last one."""
+
+_HEADER = (
+    r"(?P<header>data:(?P<type>[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80})?"
+    r"(?>(?:;[a-z0-9._-]{1,40}=[^;,\s\"'()<>]{0,80}){0,4});base64,)"
+)
+_MARKDOWN = r"!\[(?P<label>(?>(?:[^\]\\\n!]|!(?!\[)|\\.){0,300}))\]\(\s{0,20}+<?"
+_HTML = r"<img\b[^<>]{0,300}?\bsrc\s{0,5}+=\s{0,5}+[\"']?"
+OPENING = re.compile(rf"(?:{_MARKDOWN}|(?P<html>{_HTML}))?{_HEADER}", re.IGNORECASE)
+"""What stands before the base64."""
+_OPEN_HEADER = r"d(?:a(?:t(?:a(?::[^,\s\"'()<>]{0,500}+)?)?)?)?"
+OPEN_END = re.compile(
+    r"(?:!(?:\[(?>(?:[^\]\\\n!]|!(?!\[)|\\.){0,300})(?:!|\\|\](?:\(\s{0,20}+<?"
+    rf"(?:{_OPEN_HEADER})?)?)?)?"
+    r"|<(?:i(?:m(?:g(?:\s[^<>]{0,900}+)?)?)?)?"
+    rf"|{_OPEN_HEADER})\Z",
+    re.IGNORECASE,
+)
+"""The end of a text that later text may complete to an opening."""
+BASE64 = re.compile(r"[A-Za-z0-9+/%_-]*+")
+PADDING = re.compile(r"=*+")
+LINE_END = re.compile(r"\r?\n")
+MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
+OPEN_MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z""")
+HTML_END = re.compile(r"[^<>]{0,300}+>")
+OPEN_HTML_END = re.compile(r"[^<>]{0,300}+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedFile:
+    """A file that stood in a text."""
+
+    mime_type: str
+    """As the text names it; empty if it names none."""
+    payload: str
+    """Its base64, perhaps wrapped or with `%` escapes. Empty above `PAYLOAD_LIMIT_CHARS`."""
+    chars: int
+    """Length of the base64."""
+    label: str = ""
+    """The description that the text gives to a picture."""
+    source: str = ""
+    """The text as it was written, if it stays as it is unless it holds a picture; otherwise empty."""
+    is_from_code: bool = False
+    """Whether it stood in code, where words stand in its place."""
+
+
+Piece: TypeAlias = str | EmbeddedFile
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    """A file whose end has not arrived."""
+
+    opening: str
+    header: str
+    """The end of the opening, from `data:` to the comma."""
+    mime_type: str
+    label: str
+    is_html: bool
+    is_in_code: bool
+    is_kept: bool
+    """Whether its base64 is kept."""
+    pieces: list[str] = field(default_factory=list)
+    chars: int = 0
+    line_chars: int = 0
+    """Length of the last line of the base64."""
+    is_padded: bool = False
+
+    def read(self, text: str, start: int) -> int:
+        """Take the base64 that begins here, and return where it ends."""
+        end = start if self.is_padded else _end_of(BASE64, text, start)
+        padded_end = _end_of(PADDING, text, end)
+        self.is_padded = self.is_padded or padded_end > end
+        self.line_chars += padded_end - start
+        self._keep(text[start:padded_end])
+        return padded_end
+
+    def begin_line(self, line_end: str) -> None:
+        """Begin the next line of wrapped base64."""
+        self.line_chars = 0
+        self._keep(line_end)
+
+    def _keep(self, piece: str) -> None:
+        self.chars += len(piece)
+        if self.chars > PAYLOAD_LIMIT_CHARS or not self.is_kept:
+            self.pieces.clear()
+        elif piece:
+            self.pieces.append(piece)
+
+    @property
+    def may_wrap(self) -> bool:
+        """Whether a line end here may stand within the base64."""
+        return not self.is_padded and self.line_chars in WRAPPED_CHARS
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the URI stands alone in the text."""
+        return self.opening == self.header
+
+    def file(self, *, end: str = "") -> EmbeddedFile:
+        """Return the file. `end`: what follows the base64 and belongs to it."""
+        payload = "".join(self.pieces)
+        source = f"{self.opening}{payload}{end}" if self.is_bare and self.chars < SHORT_URI_CHARS else ""
+        return EmbeddedFile(self.mime_type, payload, self.chars, self.label, source, self.is_in_code)
+
+
+class TextPictures:
+    """Divides text that arrives in pieces into text and embedded files."""
+
+    def __init__(self) -> None:
+        self._code = CodePosition()
+        self._held = ""
+        """The end of the text so far, which may belong to a file."""
+        self._open: _OpenFile | None = None
+        self._after_code: list[EmbeddedFile] = []
+        """Files that were replaced by words in code which has not ended."""
+        self._count = 0
+
+    def feed(self, text: str) -> Iterator[Piece]:
+        """Yield what is certain after more text."""
+        text, self._held = self._held + text, ""
+        position = 0
+        while position < len(text):
+            if self._open is not None:
+                position = yield from self._read_file(self._open, text, position)
+            else:
+                position = yield from self._read_text(text, position)
+
+    def close(self) -> Iterator[Piece]:
+        """Yield the rest: the text that was held back, and a file that has no end."""
+        if self._open is not None:
+            yield from self._end_file(self._open)
+        held, self._held = self._held, ""
+        yield from self._emit(held)
+        yield from self._end_code()
+
+    def _read_text(self, text: str, start: int) -> Generator[Piece, None, int]:
+        """Yield the text up to the next file, and return where its base64 begins."""
+        opening = OPENING.search(text, start)
+        if opening is None:
+            open_end = OPEN_END.search(text, start)
+            end = open_end.start() if open_end else len(text)
+            yield from self._emit(text[start:end])
+            self._held = text[end:]
+            return len(text)
+        yield from self._emit(text[start : opening.start()])
+        self._count += 1
+        self._open = _OpenFile(
+            opening[0],
+            opening["header"],
+            (opening["type"] or "").lower(),
+            opening["label"] or "",
+            is_html=opening["html"] is not None,
+            is_in_code=self._code.is_in_code,
+            is_kept=self._count <= FILES_LIMIT,
+        )
+        return opening.end()
+
+    def _read_file(self, file: _OpenFile, text: str, start: int) -> Generator[Piece, None, int]:
+        """Read the base64 of a file and what belongs to it, and return where that ends."""
+        position = file.read(text, start)
+        while file.may_wrap and (line_end := LINE_END.match(text, position)):
+            if line_end.end() == len(text):
+                self._held = text[position:]
+                return len(text)
+            if _end_of(BASE64, text, line_end.end()) == line_end.end():
+                break
+            file.begin_line(line_end[0])
+            position = file.read(text, line_end.end())
+        if position == len(text) or (file.may_wrap and text[position:] == "\r"):
+            self._held = text[position:]
+            return len(text)
+        if file.is_bare:
+            yield from self._end_file(file)
+            return position
+        whole, partial = (HTML_END, OPEN_HTML_END) if file.is_html else (MARKDOWN_END, OPEN_MARKDOWN_END)
+        end = _end_of(whole, text, position)
+        if end == position and partial.match(text, position):
+            self._held = text[position:]
+            return len(text)
+        yield from self._end_file(file, text[position:end])
+        return end
+
+    def _end_file(self, file: _OpenFile, end: str = "") -> Iterator[Piece]:
+        self._open = None
+        if not file.is_in_code:
+            yield file.file(end=end)
+        elif file.chars <= CODE_LIMIT_CHARS:
+            yield from self._emit(f"{file.opening}{''.join(file.pieces)}{end}")
+        else:
+            words = words_for(file.mime_type, file.chars)
+            self._after_code.append(file.file())
+            yield from self._emit(f"{file.opening.removesuffix(file.header)}{words}{end}")
+
+    def _emit(self, text: str) -> Iterator[Piece]:
+        """Yield a text, and the files of code after the line in which the code ends."""
+        while text and self._after_code:
+            line, line_end, text = text.partition("\n")
+            yield line + line_end
+            self._code.feed(line + line_end)
+            if line_end and not self._code.is_in_code:
+                yield from self._end_code()
+        if text:
+            self._code.feed(text)
+            yield text
+
+    def _end_code(self) -> Iterator[Piece]:
+        files, self._after_code = self._after_code, []
+        yield from files
+
+
+def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Return where a match that begins here ends; `start` if there is none."""
+    match = pattern.match(text, start)
+    return match.end() if match else start

@@ -1,0 +1,1 @@
+"""Answers of models with labels of what a reader must see: see README.md."""
