@@ -119,8 +119,8 @@ $(WEIGHTS): $(wildcard $(INTENT)/*.py $(INTENT)/words/*.py $(INTENT)/prompts/*.t
 # Temml draws formulas. npm checks the hash of package-lock.json.
 $(SCRIPTS): package-lock.json deploy/npm.txt | .venv/created
 	@echo "Fetching Temml, which draws formulas, into node_modules"
-	@deploy/retry deploy/npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	@touch $@
+	@{ deploy/retry deploy/npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; } || \
+	  echo "Plotline works all the same, but shows formulas as source. If npm needs another registry, set NPM_CONFIG_REGISTRY; then run \"make setup\" again."
 
 # Created second, because the first may have to install a system package.
 .venv-kernel/created: | .venv/created

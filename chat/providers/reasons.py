@@ -1,4 +1,4 @@
-"""A provider's message about a refused request, cleaned for the person who waits for the answer. Pure.
+"""Why a provider gave no answer: its words for that, and its message, cleaned for the person who waits. Pure.
 
 The log and the admin get the message as it is. The reader gets its words alone: one line without secrets, without
 markup and of limited length. Templates escape it like every other text.
@@ -8,6 +8,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+
+from chat.vocabulary.stream_events import Finish
+
+GOOGLE_REFUSALS: Mapping[str, Finish] = {
+    "SAFETY": Finish.SAFETY,
+    "RECITATION": Finish.RECITATION,
+    "LANGUAGE": Finish.LANGUAGE,
+    "BLOCKLIST": Finish.BLOCKLIST,
+    "PROHIBITED_CONTENT": Finish.PROHIBITED_CONTENT,
+    "SPII": Finish.PERSONAL_DATA,
+    "MALFORMED_FUNCTION_CALL": Finish.MALFORMED_CALL,
+    "UNEXPECTED_TOOL_CALL": Finish.UNEXPECTED_CALL,
+    "MALFORMED_RESPONSE": Finish.MALFORMED_RESPONSE,
+}
+"""Google's words for answers that ended badly. Gateways pass them on."""
 
 REASON_LIMIT_CHARS = 300
 READ_LIMIT_CHARS = 4_000

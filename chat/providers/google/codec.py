@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from chat.providers.google.field_names import with_api_names
 from chat.providers.google.wire_parts import own_call_id, part_from_wire, part_to_wire
-from chat.providers.reasons import clean_reason
+from chat.providers.reasons import GOOGLE_REFUSALS, clean_reason
 from chat.providers.requests import BuiltInTool, Content, FunctionTool, GenerateRequest, ToolChoice
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
@@ -31,15 +31,10 @@ from chat.vocabulary.stream_events import (
 )
 
 FINISHES: Mapping[str, Finish] = {
+    **GOOGLE_REFUSALS,
     "STOP": Finish.STOP,
     "MAX_TOKENS": Finish.LENGTH,
     "CONTINUATION": Finish.CONTINUATION,
-    "SAFETY": Finish.SAFETY,
-    "RECITATION": Finish.RECITATION,
-    "LANGUAGE": Finish.LANGUAGE,
-    "BLOCKLIST": Finish.BLOCKLIST,
-    "PROHIBITED_CONTENT": Finish.PROHIBITED_CONTENT,
-    "SPII": Finish.PERSONAL_DATA,
     "MODEL_ARMOR": Finish.POLICY,
     "ESCALATION": Finish.ESCALATION,
     "OTHER": Finish.BLOCKED,
@@ -49,9 +44,6 @@ FINISHES: Mapping[str, Finish] = {
     "IMAGE_OTHER": Finish.IMAGE_WITHHELD,
     "NO_IMAGE": Finish.NO_IMAGE,
     "TOO_MANY_TOOL_CALLS": Finish.TOO_MANY_TOOL_CALLS,
-    "MALFORMED_FUNCTION_CALL": Finish.MALFORMED_CALL,
-    "UNEXPECTED_TOOL_CALL": Finish.UNEXPECTED_CALL,
-    "MALFORMED_RESPONSE": Finish.MALFORMED_RESPONSE,
     "MISSING_THOUGHT_SIGNATURE": Finish.MISSING_SIGNATURE,
 }
 """Finish reasons of answers and block reasons of prompts. Google adds words without notice."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chat.providers.reasons import clean_reason
+from chat.providers.reasons import GOOGLE_REFUSALS, clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON
 from chat.vocabulary.stream_events import (
@@ -37,18 +37,7 @@ SOURCES_LIMIT = 200
 URL_LIMIT_CHARS = 2_000
 """A longer address is left out, because a part of it leads elsewhere."""
 MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:functions\.)?([^\s<]+)")
-NATIVE_FINISHES: Mapping[str, Finish] = {
-    "SAFETY": Finish.SAFETY,
-    "RECITATION": Finish.RECITATION,
-    "LANGUAGE": Finish.LANGUAGE,
-    "BLOCKLIST": Finish.BLOCKLIST,
-    "PROHIBITED_CONTENT": Finish.PROHIBITED_CONTENT,
-    "SPII": Finish.PERSONAL_DATA,
-    "MALFORMED_FUNCTION_CALL": Finish.MALFORMED_CALL,
-    "UNEXPECTED_TOOL_CALL": Finish.UNEXPECTED_CALL,
-    "MALFORMED_RESPONSE": Finish.MALFORMED_RESPONSE,
-    "refusal": Finish.BLOCKED,
-}
+NATIVE_FINISHES: Mapping[str, Finish] = {**GOOGLE_REFUSALS, "refusal": Finish.BLOCKED}
 """Words of services behind a server, which says less itself: `error`, `stop` or `content_filter`."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
