@@ -43,8 +43,8 @@ _IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8
 class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
-    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. They become outputs only if the
-    cell displayed no image, because a graph that is both saved and displayed is one graph.
+    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. They become outputs
+    only if the cell displayed no image, because a graph that is both saved and displayed is one graph.
     """
 
     def __init__(self) -> None:

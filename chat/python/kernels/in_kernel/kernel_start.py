@@ -1,4 +1,4 @@
-"""Runs inside a new kernel, before any code of a user or a model: enters a directory of its own, and adds hooks to cells.
+"""Runs inside a new kernel, before any other code: enters a directory of its own, and adds hooks to cells.
 
 The hooks hold for kernels of every place: of Plotline's own service, with or without its sandbox, and of other servers.
 """
@@ -11,9 +11,10 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 
+from IPython import get_ipython
+
 from chat.python.kernels.in_kernel.hook_excel import choose_reader
 from chat.python.kernels.in_kernel.hook_images import SavedImages
-from IPython import get_ipython
 
 
 def _enter_own_directory() -> None:
