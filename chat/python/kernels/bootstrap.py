@@ -211,8 +211,6 @@ def become_kernel(*, is_preloaded: bool) -> None:
     detach_streams()
     shell = [f"--InteractiveShell.{option}" for option in ("colors=nocolor", "xmode=Plain", "cache_size=0")]
     app.initialize(["-f=/rt/c.json", "--HistoryManager.enabled=False", *shell])
-    # ipykernel's `exit()` ends the kernel a moment later, during the next cell. `sys.exit` ends only its own cell.
-    app.shell.ask_exit = sys.exit
     if is_preloaded:
         os.nice(NICENESS)
         app.shell.run_cell(PRELOAD, silent=True, store_history=False)
