@@ -131,16 +131,8 @@ def display_blocks(
     `has_attachments`: whether images follow, which can stand for it alone. `has_buttons`: see `MarkdownOptions`.
     """
     show_markdown = partial(_show_markdown, has_buttons=has_buttons)
-    for show in (
-        _show_traceback,
-        _show_svg,
-        _show_interactive,
-        _show_tables,
-        _show_latex,
-        show_markdown,
-        _show_json,
-        _show_text,
-    ):
+    forms = (_show_svg, _show_interactive, _show_tables, _show_latex, show_markdown, _show_json, _show_traceback)
+    for show in (*forms, _show_text):
         if blocks := show(bundle):
             return blocks
     if has_attachments:

@@ -19,25 +19,10 @@ _INSTALLERS = ("pip", "pip3", "conda", "mamba", "micromamba", "uv")
 _INSTALL_VERBS = ("install", "download", "wheel", "create", "add", "update", "upgrade")
 _PIP = re.compile(r"^pip3?(?= )")
 """The program's folder is not in the search path of the sandbox."""
-_KNOWN_PACKAGES = [
-    "numpy",
-    "pandas",
-    "scipy",
-    "matplotlib",
-    "seaborn",
-    "sympy",
-    "sklearn",
-    "statsmodels",
-    "pyarrow",
-    "polars",
-    "openpyxl",
-    "xlsxwriter",
-    "python_calamine",
-    "lxml",
-    "jinja2",
-    "tabulate",
-    "PIL",
-]
+_KNOWN_PACKAGES = (
+    *("numpy", "pandas", "scipy", "matplotlib", "seaborn", "sympy", "sklearn", "statsmodels", "pyarrow", "polars"),
+    *("openpyxl", "xlsxwriter", "python_calamine", "lxml", "jinja2", "tabulate", "PIL"),
+)
 
 
 def is_offline() -> bool:
