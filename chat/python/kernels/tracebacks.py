@@ -51,7 +51,8 @@ def shorten_traceback(text: str, name: str) -> ShortTraceback:
             break
     else:
         error = [_cut_line(line, _NARROW_LINE_LIMIT_CHARS) for line in error]
-    return ShortTraceback("\n".join(trace + error), "\n".join(whole + error))
+    short = trace + error
+    return ShortTraceback("\n".join(short), "\n".join(whole + error) if whole != trace else "")
 
 
 def _split_error(lines: list[str], name: str) -> tuple[list[str], list[str]]:

@@ -198,7 +198,7 @@ class ErrorDisplay:
         self.show()
 
     async def _run_code(self, code: object, result: object = None, **options: object) -> bool:
-        """Run code by the shell; an error without a readable text is replaced, because the kernel replies with the text."""
+        """Run code by the shell; an error without a readable text is replaced, because the kernel sends it."""
         has_failed = await self._run_by_shell(code, result, **options)
         error = getattr(result, "error_in_exec", None)
         if error is not None:
