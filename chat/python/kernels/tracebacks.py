@@ -18,6 +18,7 @@ WHOLE_LINES_LIMIT = 100
 _LINE_LIMIT_CHARS = 500
 _NARROW_LINE_LIMIT_CHARS = 110
 _ERROR_LIMIT_CHARS = 1_500
+_NAME_LIMIT_CHARS = 1_000
 _MESSAGE_LINES_LIMIT = 12
 """Lines of the error itself."""
 _LIBRARY_FRAME = re.compile(r"[ |+]{0,40}File ")
@@ -57,9 +58,9 @@ def shorten_traceback(text: str, name: str) -> ShortTraceback:
 
 def _split_error(lines: list[str], name: str) -> tuple[list[str], list[str]]:
     """Return the lines of the trace, and those of the error, whose message may have many lines."""
-    start = re.compile(rf"(?:[\w.]{{1,200}}\.)?{re.escape(name)}(?::|$)")
     for index in range(len(lines) - 1, -1, -1):
-        if name and start.match(lines[index]):
+        word = lines[index][:_NAME_LIMIT_CHARS].partition(":")[0]
+        if name and word.rpartition(".")[2] == name:
             return lines[:index], lines[index:]
     return lines[:-1], lines[-1:]
 

@@ -21,15 +21,9 @@ _LAST_OUTPUT_S = 0.2
 """Time in which ZeroMQ's own thread sends what was flushed."""
 
 
-class Exit(ZMQExitAutocall):
-    """`exit` and `quit`: they end the cell. Those of Jupyter end the kernel."""
-
-    # They are no variables of the person: see `variables`.
-    __module__ = ZMQExitAutocall.__module__
-
-    def __call__(self, code: object = None) -> NoReturn:
-        """Exit with the status or message of `sys.exit`."""
-        raise SystemExit(code)
+def exit_cell(caller: object, code: object = None) -> NoReturn:
+    """Take the place of `exit` and `quit`, which end the kernel in Jupyter: exit with the status or message `code`."""
+    raise SystemExit(code)
 
 
 def refuse_input(*arguments: object, **options: object) -> NoReturn:
@@ -45,11 +39,10 @@ def refuse_debugger(*arguments: object, **options: object) -> NoReturn:
 def end_code_in_words(shell: InteractiveShell) -> None:
     """Let code end with a result or a sentence wherever a person would have to type, and show errors shortly."""
     ErrorDisplay(shell)
-    exit_function = Exit(shell)
-    shell.exiter = exit_function
+    ZMQExitAutocall.__call__ = exit_cell
     shell.ask_exit = sys.exit
-    for name in ("exit", "quit"):
-        shell.user_ns[name] = shell.user_ns_hidden[name] = shell.builtin_trap.auto_builtins[name] = exit_function
+    # Modules that code imports use the built-in names.
+    shell.builtin_trap.auto_builtins.update(exit=shell.exiter, quit=shell.exiter)
     shell.kernel.raw_input = shell.kernel.getpass = refuse_input
     sys.breakpointhook = pdb.set_trace = debugger.set_trace = refuse_debugger
     debugger.OldPdb.interaction = debugger.Pdb.interaction = refuse_debugger

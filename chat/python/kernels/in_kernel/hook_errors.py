@@ -13,7 +13,6 @@ import sys
 import sysconfig
 import threading
 import traceback
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ from chat.python.kernels.in_kernel.hook_installs import is_offline, no_installs_
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 _ERROR_LIMIT_CHARS = 200_000
 """Longer errors lose their middle. The server shortens them further."""
@@ -83,7 +82,8 @@ class ErrorFormat:
                 for frame in frames
             ]
             if not frames:
-                summary.stack = None
+                # Python leaves out the heading then.
+                vars(summary)["stack"] = None
 
     def _short_name(self, filename: str) -> str:
         """Return the name of a cell, or the path of a file below the folder that Python imports it from."""
@@ -178,7 +178,8 @@ class ErrorDisplay:
         self._run_by_shell = shell.run_code
         shell.showtraceback, shell.showsyntaxerror = self.show, self._show_syntax_error
         shell.run_code = self._run_code
-        interactiveshell.warn = _warn
+        self._warn_by_shell: Callable[..., None] = interactiveshell.warn
+        interactiveshell.warn = self._warn
         threading.excepthook = self._show_in_thread
 
     def show(self, exc_tuple: object = None, *arguments: object, **options: object) -> None:
@@ -197,15 +198,14 @@ class ErrorDisplay:
     def _show_syntax_error(self, filename: object = None, running_compiled_code: bool = False) -> None:
         self.show()
 
-    async def _run_code(self, code: object, result: object = None, **options: object) -> bool:
+    async def _run_code(self, code: object, result: ExecutionResult | None = None, **options: object) -> bool:
         """Run code by the shell; an error without a readable text is replaced, because the kernel sends it."""
-        has_failed = await self._run_by_shell(code, result, **options)
-        error = getattr(result, "error_in_exec", None)
-        if error is not None:
+        has_failed: bool = await self._run_by_shell(code, result, **options)
+        if result is not None and result.error_in_exec is not None:
             try:
-                str(error)
+                str(result.error_in_exec)
             except Exception:
-                result.error_in_exec = Exception(message_of(error))
+                result.error_in_exec = Exception(message_of(result.error_in_exec))
         return has_failed
 
     def _show_in_thread(self, arguments: threading.ExceptHookArgs) -> None:
@@ -214,14 +214,13 @@ class ErrorDisplay:
             lines = [f"Exception in thread {name}:", *self._format.lines(arguments.exc_value)]
             print("\n".join(lines), file=sys.stderr)
 
+    def _warn(self, message: object, *arguments: object, **options: object) -> None:
+        """Warn as the shell does, but not that another word would end the kernel."""
+        if not str(message).startswith("To exit:"):
+            self._warn_by_shell(message, *arguments, **options)
+
 
 def is_good_exit(error: BaseException) -> bool:
     """Return whether code ended itself as a script does that has not failed."""
     code = error.code if isinstance(error, SystemExit) else 1
     return code is None or (isinstance(code, int) and code == 0)
-
-
-def _warn(message: object, *arguments: object, **options: object) -> None:
-    """Warn as the shell does, but not that another word would end the kernel."""
-    if not str(message).startswith("To exit:"):
-        warnings.warn(message, *arguments, **options)

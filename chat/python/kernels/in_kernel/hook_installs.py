@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -79,7 +78,8 @@ def refuse_installs(shell: InteractiveShell) -> None:
         return
     # pip itself ends at once then, also in a process that this module does not see.
     os.environ.update(PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
-    system, getoutput, start = shell.system, shell.getoutput, subprocess.Popen.__init__
+    process_class = sys.modules["subprocess"].Popen
+    system, getoutput, start = shell.system, shell.getoutput, process_class.__init__
 
     def run_command(command: str) -> None:
         if refusal := refusal_of(shell.var_expand(command)):
@@ -92,12 +92,12 @@ def refuse_installs(shell: InteractiveShell) -> None:
             command = f"echo {shlex.quote(refusal)}"
         return getoutput(_PIP.sub(f"{sys.executable} -m pip", command), *arguments, **options)
 
-    def start_process(process: subprocess.Popen[bytes], args: object, *arguments: object, **options: object) -> None:
+    def start_process(process: object, args: object, *arguments: object, **options: object) -> None:
         if refusal := refusal_of(args):
             print(refusal)
         start(process, args, *arguments, **options)
 
-    shell.system, shell.getoutput, subprocess.Popen.__init__ = run_command, read_command, start_process
+    shell.system, shell.getoutput, process_class.__init__ = run_command, read_command, start_process
     shell.register_magic_function(lambda line: run_command(f"{sys.executable} -m pip {line}"), "line", "pip")
     for name in ("conda", "mamba", "micromamba", "uv"):
         shell.register_magic_function(lambda line, name=name: run_command(f"{name} {line}"), "line", name)
