@@ -123,6 +123,17 @@ async def test_tracebacks_are_short_and_name_no_path_of_the_machine(kernel: Kern
     assert syntax[-2].strip().startswith("^")
 
 
+@pytest.mark.parametrize("code", ["%pip install nothing-here", "!pip install -q nothing-here", "import nothing_here"])
+async def test_missing_package_is_explained_in_the_sandbox(kernel: KernelClient, code: str) -> None:
+    if (await kernel.execute("import os\nprint('PLOTLINE_KERNEL' in os.environ)")).text != "True\n":
+        pytest.skip("this place may reach the internet")
+    execution = await kernel.execute(code)
+    assert "Packages cannot be installed here" in execution.text.splitlines()[-1]
+    assert "pandas" in execution.text
+    assert "restart the kernel" not in execution.text
+    assert "Version" in (await kernel.execute("!pip list", limit_s=LONG_S)).text
+
+
 async def test_plot_is_a_png(kernel: KernelClient) -> None:
     execution = await kernel.execute(DRAW.format(values=[1, 2]) + "plt.show()", limit_s=LONG_S)
     (graph,) = images(execution.outputs)
