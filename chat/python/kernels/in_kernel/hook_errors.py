@@ -21,7 +21,7 @@ import IPython
 from IPython.core import interactiveshell
 from IPython.core.error import UsageError
 
-from chat.python.kernels.in_kernel.hook_installs import is_offline, no_installs_sentence, packages_to_install
+from chat.python.kernels.in_kernel.hook_installs import is_own_service, no_installs_sentence, packages_to_install
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -141,7 +141,7 @@ def advice_on(error: BaseException) -> str:
     message = message_of(error)
     if isinstance(error, RuntimeError) and message.endswith(_BUSY_LOOP):
         return _AWAIT
-    if not is_offline():
+    if not is_own_service():
         return ""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return "" if _is_present(error.name.partition(".")[0]) else no_installs_sentence()

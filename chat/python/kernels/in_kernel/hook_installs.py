@@ -1,4 +1,4 @@
-"""Runs inside a kernel: says at once that packages cannot be installed in the sandbox, and what can be imported."""
+"""Runs inside a kernel: says at once that packages cannot be installed, and what can be imported."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _KNOWN_PACKAGES = (
 )
 
 
-def is_offline() -> bool:
-    """Return whether this kernel is in the sandbox, which has no network."""
+def is_own_service() -> bool:
+    """Return whether this is a kernel of Plotline's own service: installing would fail, or change it for all."""
     return "PLOTLINE_KERNEL" in os.environ
 
 
@@ -33,8 +33,8 @@ def no_installs_sentence() -> str:
     """Return a sentence that says what can be imported, and who can add more."""
     present = [name for name in _KNOWN_PACKAGES if importlib.util.find_spec(name)]
     return (
-        "Packages cannot be installed here, because there is no connection to the internet. Installed are, among"
-        f" others: {', '.join(present)}. Whoever runs this server can add more."
+        f"Packages cannot be installed here. Installed are, among others: {', '.join(present)}. Whoever runs this server"
+        " can add more."
     )
 
 
@@ -74,7 +74,7 @@ def _are_installed(names: Sequence[str]) -> bool:
 
 def refuse_installs(shell: InteractiveShell) -> None:
     """Let each way to install a package from a cell say at once that it is none. Others, such as `pip list`, work."""
-    if not is_offline():
+    if not is_own_service():
         return
     # pip itself ends at once then, also in a process that this module does not see.
     os.environ.update(PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
