@@ -33,8 +33,8 @@ def no_installs_sentence() -> str:
     """Return a sentence that says what can be imported, and who can add more."""
     present = [name for name in _KNOWN_PACKAGES if importlib.util.find_spec(name)]
     return (
-        f"Packages cannot be installed here. Installed are, among others: {', '.join(present)}. Whoever runs this server"
-        " can add more."
+        f"Packages cannot be installed here. Installed are, among others: {', '.join(present)}."
+        " Whoever runs this server can add more."
     )
 
 
