@@ -29,6 +29,11 @@ TITLE_KEY = "plotline_title"
 """The key of a figure's title in the metadata of a display."""
 _TITLE_LIMIT_CHARS = 200
 _ARTISTS_LIMIT = 5_000
+_DESCRIPTIONS = (
+    *("get_text", "get_xlim", "get_ylim", "get_zlim", "get_xydata", "get_offsets", "get_array"),
+    *("get_facecolor", "get_color"),
+)
+"""Methods of artists of any kind, whose results do not depend on the resolution."""
 
 
 class CellFigures:
@@ -100,12 +105,12 @@ def _choose_inline(rcsetup: ModuleType) -> None:
     def validate_backend(name: object) -> object:
         return INLINE_BACKEND if isinstance(name, str) else validate(name)
 
-    rcsetup.validate_backend = rcsetup._validators["backend"] = validate_backend
+    vars(rcsetup)["validate_backend"] = rcsetup._validators["backend"] = validate_backend
 
 
 def _switch_to_inline(pyplot: ModuleType) -> None:
     switch = pyplot.switch_backend
-    pyplot.switch_backend = lambda newbackend: switch(INLINE_BACKEND)
+    vars(pyplot)["switch_backend"] = lambda newbackend: switch(INLINE_BACKEND)
 
 
 def _title(figure: Figure) -> str:
@@ -130,24 +135,24 @@ def _describe_artists(artist: Artist) -> Iterator[object]:
     """Yield texts and data of an artist and all that it contains, without positions on the screen."""
     name = type(artist).__name__
     yield name
-    if hasattr(artist, "get_text"):
-        yield artist.get_text()
-        return
+    yield from (_value(artist, method) for method in _DESCRIPTIONS)
     if name == "Legend":
-        yield from (text.get_text() for text in artist.get_texts())
-        return
-    if hasattr(artist, "get_patch_transform"):
-        yield artist.get_patch_transform().transform_path(artist.get_path()).vertices.tobytes()
-    for method in ("get_xlim", "get_ylim", "get_zlim", "get_xydata", "get_offsets", "get_array", "get_facecolor"):
-        if hasattr(artist, method):
-            value = getattr(artist, method)()
-            yield value.tobytes() if hasattr(value, "tobytes") else str(value)
-    if hasattr(artist, "get_color"):
-        yield str(artist.get_color())
+        yield from (_value(text, "get_text") for text in getattr(artist, "get_texts", tuple)())
+    transform, path = getattr(artist, "get_patch_transform", None), getattr(artist, "get_path", None)
+    if transform is not None and path is not None:
+        yield transform().transform_path(path()).vertices.tobytes()
     if hasattr(artist, "get_paths"):
         yield from (path.vertices.tobytes() for path in artist.get_paths())
-    if hasattr(artist, "get_xaxis") or hasattr(artist, "get_suptitle"):
+    if name.endswith("Axis"):
+        yield _value(getattr(artist, "label", artist), "get_text")
+    elif hasattr(artist, "get_xaxis") or hasattr(artist, "get_suptitle"):
         for child in artist.get_children():
             yield from _describe_artists(child)
-    elif name.endswith("Axis"):
-        yield artist.get_label().get_text() if hasattr(artist.get_label(), "get_text") else str(artist.get_label())
+
+
+def _value(artist: Artist, method: str) -> object:
+    """Return what a method of an artist returns, as a text or bytes; `None` if it has no such method."""
+    call = getattr(artist, method, None)
+    value: object = call() if call is not None else None
+    as_bytes = getattr(value, "tobytes", None)
+    return str(value) if as_bytes is None else as_bytes()

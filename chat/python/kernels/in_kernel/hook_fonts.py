@@ -71,7 +71,7 @@ class GraphFonts:
             if len(self._missing) < 1000:
                 self._missing[chr(codepoint)] = None
 
-        helpers.warn_on_missing_glyph = warn_on_missing_glyph
+        vars(helpers)["warn_on_missing_glyph"] = warn_on_missing_glyph
 
     def _add_fallbacks(self, module: ModuleType) -> None:
         find = module.FontManager._find_fonts_by_props

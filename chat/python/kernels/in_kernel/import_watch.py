@@ -28,7 +28,7 @@ class _ImportWatch:
             execute(module)
             change(module)
 
-        spec.loader.exec_module = exec_module
+        vars(spec.loader)["exec_module"] = exec_module
         return spec
 
 
