@@ -63,8 +63,10 @@ def real_name(name: str, folder: int) -> str:
     """Return the name in a folder that is shown under this name. Raises FileNotFoundError for names such as `..`."""
     if name in ("", ".", ".."):
         raise FileNotFoundError("It is not the name of a file.")
-    entries = os.listdir(folder)
-    return name if name in entries else next((entry for entry in entries if shown_name(entry) == name), name)
+    with contextlib.suppress(OSError):
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return name
+    return next((entry for entry in os.listdir(folder) if shown_name(entry) == name), name)
 
 
 def read_piece(name: str, offset: int, size: int) -> dict[str, object]:

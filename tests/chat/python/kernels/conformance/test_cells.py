@@ -11,7 +11,6 @@ from PIL import Image
 from chat.python.kernels.client import KernelClient
 from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ExecutionStatus, ImageOutput, Output, TextOutput
-from tests.chat.python.kernels.conformance.places import PlaceUnderTest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
