@@ -4,6 +4,8 @@ import { connection, isOpen, newClientId } from "./connection.js";
 import { store } from "./drafts.js";
 import { refreshFiles } from "./file_states.js";
 import { focusInHeader } from "./head_menu.js";
+import { followOutput } from "./own_output.js";
+import "./session_line.js";
 import { words } from "./words.js";
 
 // `forget.js` removes keys that begin like this.
@@ -11,7 +13,15 @@ const OPEN_KEY = "plotline:session-open";
 const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const REFRESH_AFTER_MS = 400;
 const CHECK_EVERY_MS = 10_000;
+const BUSY_AFTER_MS = 700;
 const VERDICTS = { reproduced: words("reproduced"), differs: words("differs"), failed: words("failed"), stopped: words("stopped") };
+const CALLS = { interrupt: "interrupt", restart: "restart", "end-session": "close" };
+const DONE = {
+  interrupt: words("Interrupted."),
+  restart: words("The session was restarted. Its variables are gone. “Run everything again” restores them."),
+  "end-session": words("The session has ended. Its variables are gone. “Run everything again” restores them."),
+};
+const RUNNING = 'article[data-status="running"] .code-end[data-end=""]';
 const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
 
 const panel = document.getElementById("session");
@@ -42,7 +52,18 @@ function refresh() {
   refreshTimer = null;
   shownResults = transcript.querySelectorAll(RESULTS).length;
   const shown = htmx.ajax("GET", panel.dataset.url, { source: panel, target: "#session-state", swap: "outerMorph" });
-  Promise.resolve(shown).then(() => panel.dispatchEvent(new Event("refreshed")));
+  Promise.resolve(shown).then(() => {
+    panel.dispatchEvent(new Event("refreshed"));
+    refreshSoon();
+  });
+}
+
+/** Loads the state again if code has ended since, or runs and the panel does not say so. */
+function refreshSoon() {
+  if (panel.hidden || refreshTimer) return;
+  const isBusy = panel.querySelector('[data-action="interrupt"]:enabled') !== null;
+  if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
+  else if (!isBusy && transcript.querySelector(RUNNING)) refreshTimer = setTimeout(refresh, BUSY_AFTER_MS);
 }
 
 function setOpen(isOpen) {
@@ -57,9 +78,9 @@ function close() {
   focusInHeader(opener);
 }
 
-connection.addEventListener("frame", () => {
-  if (panel.hidden || refreshTimer) return;
-  if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
+connection.addEventListener("frame", refreshSoon);
+panel.addEventListener("stale", () => {
+  if (!panel.hidden) refresh();
 });
 
 /** A kernel may end while no code runs. No frame says so. */
@@ -97,10 +118,10 @@ document.addEventListener("click", ({ target }) => {
   const { action } = button?.dataset ?? {};
   if (action === "open-session") setOpen(panel.hidden);
   if (action === "close-session") close();
-  if (action === "interrupt" || action === "restart") {
+  if (action in CALLS) {
     attempt(async () => {
-      await call(`${panel.dataset.api}${action}/`);
-      announcer.textContent = action === "restart" ? words("The session was restarted. Its variables are gone.") : words("Interrupted.");
+      await call(`${panel.dataset.api}${CALLS[action]}/`);
+      announcer.textContent = DONE[action];
       refresh();
       refreshFiles();
     });
@@ -137,8 +158,10 @@ form.addEventListener("submit", async (event) => {
   if (unconfirmed?.text !== text) unconfirmed = { text, key: newClientId() };
   isSending = true;
   await attempt(async () => {
-    await call(`${panel.dataset.api}run/`, { code: text }, { "Idempotency-Key": unconfirmed.key });
+    const turn = await call(`${panel.dataset.api}run/`, { code: text }, { "Idempotency-Key": unconfirmed.key });
     unconfirmed = null;
+    followOutput(turn.message_id);
+    refreshSoon();
     if (code.value !== text) return;
     code.value = "";
     sessionStorage.removeItem(DRAFT_KEY);
