@@ -92,6 +92,8 @@ class CodeContext:
     """Whether a later result of the same run shows how the code ended."""
     is_hidden: bool = False
     """Whether the code of a function call shows the same as this call or response."""
+    place: str = ""
+    """Where code runs, in words."""
 
 
 NO_CONTEXT = CodeContext()
@@ -118,6 +120,8 @@ class PartView:
     """Whether the code of a code execution result is in the message. That code then says how it ended."""
     is_hidden: bool = False
     """The code of a function call shows the same as this call or response, so pages hide it."""
+    place: str = ""
+    """Where code runs, in words. Empty for other parts."""
     rerun: RerunView | None = None
     """`None`: the part cannot be run again here."""
     display: tuple[Block, ...] = ()

@@ -47,6 +47,7 @@ from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.rendering.output_text import OutputStream
 from chat.page.rendering.stream import MarkdownStream, TextUpdate
+from chat.page.transcript.answer_details import code_place
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
@@ -200,6 +201,7 @@ class LiveMessage:
                 result=self._results.result_of.get(index),
                 has_code=index in self._results.code_of,
                 is_hidden=index in self._calls.hidden,
+                place=code_place(self._turn, part, OWNER),
             ),
         )
 

@@ -11,6 +11,7 @@ from chat.page.message_views import AnswerDetails
 from chat.page.readers import Reader
 from chat.providers.catalogue.costs import count_searches, search_cost
 from chat.providers.reasons import clean_reason
+from chat.vocabulary.demo_model import DEMO_MODEL
 from chat.vocabulary.parts import Engine, ExecutableCode, Part
 from chat.vocabulary.stream_events import Finish
 
@@ -120,14 +121,18 @@ def _engine_words(turn: Turn, parts: Iterable[Part], reader: Reader) -> str:
     return words
 
 
+def code_place(turn: Turn, part: Part, reader: Reader) -> str:
+    """Return where the code of a part runs; empty for other parts."""
+    return place_words(turn, part.engine, reader) if isinstance(part, ExecutableCode) else ""
+
+
 def place_words(turn: Turn, engine: str, reader: Reader) -> str:
     """Return where code of this engine runs, as far as the reader may know it; empty for no engine."""
     if engine != Engine.NATIVE:
         return ENGINE_WORDS.get(engine, "")
     if turn.model == DEMO_MODEL:
         return IN_DEMO
-    is_google = reader.sees_service and turn.provider == GOOGLE and not is_demo(turn.provider, turn.endpoint)
-    return IN_GOOGLE if is_google else ENGINE_WORDS[Engine.NATIVE]
+    return IN_GOOGLE if reader.sees_service and turn.provider == "gemini" else ENGINE_WORDS[Engine.NATIVE]
 
 
 def _searches(turn: Turn) -> str:
