@@ -10,7 +10,9 @@ const NO_OUTPUT = "details[data-part-kind], .code-end";
 
 const box = document.getElementById("own-output");
 const [head, output] = box.children;
-const [title, button] = head.children;
+const [button] = head.children;
+const title = document.createElement("strong");
+head.prepend(title);
 let messageId = null;
 let isLive = false;
 let timer = null;

@@ -12,7 +12,8 @@ const SOON_S = 300;
 const END_S = 8;
 
 const line = document.getElementById("session-line");
-const [sentence, button] = line.children;
+const sentence = line.appendChild(document.createElement("span"));
+const button = Object.assign(line.appendChild(document.createElement("button")), { type: "button", className: "quiet" });
 const panel = document.getElementById("session");
 const transcript = document.getElementById("transcript");
 const note = document.getElementById("composer-note");
