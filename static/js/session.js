@@ -1,16 +1,15 @@
-/** The panel of the Python session: its state, code of the user, and running blocks of answers again. */
+/** The panel of the Python session: its state, and running blocks of answers again. */
 import { call } from "./api.js";
-import { connection, isOpen, newClientId } from "./connection.js";
+import { connection, isOpen } from "./connection.js";
 import { store } from "./drafts.js";
 import { refreshFiles } from "./file_states.js";
 import { focusInHeader } from "./head_menu.js";
-import { followOutput } from "./own_output.js";
+import { connectForm } from "./own_code.js";
 import "./session_line.js";
 import { words } from "./words.js";
 
 // `forget.js` removes keys that begin like this.
 const OPEN_KEY = "plotline:session-open";
-const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const REFRESH_AFTER_MS = 400;
 const CHECK_EVERY_MS = 10_000;
 const BUSY_AFTER_MS = 700;
@@ -25,8 +24,6 @@ const RUNNING = 'article[data-status="running"] .code-end[data-end=""]';
 const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
 
 const panel = document.getElementById("session");
-const form = document.getElementById("own-code");
-const { code } = form.elements;
 const error = document.getElementById("session-error");
 const opener = document.querySelector('[data-action="open-session"]');
 const announcer = document.getElementById("announcer");
@@ -137,36 +134,5 @@ panel.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.isComposing && event.keyCode !== 229) close();
 });
 
-// --- code of the user ----------------------------------------------------------------------------------------
-
-code.value = sessionStorage.getItem(DRAFT_KEY) ?? "";
-code.addEventListener("input", () => store(sessionStorage, DRAFT_KEY, code.value));
-code.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  form.requestSubmit();
-});
-
-/** `{text, key}` of the code that was sent last, until a reply says that it was stored. Sent again, it runs once. */
-let unconfirmed = null;
-let isSending = false;
-
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const text = code.value;
-  if (!text.trim() || isSending) return;
-  if (unconfirmed?.text !== text) unconfirmed = { text, key: newClientId() };
-  isSending = true;
-  await attempt(async () => {
-    const turn = await call(`${panel.dataset.api}run/`, { code: text }, { "Idempotency-Key": unconfirmed.key });
-    unconfirmed = null;
-    followOutput(turn.message_id);
-    refreshSoon();
-    if (code.value !== text) return;
-    code.value = "";
-    sessionStorage.removeItem(DRAFT_KEY);
-  });
-  isSending = false;
-});
-
+connectForm(attempt, refreshSoon);
 if (sessionStorage.getItem(OPEN_KEY) && innerWidth > 1152) setOpen(true);

@@ -133,7 +133,7 @@ class SessionKeep(ApiView):
         operation_id="session-keep",
         summary="Keep the Python session for a day",
         request=KeepSerializer,
-        responses={200: PythonSessionSerializer, **problem_responses(ProblemType.NOT_RUNNING, ProblemType.CONFLICT)},
+        responses={200: PythonSessionSerializer, **problem_responses(ProblemType.NOT_RUNNING, ProblemType.NOT_KEPT)},
     )
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
         """Keep the session for 24 hours from now, also if it is not used. With `keep` false, stop keeping it.
@@ -148,7 +148,7 @@ class SessionKeep(ApiView):
         try:
             is_running = session is not None and change(session)
         except lifetime.KeepRefused as refusal:
-            raise Problem(ProblemType.CONFLICT, str(refusal)) from None
+            raise Problem(ProblemType.NOT_KEPT, str(refusal)) from None
         if not is_running:
             raise Problem(ProblemType.NOT_RUNNING, NOT_RUNNING)
         return _session_response(conversation.pk)

@@ -180,7 +180,7 @@ def test_session_is_kept_ended_and_run_again(api: ApiClient) -> None:
     other = new_conversation(api)
     run(api, other, "y = 1")
     refused = api.post(f"conversations/{other}/session/keep/")
-    assert (refused.status_code, refused.json()["title"]) == (409, "Conflict")
+    assert (refused.status_code, refused.json()["title"]) == (409, "Cannot be kept")
     assert "one person may keep 1" in refused.json()["detail"]
     assert api.call("POST", f"{path}/keep/", json={"keep": False}).json()["kept_until"] is None
     ended = api.post(f"{path}/close/").json()

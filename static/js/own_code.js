@@ -1,13 +1,21 @@
-/** Shows the output of the person's own code in the panel: a copy of that in the answer, which may be out of view. */
-import { connection } from "./connection.js";
+/**
+ * The person's own code in the panel of the session, and its output: a copy of that in the answer, which may be out of view.
+ */
+import { call } from "./api.js";
+import { connection, newClientId } from "./connection.js";
+import { store } from "./drafts.js";
 import { words } from "./words.js";
 
+// `forget.js` removes keys that begin like this.
+const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const COPY_EVERY_MS = 200;
 /** A copy takes at most this share of the time. */
 const SHARE = 0.1;
 const LIVE = ["queued", "running", "waiting"];
 const NO_OUTPUT = "details[data-part-kind], .code-end";
 
+const form = document.getElementById("own-code");
+const { code } = form.elements;
 const box = document.getElementById("own-output");
 const [head, output] = box.children;
 const [button] = head.children;
@@ -21,7 +29,7 @@ let pause_ms = COPY_EVERY_MS;
 const article = () => document.getElementById(`message-${messageId}`);
 
 /** Shows the output of an answer from now on, while it grows. */
-export function followOutput(id) {
+function followOutput(id) {
   messageId = id;
   isLive = true;
   box.hidden = false;
@@ -50,3 +58,38 @@ button.addEventListener("click", () => article()?.scrollIntoView({ block: "neare
 connection.addEventListener("frame", () => {
   if (isLive) timer ??= setTimeout(copy, pause_ms);
 });
+
+code.value = sessionStorage.getItem(DRAFT_KEY) ?? "";
+code.addEventListener("input", () => store(sessionStorage, DRAFT_KEY, code.value));
+code.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+
+/** `{text, key}` of the code that was sent last, until a reply says that it was stored. Sent again, it runs once. */
+let unconfirmed = null;
+let isSending = false;
+
+async function run(text) {
+  if (unconfirmed?.text !== text) unconfirmed = { text, key: newClientId() };
+  const { api } = document.getElementById("session").dataset;
+  const turn = await call(`${api}run/`, { code: text }, { "Idempotency-Key": unconfirmed.key });
+  unconfirmed = null;
+  followOutput(turn.message_id);
+  if (code.value !== text) return;
+  code.value = "";
+  sessionStorage.removeItem(DRAFT_KEY);
+}
+
+/** Lets the form run its code. `attempt` calls a function and shows its error; `onStarted` is called once code runs. */
+export function connectForm(attempt, onStarted) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const text = code.value;
+    if (!text.trim() || isSending) return;
+    isSending = true;
+    await attempt(() => run(text).then(onStarted));
+    isSending = false;
+  });
+}
