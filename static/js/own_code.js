@@ -44,6 +44,8 @@ function copy() {
   const isAtEnd = output.scrollHeight - output.scrollTop - output.clientHeight < 8;
   const parts = [...(source?.querySelectorAll(".parts > *, .end > *, .status > .notice") ?? [])];
   const copies = parts.filter((part) => !part.matches(NO_OUTPUT)).map((part) => part.cloneNode(true));
+  // What they do belongs to the graph in the answer.
+  for (const one of copies) for (const tool of one.querySelectorAll("figcaption :is(button, a)")) tool.remove();
   for (const one of copies) for (const named of [one, ...one.querySelectorAll("[id]")]) named.removeAttribute("id");
   output.replaceChildren(...copies);
   const hasOutput = output.textContent.trim() !== "" || output.querySelector("img") !== null;

@@ -119,6 +119,8 @@ document.addEventListener("click", ({ target }) => {
     attempt(async () => {
       await call(`${panel.dataset.api}${CALLS[action]}/`);
       announcer.textContent = DONE[action];
+      // It would hide what is offered now.
+      if (action !== "interrupt") document.getElementById("own-output").hidden = true;
       refresh();
       refreshFiles();
     });
