@@ -136,7 +136,7 @@ def test_open_panel_learns_that_the_kernel_died_between_cells(page: Page) -> Non
     panel = page.locator("#session")
     expect(panel.get_by_role("row", name="lost")).to_be_visible()
     expect(panel.locator(".state")).to_contain_text("Not running.", timeout=60_000)
-    expect(panel.locator(".notice")).to_contain_text("variables are lost")
+    expect(panel.locator("p.notice")).to_contain_text("variables are lost")
     expect(panel.get_by_role("row", name="lost")).to_have_count(0)
 
 

@@ -117,7 +117,7 @@ async def test_variables_of_another_version_are_told(sessions: Settings) -> None
 )
 def test_code_that_was_cut_short_is_not_run_again_with_everything(outcome: str, output: str) -> None:
     message = make_model_message(make_conversation(), parts=())
-    values = [
+    values: list[PartValue] = [
         ExecutableCode("x = 1"),
         CodeExecutionResult("", outcome=OUTCOME_FAILED),
         ExecutableCode("while True: pass"),
