@@ -22,6 +22,7 @@ from chat.vocabulary.parts import (
     Engine,
     ExecutableCode,
 )
+from chat.vocabulary.parts import Part as PartValue
 from tests.chat.answering.turns.session_turns import outputs_of, session_conversation, state_of
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, start_and_wait
 from tests.factories import make_conversation, make_model_message
