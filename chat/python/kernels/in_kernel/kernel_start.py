@@ -15,6 +15,7 @@ from IPython import get_ipython
 
 from chat.python.kernels.in_kernel.hook_excel import choose_reader
 from chat.python.kernels.in_kernel.hook_images import SavedImages
+from chat.python.kernels.in_kernel.hook_tables import register_tables
 
 
 def _enter_own_directory() -> None:
@@ -34,4 +35,5 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
     shell = get_ipython()
     shell.events.register("pre_run_cell", choose_reader)
     shell.events.register("post_execute", SavedImages().show)
+    register_tables(shell)
     return {}
