@@ -94,13 +94,13 @@ def test_table_with_unclosed_tags_is_read() -> None:
 
 def test_text_around_tables_is_kept_in_order() -> None:
     content = read_html("<h1>Title</h1><p>One <b>two</b></p><table><td>1</table>between<table><td>2</table>end")
-    pieces = [piece if isinstance(piece, str) else piece.rows for piece in content.pieces]
+    pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["# Title\nOne two", (("1",),), "between", (("2",),), "end"]
 
 
 def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> None:
     content = read_html("<table><tr><td>left<table><tr><td>1</td></tr></table></td><td>right</td></tr></table>")
-    pieces = [piece if isinstance(piece, str) else piece.rows for piece in content.pieces]
+    pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["left", (("1",),), "right"]
 
 
