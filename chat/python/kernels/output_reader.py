@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, clean_text
+from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, Redrawn, clean_text
+from chat.python.kernels.shown_outputs import ShownOutputs, Slot
 from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, bound_bundle
+from chat.vocabulary.sanitize import sanitize_text
 
 TEXT_LIMIT_BYTES = 1_000_000
 """Text that is stored of one cell, in UTF-8."""
@@ -31,6 +33,11 @@ DISPLAYS_LIMIT_COUNT = 256
 FLOOD_LIMIT_BYTES = 16 * TEXT_LIMIT_BYTES
 """Received bytes without room, and text, after which the cell is stopped; it exceeds TEXT_LIMIT_BYTES so that later
 graphs still arrive."""
+RECEIVED_IMAGES_LIMIT_BYTES = 4 * IMAGES_LIMIT_BYTES
+"""All images together that are stored of one cell in turn, when later ones take the place of earlier ones."""
+RECEIVED_DISPLAYS_LIMIT_BYTES = 64 * DISPLAYS_LIMIT_BYTES
+"""MIME bundles that are received of one cell, after which it is stopped."""
+DISPLAY_ID_LIMIT_CHARS = 200
 FLOOD_LIMIT_MESSAGES = 100_000
 """Received messages after which the cell is stopped: each one is an object in memory, however short its text is."""
 
@@ -43,15 +50,18 @@ _IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8
 class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
+    Text is what a terminal shows of it (`vocabulary.terminal_text`). The cell may clear its outputs, and change those
+    that have a `display_id`. Limits of texts, displays and images are those of what is shown.
+
     Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. They become outputs
     only if the cell displayed no image, because a graph that is both saved and displayed is one graph.
     """
 
     def __init__(self) -> None:
         """Start reading a new cell."""
-        self.outputs: list[Output] = []
         self.is_truncated = False
         self.has_error = False
+        self._shown = ShownOutputs()
         self._text_bytes = 0
         self._image_bytes = 0
         self._images: set[bytes] = set()
@@ -61,63 +71,141 @@ class OutputReader:
         self._display_count = 0
         self._received_bytes = 0
         self._received_messages = 0
+        self._received_display_bytes = 0
+        self._received_image_bytes = 0
+        self._clears_next = False
+        """Whether the next output takes the place of all others."""
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What the cell shows now, in order."""
+        return self._shown.outputs()
 
     @property
     def is_flooded(self) -> bool:
         """Whether the cell wrote so much that it should be stopped."""
-        return self._received_bytes > FLOOD_LIMIT_BYTES or self._received_messages > FLOOD_LIMIT_MESSAGES
+        return (
+            self._received_bytes > FLOOD_LIMIT_BYTES
+            or self._received_messages > FLOOD_LIMIT_MESSAGES
+            or self._received_display_bytes > RECEIVED_DISPLAYS_LIMIT_BYTES
+        )
 
-    def receive(self, kind: str, content: Mapping[str, object], *, is_from_server: bool = False) -> list[Output]:
+    def receive(
+        self, kind: str, content: Mapping[str, object], *, is_from_server: bool = False
+    ) -> list[Output | Redrawn]:
         """Return the outputs that one iopub message adds; an empty list if the message is not an output.
 
-        `is_from_server` means that the Jupyter server wrote the message. It writes text only when it drops output.
+        If the message changes earlier outputs, the only item is a `Redrawn`. `is_from_server` means that the Jupyter
+        server wrote the message. It writes text only when it drops output.
         """
         self._received_messages += 1
         match kind:
             case "stream":
                 stream: Literal["stdout", "stderr"] = "stderr" if content.get("name") == "stderr" else "stdout"
-                text = clean_text(content.get("text"))
+                text = content.get("text")
+                text = sanitize_text(text) if isinstance(text, str) else ""
                 if is_from_server:
                     self.is_truncated = True
                     text = _OUTPUT_CUT if text.startswith(_RATE_NOTICES) else text
-                return self._add_text(stream, text)
+                if text:
+                    self._clear_if_awaited()
+                return self._changes(self._add_text(stream, text))
             case "display_data" | "execute_result":
-                return self._add_display(content)
+                self._clear_if_awaited()
+                return self._changes(self._add_identified(content))
+            case "update_display_data":
+                return self._changes(self._update(content))
+            case "clear_output":
+                if content.get("wait") is True:
+                    self._clears_next = True
+                else:
+                    self._clear()
+                return self._changes([])
             case "error":
-                return self._add_error(content)
+                self._clear_if_awaited()
+                return self._changes(self._add_error(content))
         return []
 
-    def leave_out(self, size_bytes: int) -> list[Output]:
+    def leave_out(self, size_bytes: int) -> list[Output | Redrawn]:
         """Return the notice about a message that was dropped unread."""
         self._received_messages += 1
         self._received_bytes += size_bytes
         self.is_truncated = True
-        return self._add_text("stderr", f"[output left out: {size_bytes:,} bytes in one piece cannot be read]\n")
+        notice = f"[output left out: {size_bytes:,} bytes in one piece cannot be read]\n"
+        return self._changes(self._add_text("stderr", notice))
 
-    def finish(self) -> list[Output]:
+    def finish(self) -> list[Output | Redrawn]:
         """Return the outputs that are known only at the cell's end."""
+        ends: list[Output] = [*self._shown.end_text()]
         saved_images = [] if self._images else self._saved_images
         self._saved_images = []
-        return [output for image in saved_images for output in self._add_image(image)]
+        return self._changes(ends + [output for image in saved_images for output in self._add_image(image)])
 
     def add(self, output: Output) -> list[Output]:
         """Add an output without applying limits, such as a notice or the reason why the cell was stopped."""
-        self.outputs.append(output)
-        return [output]
+        return self._shown.add(output)
+
+    def _changes(self, added: Sequence[Output]) -> list[Output | Redrawn]:
+        """Return what the caller is told: the outputs that were added, or that earlier ones have changed."""
+        return [redrawn] if (redrawn := self._shown.take_redrawn()) else [*added]
+
+    def _clear_if_awaited(self) -> None:
+        if self._clears_next:
+            self._clear()
+
+    def _clear(self) -> None:
+        """Clear what the cell shows."""
+        self._clears_next = False
+        self._shown.clear()
+        self._images.clear()
+        self._text_bytes = self._image_bytes = self._display_bytes = self._display_count = 0
+
+    def _add_identified(self, content: Mapping[str, object]) -> list[Output]:
+        """Add a display. One with an id is an output of its own, which `_update` finds."""
+        display_id = _display_id(content)
+        return self._fill(self._shown.open_slot(display_id), content) if display_id else self._add_display(content)
+
+    def _update(self, content: Mapping[str, object]) -> list[Output]:
+        """Show another form of all displays of an id. An id that is not shown is ignored, as in Jupyter."""
+        slots = self._shown.slots_of(_display_id(content))
+        for slot in slots:
+            self._images -= slot.images
+            self._image_bytes -= slot.image_bytes
+            self._display_bytes -= slot.display_bytes
+            self._display_count -= slot.display_count
+            self._shown.empty_slot(slot)
+        for slot in slots[:1]:
+            self._fill(slot, content)
+        for slot in slots[1:]:
+            # Several displays of an id are counted once: they show the same.
+            slot.outputs[:] = slots[0].outputs
+        return []
+
+    def _fill(self, slot: Slot, content: Mapping[str, object]) -> list[Output]:
+        before = self._image_bytes, self._display_bytes, self._display_count
+        with self._shown.filling(slot):
+            added = self._add_display(content, is_own=True)
+        slot.image_bytes = self._image_bytes - before[0]
+        slot.display_bytes = self._display_bytes - before[1]
+        slot.display_count = self._display_count - before[2]
+        return added
 
     def _add_text(self, stream: Literal["stdout", "stderr"], text: str) -> list[Output]:
         encoded = text.encode()
         self._received_bytes += len(encoded)
+        if text and self._text_bytes + len(encoded) > TEXT_LIMIT_BYTES and self._text_bytes <= TEXT_LIMIT_BYTES:
+            # Only what is shown counts, and most of it may have been overwritten.
+            self._text_bytes = self._shown.count_text_bytes(self._text_bytes)
         remaining_bytes = TEXT_LIMIT_BYTES - self._text_bytes
         if not text or remaining_bytes < 0:
             return []
         if len(encoded) <= remaining_bytes:
             self._text_bytes += len(encoded)
-            return self.add(TextOutput(stream, text))
+            return self._shown.write(stream, text)
         self._text_bytes = TEXT_LIMIT_BYTES + 1
         self.is_truncated = True
         start = encoded[:remaining_bytes].decode(errors="ignore")
-        return self.add(TextOutput(stream, f"{start}\n[output cut: more than 1 MB]\n"))
+        return self._shown.write(stream, f"{start}\n[output cut: more than 1 MB]\n")
 
     def _add_error(self, content: Mapping[str, object]) -> list[Output]:
         # A cell raises at most one exception; further error messages are forged.
@@ -135,7 +223,8 @@ class OutputReader:
             traceback, value = traceback[-limit_chars:], value[:limit_chars]
         return self.add(ErrorOutput(name, value, traceback))
 
-    def _add_display(self, content: Mapping[str, object]) -> list[Output]:
+    def _add_display(self, content: Mapping[str, object], *, is_own: bool = False) -> list[Output]:
+        """Add a display. `is_own`: plain text is no text of a stream, because it may change."""
         data, metadata = content.get("data"), content.get("metadata")
         if not isinstance(data, dict):
             return []
@@ -145,7 +234,9 @@ class OutputReader:
             return []
         images = [] if image is None else [image]
         forms = {mime_type: form for mime_type, form in data.items() if mime_type not in _IMAGE_SIGNATURES}
-        if forms.keys() <= {"text/plain"}:
+        if is_own and not images and forms.keys() == {"text/plain"}:
+            added = self._add_bundle(forms)
+        elif forms.keys() <= {"text/plain"}:
             # The plain text of an image only names its class.
             text = "" if image else clean_text(forms.get("text/plain"))
             added = self._add_text("stdout", f"{text}\n") if text else []
@@ -164,6 +255,7 @@ class OutputReader:
             forms = {**forms, "text/plain": clean_text(forms["text/plain"])}
         bundle, size_bytes = bound_bundle(forms)
         self._display_count += 1
+        self._received_display_bytes += size_bytes
         has_room = (
             self._display_bytes + size_bytes <= DISPLAYS_LIMIT_BYTES and self._display_count <= DISPLAYS_LIMIT_COUNT
         )
@@ -183,6 +275,7 @@ class OutputReader:
             len(image.data) > IMAGE_LIMIT_BYTES
             or self._image_bytes + len(image.data) > IMAGES_LIMIT_BYTES
             or len(self._images) >= IMAGES_LIMIT_COUNT
+            or self._received_image_bytes > RECEIVED_IMAGES_LIMIT_BYTES
         )
         if is_too_large:
             self.is_truncated = True
@@ -190,7 +283,15 @@ class OutputReader:
             return self._add_text("stderr", f"[image left out: {len(image.data):,} bytes are too many for this cell]\n")
         self._images.add(image.data)
         self._image_bytes += len(image.data)
+        self._received_image_bytes += len(image.data)
         return self.add(image)
+
+
+def _display_id(content: Mapping[str, object]) -> str:
+    """Return the id by which later messages change a display; empty if it has none."""
+    transient = content.get("transient")
+    display_id = transient.get("display_id") if isinstance(transient, dict) else None
+    return display_id[:DISPLAY_ID_LIMIT_CHARS] if isinstance(display_id, str) else ""
 
 
 def _first_image(data: Mapping[str, object]) -> ImageOutput | None:

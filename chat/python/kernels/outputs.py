@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -65,6 +65,18 @@ class DisplayOutput:
 
 
 Output: TypeAlias = TextOutput | ErrorOutput | ImageOutput | DisplayOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Redrawn:
+    """The code has changed what it showed before: all outputs of its cell are other ones now."""
+
+    read: Callable[[], Sequence[Output]]
+    """Returns the outputs as they are when it is called: many changes are read once."""
+    cleared: tuple[str, ...] = ()
+    """Texts that were shown and are cleared now, not what a cursor overwrote."""
+    left_out: int = 0
+    """How many such texts are not kept, because there are too many."""
 
 
 @dataclass(frozen=True, slots=True)
