@@ -29,6 +29,17 @@ class SessionOutput:
         """Add text to a result that does not end its run."""
         self._texts[index] = self._texts.get(index, "") + text
 
+    def cut(self, index: int, chars: int | None, text: str) -> None:
+        """Forget the texts after a part, and cut its text. `text`: follows the cut text."""
+        self._texts = {number: one for number, one in self._texts.items() if number <= index}
+        self._open = {number for number in self._open if number <= index}
+        if chars is not None:
+            self._texts[index] = self._texts.get(index, "")[:chars] + text
+
+    def text_of(self, index: int) -> str:
+        """Return the text of a result of the run; empty if the part is none."""
+        return self._texts.get(index, "")
+
     def add(self, index: int, part: CodeExecutionResult) -> CodeExecutionResult | None:
         """Add a result, or the final form of one; return the whole result of the run at its end."""
         if part.engine is not Engine.SESSION:

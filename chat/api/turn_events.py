@@ -27,6 +27,7 @@ from chat.messages.changes import (
     CallDecided,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     Reported,
@@ -52,13 +53,17 @@ from chat.vocabulary.parts import (
     FunctionResponse,
     InlineData,
     Part,
+    PartKind,
     Text,
     Thought,
     ToolCall,
     ToolResponse,
     Unsupported,
 )
+from chat.vocabulary.terminal_text import terminal_text
 
+RESET_LIMIT_CHARS = 20_000
+"""The longest text of an output that is sent again whenever the code redraws it."""
 FIRST_SEQ_FROM_PARTS = 1_000_000_000
 """Number of the first event that is made from stored parts. It exceeds every `seq` of a log."""
 SEQ_LIMIT = 2**31 - 1
@@ -74,7 +79,8 @@ EVENT_DOCS = (
     (
         "reset",
         "{part_index, kind, text}",
-        "The part is of this kind, and holds this text in place of what came before: a text that was a thought.",
+        "The part is of this kind, and holds this text in place of what came before: a text that was a thought, an"
+        " output that code has cleared or redrawn. Displays and graphs after it come again.",
     ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
@@ -83,6 +89,7 @@ EVENT_DOCS = (
         "The output of code that has ended. `aborted`: stopped with its answer. `lost`: the server was interrupted"
         " while the code ran. An outcome that Plotline does not know is an `error`.",
     ),
+    ("display", "{part_index, bundle}", "A rich output of code: the same content in several MIME types."),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
     (
@@ -133,6 +140,8 @@ class LogTranslator:
     _last_part: Part | None = None
     """The part that later text belongs to, as it started."""
     _output: SessionOutput = field(default_factory=SessionOutput)
+    _redrawn_from: int | None = None
+    """The first part that shows what the code that runs has redrawn."""
 
     def translate(self, row: Row) -> Content | None:
         """Return the event of a row; `None` if the row gives no event."""
@@ -143,7 +152,13 @@ class LogTranslator:
         match change:
             case PartStarted(index, part, _):
                 self._last_part = part
-                return _part_content(index, part, self._output)
+                if isinstance(part, ExecutableCode):
+                    self._redrawn_from = None
+                content = _part_content(index, part, self._output)
+                is_output = isinstance(part, CodeExecutionResult) and part.is_running
+                return self._redrawn(index) if is_output else content
+            case OutputCut():
+                return self._cut(change)
             case PartReplaced(index, part):
                 return self._replaced(index, part)
             case TextAppended(index, text):
@@ -151,7 +166,7 @@ class LogTranslator:
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
                 self._output.append(index, text)
-                return None
+                return self._redrawn(index)
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
             case CallDecided():
@@ -173,6 +188,22 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _cut(self, cut: OutputCut) -> Content | None:
+        self._output.cut(cut.index, cut.chars, cut.text)
+        first = cut.index + 1 if cut.chars is None else cut.index
+        self._redrawn_from = first if self._redrawn_from is None else min(first, self._redrawn_from)
+        return self._redrawn(first)
+
+    def _redrawn(self, index: int) -> Content | None:
+        """Return the event of output that was redrawn, and may grow since then; `None` of other parts."""
+        if self._redrawn_from is None or index < self._redrawn_from:
+            return None
+        text = self._output.text_of(index)
+        if len(text) > RESET_LIMIT_CHARS:
+            # The whole result follows when the code has ended.
+            return None
+        return "reset", {"part_index": index, "kind": PartKind.CODE_EXECUTION_RESULT.value, "text": text}
 
     def _replaced(self, index: int, part: Part) -> Content | None:
         if isinstance(part, Text | Thought):
@@ -243,7 +274,9 @@ def _part_content(index: int, part: Part, output: SessionOutput) -> Content | No
             return None if whole is None else _result_content(whole)
         case InlineData() | FileData() | FunctionCall() | FunctionResponse():
             return None
-        case ToolCall() | ToolResponse() | Display() | Unsupported():
+        case Display():
+            return "display", {"part_index": index, "bundle": part.bundle}
+        case ToolCall() | ToolResponse() | Unsupported():
             return None
         case _:
             assert_never(part)
@@ -253,7 +286,7 @@ def _result_content(part: CodeExecutionResult) -> Content:
     # Of code with an outcome that Plotline does not know, nobody can say that it succeeded.
     word = outcome_word(part)
     outcome = ERROR if word == UNKNOWN else word
-    result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
+    result = {"code_execution_output": terminal_text(part.output or ""), "code_execution_outcome": outcome}
     return "code_execution_result", result | _id_data(part)
 
 

@@ -169,6 +169,11 @@ class CodeExecutionResult(BasePart):
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     """Files that the code wrote, by name. Only code of the Python session has them."""
+    cleared: tuple[str, ...] = ()
+    """Texts that code of the Python session showed and then cleared. Only the last result of its run has them, no
+    model gets them, and pages show them in the answer's details."""
+    cleared_left_out: int = 0
+    """How many texts and graphs that the code cleared are not kept."""
     duration_ms: int | None = None
     """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
 

@@ -60,8 +60,8 @@ class Terminal:
         """What the present call has added to the end."""
         self._is_redrawn = False
         """Whether the present call has changed what was there before."""
-        self.has_returned = False
-        """Whether the cursor has moved back in its line, as for a progress bar."""
+        self._has_returned = False
+        """Whether the cursor has moved back in its line."""
 
     @property
     def text(self) -> str:
@@ -73,6 +73,11 @@ class Terminal:
     def is_at_fresh_line(self) -> bool:
         """Whether the last line is empty, and the cursor is in it."""
         return self._row == len(self._lines) - 1 and not self._lines[-1] and not self._open_code
+
+    @property
+    def is_in_redrawn_line(self) -> bool:
+        """Whether the cursor is in a line that it has written more than once, as a progress bar is."""
+        return self._has_returned and self._column > 0
 
     def write(self, text: str) -> str | None:
         """Write more text. Return what it added to the end; `None` if it changed what was there before."""
@@ -104,9 +109,9 @@ class Terminal:
                 self._put(piece)
             elif piece == "\n":
                 self._move_down()
-            elif self._column:
-                self._column = 0 if piece == "\r" else self._column - 1
-                self.has_returned = True
+            else:
+                self._column = 0 if piece == "\r" else max(0, self._column - 1)
+                self._has_returned = True
 
     def _put(self, text: str) -> None:
         if not text:
@@ -127,7 +132,7 @@ class Terminal:
 
     def _move_down(self) -> None:
         """Move to the start of the next line."""
-        self._row, self._column, self.has_returned = self._row + 1, 0, False
+        self._row, self._column, self._has_returned = self._row + 1, 0, False
         if self._row == len(self._lines):
             self._lines.append([])
             self._appended.append("\n")

@@ -250,7 +250,7 @@ class LiveTurn:
         began_at = loop.time()
         broadcast.publish(live_page.frame(self._message, self.started, self.answer, write, stored))
         now = loop.time()
-        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
+        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast) + write.redraw_pause_s
         if stored.is_stop_requested:
             self.stop()
             if not self.is_ending:

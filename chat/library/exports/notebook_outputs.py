@@ -12,6 +12,7 @@ from chat.page.rendering.html_tables import read_html
 from chat.page.rendering.jinja import render
 from chat.page.rendering.svg import sanitize_svg
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, CodeExecutionResult, Display, JSONObject
+from chat.vocabulary.terminal_text import terminal_text
 
 STRING_TYPES = (PLAIN, LATEX, *sorted(RASTER_TYPES))
 """Types of rich outputs that are exported as they are."""
@@ -33,7 +34,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 
 def result_outputs(part: CodeExecutionResult) -> Iterator[JSONObject]:
     """Yield the outputs of a result: what the code printed, then the error that it ended with."""
-    text = part.output or ""
+    text = terminal_text(part.output or "")
     if part.outcome not in (OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED):
         if text:
             yield _stream(text)

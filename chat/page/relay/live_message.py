@@ -6,6 +6,7 @@ rendered again. A result of code is rendered whole once more when its code has e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.safestring import SafeString
@@ -18,6 +19,7 @@ from chat.messages.changes import (
     Change,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     TextAppended,
@@ -36,6 +38,7 @@ from chat.page.fragments import (
     join_html,
     part_element_id,
     part_html,
+    part_pieces,
     part_view,
     partial,
     status_html,
@@ -45,8 +48,9 @@ from chat.page.fragments import (
 )
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
+from chat.page.relay.part_swaps import PartElements, growth_swaps
 from chat.page.rendering.output_text import OutputStream
-from chat.page.rendering.stream import MarkdownStream, TextUpdate
+from chat.page.rendering.stream import MarkdownStream
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
@@ -69,6 +73,8 @@ class LiveMessage:
         self._calls = CallsAsCode(answer.parts)
         indexes_with_attachments = {one.part_index for one in answer.attachments}
         runs = [*part_runs(answer.parts, indexes_with_attachments)]
+        counts = Counter(one.part_index for one in answer.attachments)
+        self._elements = PartElements(turn.message_id, ((run.start, counts[run.last]) for run in runs))
         self._starts = [run.start for run in runs]
         """Indexes of the first parts of all runs (see `text_runs`). Each run has one element."""
         self._part: Part | None = None
@@ -109,6 +115,8 @@ class LiveMessage:
                         swaps.append(self._part_swap(index, part))
                     # Of several results of a run, only the last one shows how the code ended. The others do not change.
                     swaps += self._update_earlier_parts(index, part)
+                case OutputCut():
+                    swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
                     # Its element must exist on the page.
                     swaps += self._flush()
@@ -127,7 +135,7 @@ class LiveMessage:
                     swaps += self._remove_parts(kept)
                 case _:
                     pass
-        swaps += self._flush()
+        swaps += self._flush() + self._elements.delete_stale()
         return join_html(swaps)
 
     def _add_part(self, index: int, part: Part) -> list[SafeString]:
@@ -186,6 +194,25 @@ class LiveMessage:
         swaps = [delete_swap(part_element_id(self._message_id, start)) for start in removed]
         return swaps + [self._code_end_swap(code) for code in changed]
 
+    def _cut_output(self, cut: OutputCut) -> list[SafeString]:
+        """Cut the text of the last part, or let later parts take the places of those that are removed."""
+        if cut.chars is not None and isinstance(self._stream, OutputStream):
+            self._stream.cut(cut.chars)
+            self._append(cut.text)
+            return []
+        removed = [start for start in self._starts if start > cut.index]
+        if not removed:
+            return []
+        swaps = self._flush()
+        for start in removed:
+            self._elements.remove(start)
+        self._starts = self._starts[: -len(removed)]
+        self._captions.remove_parts(cut.index + 1)
+        self._results.remove(cut.index + 1)
+        self._part = self._last_part = self._stream = None
+        self._attachments = []
+        return swaps
+
     def _view(
         self, index: int, part: Part, attachments: Sequence[AttachmentView], rendered: RenderedText | None
     ) -> PartView:
@@ -228,6 +255,11 @@ class LiveMessage:
             self._part, self._last_part = run.part, parts[run.last]
             self._stream = MarkdownStream(text_options(self._message_id, run.start, OWNER))
             self._stream.append(run.part.text)
+            self._stream.update()
+        elif isinstance(run.part, CodeExecutionResult):
+            self._part = self._last_part = run.part
+            self._stream = OutputStream()
+            self._stream.append(run.part.long_text)
             self._stream.update()
 
     def _is_continued_by(self, part: Part) -> bool:
@@ -275,19 +307,8 @@ class LiveMessage:
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)
-            return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
+            return self._elements.add(index, part_pieces(view))
         if update is None or update.is_reset or is_replaced:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
-        return _growth_swaps(root, update)
-
-
-def _growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
-    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
-    swaps = []
-    if update.group:
-        method = "innerHTML" if update.group.is_reset else "beforeend"
-        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
-    if update.closed_html:
-        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
-    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]
+        return growth_swaps(root, update)

@@ -27,7 +27,7 @@ from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView,
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
-from chat.page.transcript.answer_details import answer_details
+from chat.page.transcript.answer_details import answer_details, cleared_outputs
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
@@ -48,6 +48,8 @@ class ShownAnswer:
     turn: Turn
     parts: Sequence[Part]
     attachments: ShownAttachments
+    cleared: Sequence[AttachmentView]
+    """Graphs that code has shown and cleared."""
     retry_notice: str
     left_out: int
     approval: Approval | None
@@ -74,6 +76,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
         record.turn,
         record.parts,
         shown,
+        cleared=[attachment_view(placed.attachment, placed.index, reader) for placed in record.cleared],
         retry_notice=record.retry_notice,
         left_out=record.left_out,
         approval=record.approval,
@@ -130,6 +133,7 @@ def answer_view(
         turn,
         answer.parts,
         shown,
+        cleared=[new_attachment_view(attachment) for attachment in answer.cleared],
         retry_notice=answer.retry_notice,
         left_out=answer.messages_left_out,
         approval=awaited_approval(answer),
@@ -173,6 +177,8 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
+        # A live answer tells them at its end. An exported page does not hold their bytes.
+        cleared=None if turn.is_live or reader.embeds_files else cleared_outputs(parts, answer.cleared),
         rating=answer.rating,
     )
 

@@ -85,7 +85,7 @@ class ShownOutputs:
             self._text = slot = Slot(terminal=Terminal(), stream=stream)
             self._slots.append(slot)
         assert slot.terminal is not None, "the slot of a stream has one"
-        if stream != slot.stream and slot.terminal.has_returned:
+        if stream != slot.stream and slot.terminal.is_in_redrawn_line:
             # A progress bar goes to stderr. What is printed meanwhile gets lines of its own.
             text = f"\n{text}"
         return self._appended(slot, slot.terminal.write(text))
