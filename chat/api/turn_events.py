@@ -14,11 +14,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from attachments.models import Attachment
 from chat.api.serializers.turns import error_json, usage_json
-from chat.api.session_output import SessionOutput
+from chat.api.session_output import Content, SessionOutput
 from chat.messages.changes import (
     AnswerAttachment,
     ApprovalRequested,
@@ -53,7 +53,6 @@ from chat.vocabulary.parts import (
     FunctionResponse,
     InlineData,
     Part,
-    PartKind,
     Text,
     Thought,
     ToolCall,
@@ -62,8 +61,6 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.terminal_text import terminal_text
 
-RESET_LIMIT_CHARS = 20_000
-"""The longest text of an output that is sent again whenever the code redraws it."""
 FIRST_SEQ_FROM_PARTS = 1_000_000_000
 """Number of the first event that is made from stored parts. It exceeds every `seq` of a log."""
 SEQ_LIMIT = 2**31 - 1
@@ -103,10 +100,6 @@ EVENT_DOCS = (
 """Name, data and meaning of each event."""
 
 
-Content: TypeAlias = tuple[str, Mapping[str, object]]
-"""Name and data of an event."""
-
-
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event with its number."""
@@ -140,8 +133,6 @@ class LogTranslator:
     _last_part: Part | None = None
     """The part that later text belongs to, as it started."""
     _output: SessionOutput = field(default_factory=SessionOutput)
-    _redrawn_from: int | None = None
-    """The first part that shows what the code that runs has redrawn."""
 
     def translate(self, row: Row) -> Content | None:
         """Return the event of a row; `None` if the row gives no event."""
@@ -152,13 +143,11 @@ class LogTranslator:
         match change:
             case PartStarted(index, part, _):
                 self._last_part = part
-                if isinstance(part, ExecutableCode):
-                    self._redrawn_from = None
                 content = _part_content(index, part, self._output)
                 is_output = isinstance(part, CodeExecutionResult) and part.is_running
-                return self._redrawn(index) if is_output else content
+                return self._output.redrawn(index) if is_output else content
             case OutputCut():
-                return self._cut(change)
+                return self._output.cut(change)
             case PartReplaced(index, part):
                 return self._replaced(index, part)
             case TextAppended(index, text):
@@ -166,7 +155,7 @@ class LogTranslator:
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
                 self._output.append(index, text)
-                return self._redrawn(index)
+                return self._output.redrawn(index)
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
             case CallDecided():
@@ -188,22 +177,6 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
-
-    def _cut(self, cut: OutputCut) -> Content | None:
-        self._output.cut(cut.index, cut.chars, cut.text)
-        first = cut.index + 1 if cut.chars is None else cut.index
-        self._redrawn_from = first if self._redrawn_from is None else min(first, self._redrawn_from)
-        return self._redrawn(first)
-
-    def _redrawn(self, index: int) -> Content | None:
-        """Return the event of output that was redrawn, and may grow since then; `None` of other parts."""
-        if self._redrawn_from is None or index < self._redrawn_from:
-            return None
-        text = self._output.text_of(index)
-        if len(text) > RESET_LIMIT_CHARS:
-            # The whole result follows when the code has ended.
-            return None
-        return "reset", {"part_index": index, "kind": PartKind.CODE_EXECUTION_RESULT.value, "text": text}
 
     def _replaced(self, index: int, part: Part) -> Content | None:
         if isinstance(part, Text | Thought):

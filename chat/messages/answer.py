@@ -27,10 +27,10 @@ from chat.messages.changes import (
     ToolStarted,
     Waited,
 )
+from chat.messages.cleared_outputs import ClearedOutputs
 from chat.messages.marked_text import text_pieces
 from chat.vocabulary.markers import join_text
 from chat.vocabulary.parts import (
-    CodeExecutionResult,
     FunctionCall,
     FunctionResponse,
     Part,
@@ -43,11 +43,6 @@ from chat.vocabulary.stream_events import (
     Usage,
     UsageReported,
 )
-
-CLEARED_LIMIT_COUNT = 256
-"""Graphs that are kept of those that the code of an answer has cleared."""
-CLEARED_LIMIT_BYTES = 16 * 1024 * 1024
-"""All these graphs together."""
 
 
 @dataclass(slots=True)
@@ -77,12 +72,8 @@ class Answer:
     """Length of everything but files and token counts, also of attempts that were repeated."""
     data_bytes: int = 0
     """Size of all files."""
-    cleared: list[AnswerAttachment] = field(default_factory=list)
-    """The newest graphs that code has shown and cleared."""
-    cleared_texts: list[str] = field(default_factory=list)
-    """Texts that the code which runs has shown and cleared."""
-    cleared_left_out: int = 0
-    """How many texts and graphs that it has cleared are not kept."""
+    cleared: ClearedOutputs = field(default_factory=ClearedOutputs)
+    """What its code has shown and cleared."""
     _parts: list[Part] = field(default_factory=list)
     _appended: list[str] = field(default_factory=list)
     """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
@@ -150,7 +141,7 @@ class Answer:
         if index != len(self._parts):
             raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
         self._parts.append(part)
-        self._forget_cleared(part)
+        self.cleared.end(part)
         self.size_chars += len(part.long_text) + _other_chars(part)
         self.retry_notice = ""
         if attachment is not None:
@@ -160,47 +151,26 @@ class Answer:
         self._join_appended()
         self.size_chars += len(part.long_text) - len(self._parts[index].long_text)
         self._parts[index] = part
-        self._forget_cleared(part)
+        self.cleared.end(part)
 
     def _add_attachment(self, attachment: AnswerAttachment) -> None:
         # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
         self.attachments.append(replace(attachment, data=None))
-        others = [one for one in self.cleared if one.attachment_id != attachment.attachment_id]
-        if len(others) == len(self.cleared):
+        if not self.cleared.take_back(attachment):
             self.data_bytes += attachment.size_bytes
-        self.cleared = others
 
     def _cut_output(self, cut: OutputCut) -> None:
         kept = cut.index + 1
-        removed = self.parts[kept:]
-        self.size_chars -= sum(len(part.long_text) + _other_chars(part) for part in removed)
+        self.size_chars -= sum(len(part.long_text) + _other_chars(part) for part in self.parts[kept:])
         del self._parts[kept:]
         if cut.chars is not None:
             part = self._parts[cut.index]
-            text = part.long_text[: cut.chars] + cut.text
-            self.size_chars += len(text) - len(part.long_text)
-            self._parts[cut.index] = part.with_long_text(text)
+            self._replace_part(cut.index, part.with_long_text(part.long_text[: cut.chars] + cut.text))
         self.part_attachments = {part: number for part, number in self.part_attachments.items() if part < kept}
-        self.cleared += [one for one in self.attachments if one.part_index >= kept]
+        removed = [one for one in self.attachments if one.part_index >= kept]
         self.attachments = [one for one in self.attachments if one.part_index < kept]
-        self.cleared_texts += cut.cleared
         self.size_chars += sum(map(len, cut.cleared))
-        self.cleared_left_out += cut.left_out
-        size_bytes = sum(one.size_bytes for one in self.cleared)
-        while len(self.cleared) > CLEARED_LIMIT_COUNT or size_bytes > CLEARED_LIMIT_BYTES:
-            oldest = self.cleared.pop(0)
-            size_bytes -= oldest.size_bytes
-            self.data_bytes -= oldest.size_bytes
-            self.cleared_left_out += 1
-
-    def with_cleared(self, result: CodeExecutionResult) -> CodeExecutionResult:
-        """Return the last result of the code that has run, with what the code has cleared."""
-        return replace(result, cleared=tuple(self.cleared_texts), cleared_left_out=self.cleared_left_out)
-
-    def _forget_cleared(self, part: Part) -> None:
-        """Begin to collect what the next code clears, if this is the last result of code."""
-        if isinstance(part, CodeExecutionResult) and not part.is_running and (part.cleared or part.cleared_left_out):
-            self.cleared_texts, self.cleared_left_out = [], 0
+        self.data_bytes -= self.cleared.add(removed, cut)
 
     def _end_thought(self, index: int, duration_ms: int) -> None:
         self._join_appended()

@@ -105,8 +105,7 @@ class Assembler:
         if isinstance(event, TextBecameThought):
             return answer.apply_all(self._thought_changes())
         if isinstance(event, OutputsRedrawn):
-            changes = answer.apply_all(self._redraw_changes(event, made_by))
-            return changes + self._after(changes)
+            return answer.apply_all(self._redraw_changes(event, made_by))
         if not isinstance(event, PartReceived):
             return answer.apply_all([Reported(event)])
         part = self._with_duration(event.part)
@@ -202,22 +201,18 @@ class Assembler:
 
     def _run_of(self, call_id: str, made_by: str) -> RunningCode:
         if call_id not in self._runs:
-            start_part = partial(self._part_changes, made_by=made_by)
-            self._runs[call_id] = RunningCode(self.answer, made_by, self._result_changes, start_part)
+            starts = self._result_changes, partial(self._part_changes, made_by=made_by)
+            self._runs[call_id] = RunningCode(self.answer, made_by, *starts)
         return self._runs[call_id]
 
     def _note_output(self, part: Part, made_by: str) -> None:
-        """Record a graph or a rich output of code in the session that runs, which may be changed later."""
+        """Record a graph or a rich output of code in the session, which the code may change."""
         run = next(reversed(self._runs.values()), None)
         if isinstance(part, InlineData | Display) and run is not None and run.made_by == made_by:
             run.note(part, self.answer.part_count)
 
     def _redraw_changes(self, event: OutputsRedrawn, made_by: str) -> Iterator[Change]:
-        """Yield the changes that show other outputs of code that runs."""
-        result = CodeExecutionResult(
-            call_id=event.call_id, engine=Engine.SESSION, round=self.answer.round_number, made_by=made_by
-        )
-        for change in self._run_of(event.call_id, made_by).redraw(event, result):
+        for change in self._run_of(event.call_id, made_by).redraw(event):
             yield change
             if isinstance(change, OutputCut):
                 self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
@@ -287,7 +282,7 @@ class Assembler:
             return self._index_by_hash[sha256], None
         number = len(self.answer.attachments) + pending
         self._index_by_hash[sha256] = number
-        cleared = next((one for one in self.answer.cleared if one.sha256 == sha256), None)
+        cleared = next((one for one in self.answer.cleared.graphs if one.sha256 == sha256), None)
         if cleared is not None:
             # Its bytes are stored already.
             return number, replace(cleared, index=number, part_index=part_index)

@@ -108,7 +108,7 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
         ending = CodeExecutionResult(
             call_id=code_part.call_id, engine=Engine.SESSION, round=code_part.round, made_by=code_part.made_by
         )
-        ended = answer.with_cleared(replace(ending, outcome=outcome))
+        ended = answer.cleared.with_texts(replace(ending, outcome=outcome))
         if not indexes:
             changes.append(PartStarted(end, ended))
             continue
@@ -121,7 +121,7 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
         if not is_last:
             changes.append(PartReplaced(end, ended))
         elif ended.cleared or ended.cleared_left_out:
-            changes.append(PartReplaced(indexes[-1], answer.with_cleared(replace(last, outcome=outcome))))
+            changes.append(PartReplaced(indexes[-1], answer.cleared.with_texts(replace(last, outcome=outcome))))
     return changes
 
 

@@ -225,7 +225,7 @@ def _read_log(record: MessageRecord) -> None:
     assert record.turn is not None
     rows = list(record.turn.events.order_by("seq").values_list("seq", "name", "data"))
     answer = fold((name, data) for _, name, data in rows)
-    shown = [*answer.attachments, *answer.cleared]
+    shown = [*answer.attachments, *answer.cleared.graphs]
     ids = [uuid.UUID(one.attachment_id) for one in shown]
     attachments = Attachment.objects.in_bulk(ids) if ids else {}
     record.seq = rows[-1][0] if rows else 0

@@ -17,7 +17,7 @@ from chat.messages.answer import Answer
 from chat.messages.changes import Change, OutputCut, PartReplaced, PartStarted, TextAppended
 from chat.messages.closing import close_results
 from chat.vocabulary.data_uris import IMAGES_LIMIT, Extraction, extract_images, split_open_uri, without_data_uris
-from chat.vocabulary.parts import OUTCOME_RUNNING, CodeExecutionResult, Part
+from chat.vocabulary.parts import OUTCOME_RUNNING, CodeExecutionResult, Engine, Part
 from chat.vocabulary.stream_events import OutputsRedrawn
 
 StartResult: TypeAlias = Callable[[CodeExecutionResult, Extraction], Iterator[Change]]
@@ -80,7 +80,7 @@ class RunningCode:
     def end(self, part: CodeExecutionResult) -> Iterator[Change]:
         """Yield the changes at the end of the code, of which `part` holds the whole output, or none."""
         output, shown = part.output or "", "".join(one.text for one in self._shown)
-        part = self._answer.with_cleared(part)
+        part = self._answer.cleared.with_texts(part)
         if part.output is None or output.startswith(shown):
             yield from self._end(part, self._held_back + output[len(shown) :])
         else:
@@ -99,8 +99,11 @@ class RunningCode:
         """Record a graph or a rich output of the code, which begins at this index of the answer."""
         self._shown.append(_Shown(index, part))
 
-    def redraw(self, event: OutputsRedrawn, result: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes that show other outputs. `result`: one without output."""
+    def redraw(self, event: OutputsRedrawn) -> Iterator[Change]:
+        """Yield the changes that show other outputs."""
+        result = CodeExecutionResult(
+            call_id=event.call_id, engine=Engine.SESSION, round=self._answer.round_number, made_by=self.made_by
+        )
         cut, rest = self._cut(event)
         yield replace(cut, cleared=event.cleared, left_out=event.left_out)
         for part in rest:

@@ -34,8 +34,7 @@ def terminal_text(text: str) -> str:
         return text
     terminal = Terminal()
     terminal.write(text)
-    terminal.close()
-    return terminal.text
+    return terminal.text + terminal.open_code
 
 
 def has_controls(text: str) -> bool:
@@ -73,6 +72,11 @@ class Terminal:
     def is_at_fresh_line(self) -> bool:
         """Whether the last line is empty, and the cursor is in it."""
         return self._row == len(self._lines) - 1 and not self._lines[-1] and not self._open_code
+
+    @property
+    def open_code(self) -> str:
+        """The end of the text that may be the beginning of an escape code, with line feeds as line breaks."""
+        return self._open_code.replace("\r\n", "\n").replace("\r", "\n")
 
     @property
     def is_in_redrawn_line(self) -> bool:

@@ -173,7 +173,7 @@ def _attachments(turn: EndedTurn) -> Iterator[MessageAttachment]:
             index=attachment.index,
             part_index=attachment.part_index,
         )
-    for number, attachment in enumerate(turn.ending.answer.cleared):
+    for number, attachment in enumerate(turn.ending.answer.cleared.graphs):
         yield MessageAttachment(
             message_id=turn.message_id,
             attachment_id=uuid.UUID(attachment.attachment_id),

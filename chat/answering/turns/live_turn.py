@@ -16,6 +16,7 @@ from chat.answering.turns import live_page
 from chat.answering.turns.billing import bill_live_answer
 from chat.answering.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.answering.turns.log_writer import Commits, LogWriter
+from chat.answering.turns.redraw_pause import redraw_pause_s
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
@@ -250,7 +251,8 @@ class LiveTurn:
         began_at = loop.time()
         broadcast.publish(live_page.frame(self._message, self.started, self.answer, write, stored))
         now = loop.time()
-        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast) + write.redraw_pause_s
+        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
+        self._next_frame_at += redraw_pause_s(write)
         if stored.is_stop_requested:
             self.stop()
             if not self.is_ending:

@@ -22,15 +22,12 @@ from chat.answering.turns.finish import EndedTurn, Ending, end_turn_from_log, en
 from chat.answering.turns.log_sql import LogRow, append_rows, lock_held_turns
 from chat.answering.turns.stored_log import StoredLog
 from chat.answering.turns.turn_threads import turn_store
-from chat.messages.changes import AttachmentAdded, Change, EngineMoved, OutputCut, PartStarted
+from chat.messages.changes import AttachmentAdded, Change, EngineMoved, PartStarted
 from chat.messages.log import Row, to_row
 from chat.models import Conversation, Turn, TurnEvent
 from chat.models.plain_sql import database_time, update_rows
 from chat.page.message_views import ConversationUsage
 from chat.page.transcript.usage import conversation_usages
-
-REDRAWN_CHARS_PER_S = 20_000
-"""How much of the log the redrawn outputs of one turn may take."""
 
 
 class TurnLost(Exception):
@@ -94,13 +91,6 @@ class TurnWrite:
     def move(self) -> EngineMoved | None:
         """The change that moves the code of the turn to a tool set, or turns it off, if there is one."""
         return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
-
-    @property
-    def redraw_pause_s(self) -> float:
-        """How long to wait before outputs of code are redrawn again, so that the log of a turn stays short."""
-        if not any(isinstance(change, OutputCut) for change in self.changes):
-            return 0.0
-        return sum(len(str(data)) for _, data in self.rows) / REDRAWN_CHARS_PER_S
 
     @property
     def waits(self) -> bool:

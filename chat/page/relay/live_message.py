@@ -185,14 +185,19 @@ class LiveMessage:
 
         The parts of an attempt belong to one round, so this cuts no run, and no function call among them has run.
         """
+        changed = self._results.remove(kept)
+        self._texts = {index: text for index, text in self._texts.items() if index < kept}
+        swaps = [delete_swap(part_element_id(self._message_id, start)) for start in self._forget(kept)]
+        return swaps + [self._code_end_swap(code) for code in changed]
+
+    def _forget(self, kept: int) -> list[int]:
+        """Keep the first parts, and return the indexes of the other runs. No later text joins what is kept."""
         removed = [start for start in self._starts if start >= kept]
         self._starts = [start for start in self._starts if start < kept]
         self._captions.remove_parts(kept)
-        changed = self._results.remove(kept)
-        self._texts = {index: text for index, text in self._texts.items() if index < kept}
         self._part = self._last_part = self._stream = None
-        swaps = [delete_swap(part_element_id(self._message_id, start)) for start in removed]
-        return swaps + [self._code_end_swap(code) for code in changed]
+        self._attachments = []
+        return removed
 
     def _cut_output(self, cut: OutputCut) -> list[SafeString]:
         """Cut the text of the last part, or let later parts take the places of those that are removed."""
@@ -200,17 +205,12 @@ class LiveMessage:
             self._stream.cut(cut.chars)
             self._append(cut.text)
             return []
-        removed = [start for start in self._starts if start > cut.index]
-        if not removed:
+        if self._starts[-1:] <= [cut.index]:
             return []
         swaps = self._flush()
-        for start in removed:
-            self._elements.remove(start)
-        self._starts = self._starts[: -len(removed)]
-        self._captions.remove_parts(cut.index + 1)
         self._results.remove(cut.index + 1)
-        self._part = self._last_part = self._stream = None
-        self._attachments = []
+        for start in self._forget(cut.index + 1):
+            self._elements.remove(start)
         return swaps
 
     def _view(
@@ -251,16 +251,11 @@ class LiveMessage:
 
     def _resume_run(self, parts: Sequence[Part], run: PartRun) -> None:
         """Render the last run of an answer that pages show already, because later text may join it."""
-        if isinstance(run.part, Text):
+        if isinstance(run.part, Text | CodeExecutionResult):
             self._part, self._last_part = run.part, parts[run.last]
-            self._stream = MarkdownStream(text_options(self._message_id, run.start, OWNER))
-            self._stream.append(run.part.text)
-            self._stream.update()
-        elif isinstance(run.part, CodeExecutionResult):
-            self._part = self._last_part = run.part
-            self._stream = OutputStream()
-            self._stream.append(run.part.long_text)
-            self._stream.update()
+            if stream := self._begin_stream(run.part):
+                stream.append(run.part.long_text)
+                stream.update()
 
     def _is_continued_by(self, part: Part) -> bool:
         """Return whether a new part joins the last run."""
@@ -279,12 +274,16 @@ class LiveMessage:
         """Begin the last run with this part, or replace the only part of the last run by another form of it."""
         self._part = self._last_part = part
         self._is_changed = True
+        self._begin_stream(part)
+        self._append(part.long_text)
+
+    def _begin_stream(self, part: Part) -> MarkdownStream | OutputStream | None:
         self._stream = None
         if isinstance(part, Text | Thought):
             self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1], OWNER))
         elif isinstance(part, CodeExecutionResult):
             self._stream = OutputStream()
-        self._append(part.long_text)
+        return self._stream
 
     def _append(self, text: str) -> None:
         self._is_changed = True

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.stream import TextUpdate
-from chat.vocabulary.terminal_text import has_controls, terminal_text
+from chat.vocabulary.terminal_text import Terminal, has_controls
 
 EMPTY = SafeString("")
 TAIL_BREAKS = 2
@@ -23,50 +23,45 @@ TAIL_STEP_CHARS = 1_000
 class OutputStream:
     """A growing output; the cost of an update depends on the length of the new output, not of the whole output.
 
-    Only output that moves the cursor of a terminal is rendered whole each time. The Python session sends what a
-    terminal shows already. A blank output is shown by no element, so its closed HTML and its tail are empty.
+    Output that changes what a terminal shows already is rendered whole. The Python session sends none: its outputs are
+    what a terminal shows. A blank output is shown by no element, so its closed HTML and its tail are empty.
     """
 
     def __init__(self) -> None:
         self._texts: list[str] = []
-        """The output as it was received."""
-        self._length = 0
+        """The output as it was received, as of the last update."""
         self._pending: list[str] = []
-        """Output since the last update."""
-        self._has_controls = False
+        """Output since then."""
+        self._terminal: Terminal | None = None
+        """`None`: a terminal shows the output as it is."""
         self._tail = ""
         self._closed_html: list[SafeString] = []
         self._closed_chars = 0
         self._has_visible_text = False
         """Whether the closed text is not blank."""
         self._is_cut = False
-        """Whether text has been cut since the last update."""
-        self._is_reset = False
-        """Whether closed text has been cut since the last update."""
+        """Whether output has been cut since the last update."""
         self._is_blank = True
         """Whether the output was blank at the last update."""
 
     def append(self, delta: str) -> None:
         """Append to the end of the output."""
-        self._has_controls = self._has_controls or has_controls(delta)
-        self._texts.append(delta)
         self._pending.append(delta)
-        self._length += len(delta)
 
     def cut(self, chars: int) -> None:
         """Keep only so many characters from the beginning."""
-        excess = self._length - chars
+        self._texts += self._pending
+        self._pending.clear()
+        excess = sum(map(len, self._texts)) - chars
         while excess > 0:
             last = self._texts.pop()
             if len(last) > excess:
-                self._texts.append(last[: len(last) - excess])
+                self._pending.append(last[: len(last) - excess])
             excess -= len(last)
-        self._length, self._is_cut = chars, True
-        if self._has_controls or chars < self._closed_chars:
-            self._is_reset = True
-            return
-        self._tail = (self._tail + "".join(self._pending))[: chars - self._closed_chars]
-        self._pending.clear()
+        self._terminal = None
+        self._is_cut = True
+        closed_chars = chars - sum(map(len, self._pending))
+        self._tail = self._tail[: max(0, closed_chars - self._closed_chars)]
 
     def update(self) -> TextUpdate:
         """Render the appended output and return the change since the previous update.
@@ -74,41 +69,60 @@ class OutputStream:
         It is a reset as long as the output is blank, and when it no longer is, because the element does not exist yet.
         """
         was_blank = self._is_blank
-        text = self._tail + "".join(self._pending)
-        self._pending.clear()
-        is_reset = self._is_reset or self._has_controls or (self._is_cut and self._is_too_much_closed(text))
-        self._is_cut = False
-        if is_reset:
-            self._is_reset = self._has_visible_text = False
-            self._closed_chars = 0
+        text = self._read_pending()
+        is_reset = text is None
+        if text is None:
+            self._has_visible_text, self._closed_chars = False, 0
             self._closed_html.clear()
-            text = terminal_text("".join(self._texts))
+            text = self._terminal.text if self._terminal else "".join(self._texts)
         edge = _closed_length(text, self._closed_chars)
         closed, self._tail = text[:edge], text[edge:]
         self._closed_chars += edge
         self._has_visible_text = self._has_visible_text or bool(closed.strip())
-        self._is_blank = not (self._has_visible_text or self._tail.strip())
+        self._is_blank = not (self._has_visible_text or self._shown_tail.strip())
         html = escape(closed)
         if html:
             self._closed_html.append(html)
         if was_blank or self._is_blank or is_reset:
             return TextUpdate(True, *self.closed_and_tail)
-        return TextUpdate(False, html, escape(self._tail))
+        return TextUpdate(False, html, escape(self._shown_tail))
+
+    def _read_pending(self) -> str | None:
+        """Return what follows the closed text; `None` if the closed text may have changed."""
+        new = "".join(self._pending)
+        self._pending.clear()
+        is_cut, self._is_cut = self._is_cut, False
+        self._texts.append(new)
+        if self._terminal is None and has_controls("".join(self._texts) if is_cut else new):
+            self._terminal = Terminal()
+            self._terminal.write("".join(self._texts))
+            return None
+        if self._terminal is not None:
+            appended = self._terminal.write(new)
+            return None if appended is None else self._tail + appended
+        text = self._tail + new
+        return None if is_cut and self._is_too_much_closed(text) else text
 
     def _is_too_much_closed(self, text: str) -> bool:
-        """Return whether the output was cut so far that its tail begins in closed text. `text`: after that text."""
-        if not self._closed_chars or _end_of_steps(self._closed_chars + len(text)) >= self._closed_chars:
+        """Return whether an output that was cut has a tail that begins in closed text. `text`: after that text."""
+        length = sum(map(len, self._texts))
+        if length < self._closed_chars + len(text):
+            return True
+        if not self._closed_chars or _end_of_steps(length) >= self._closed_chars:
             return False
-        breaks = text.count("\n")
-        is_at_line = self._closed_html[-1].endswith("\n") if self._closed_html else False
+        breaks, is_at_line = text.count("\n"), self._closed_html[-1].endswith("\n")
         return breaks < TAIL_BREAKS or (breaks == TAIL_BREAKS and not is_at_line)
+
+    @property
+    def _shown_tail(self) -> str:
+        return self._tail + (self._terminal.open_code if self._terminal else "")
 
     @property
     def closed_and_tail(self) -> tuple[SafeString, SafeString]:
         """All closed HTML, and the HTML of the tail, as of the last update."""
         if self._is_blank:
             return EMPTY, EMPTY
-        return SafeString("".join(self._closed_html)), escape(self._tail)
+        return SafeString("".join(self._closed_html)), escape(self._shown_tail)
 
 
 def _closed_length(text: str, closed_chars: int) -> int:

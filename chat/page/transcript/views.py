@@ -133,7 +133,7 @@ def answer_view(
         turn,
         answer.parts,
         shown,
-        cleared=[new_attachment_view(attachment) for attachment in answer.cleared],
+        cleared=[new_attachment_view(attachment) for attachment in answer.cleared.graphs],
         retry_notice=answer.retry_notice,
         left_out=answer.messages_left_out,
         approval=awaited_approval(answer),

@@ -13,33 +13,23 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from chat.python.kernels.output_limits import (
+    DISPLAYS_LIMIT_BYTES,
+    DISPLAYS_LIMIT_COUNT,
+    DISPLAY_ID_LIMIT_CHARS,
+    FLOOD_LIMIT_BYTES,
+    FLOOD_LIMIT_MESSAGES,
+    IMAGES_LIMIT_BYTES,
+    IMAGES_LIMIT_COUNT,
+    IMAGE_LIMIT_BYTES,
+    RECEIVED_DISPLAYS_LIMIT_BYTES,
+    RECEIVED_IMAGES_LIMIT_BYTES,
+    TEXT_LIMIT_BYTES,
+)
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, Redrawn, clean_text
 from chat.python.kernels.shown_outputs import ShownOutputs, Slot
-from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, bound_bundle
+from chat.vocabulary.display_bundles import bound_bundle
 from chat.vocabulary.sanitize import sanitize_text
-
-TEXT_LIMIT_BYTES = 1_000_000
-"""Text that is stored of one cell, in UTF-8."""
-IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
-"""The largest image that is stored."""
-IMAGES_LIMIT_BYTES = 4 * IMAGE_LIMIT_BYTES
-"""All images together that are stored of one cell."""
-IMAGES_LIMIT_COUNT = 32
-"""Number of images that are stored of one cell."""
-DISPLAYS_LIMIT_BYTES = 4 * BUNDLE_LIMIT_BYTES
-"""All MIME bundles together that are stored of one cell."""
-DISPLAYS_LIMIT_COUNT = 256
-"""Number of MIME bundles that are stored of one cell."""
-FLOOD_LIMIT_BYTES = 16 * TEXT_LIMIT_BYTES
-"""Received bytes without room, and text, after which the cell is stopped; it exceeds TEXT_LIMIT_BYTES so that later
-graphs still arrive."""
-RECEIVED_IMAGES_LIMIT_BYTES = 4 * IMAGES_LIMIT_BYTES
-"""All images together that are stored of one cell in turn, when later ones take the place of earlier ones."""
-RECEIVED_DISPLAYS_LIMIT_BYTES = 64 * DISPLAYS_LIMIT_BYTES
-"""MIME bundles that are received of one cell, after which it is stopped."""
-DISPLAY_ID_LIMIT_CHARS = 200
-FLOOD_LIMIT_MESSAGES = 100_000
-"""Received messages after which the cell is stopped: each one is an object in memory, however short its text is."""
 
 _RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
 """What Jupyter's servers write to stderr when they begin to drop a kernel's output: advice for operators follows."""

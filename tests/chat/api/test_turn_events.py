@@ -184,7 +184,6 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     [
         FunctionCall(name="run_python", arguments={"code": "1"}, call_id="c1"),
         FunctionResponse(name="run_python", result={"output": "1"}, call_id="c1"),
-        Display(bundle={"text/plain": "1"}),
         FileData(uri="files/1", mime_type="text/csv"),
         Text(text="", provider_data={"thought_signature": "c2ln"}),
         InlineData(mime_type="application/pdf", data=b"%PDF-"),
@@ -192,7 +191,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     ids=lambda part: part.kind.value,
 )
 def test_parts_of_other_kinds_give_no_event(
-    part: FunctionCall | FunctionResponse | Display | FileData | Text | InlineData,
+    part: FunctionCall | FunctionResponse | FileData | Text | InlineData,
 ) -> None:
     live = LiveTurn.create()
     live.receive(part)

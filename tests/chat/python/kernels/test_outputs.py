@@ -7,7 +7,8 @@ import base64
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES, OutputReader
+from chat.python.kernels.output_limits import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES
+from chat.python.kernels.output_reader import OutputReader
 from chat.python.kernels.outputs import (
     DisplayOutput,
     ErrorOutput,
