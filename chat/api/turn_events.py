@@ -11,7 +11,7 @@ their own. Two things are lost: the increments of a text, which is one event the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import assert_never

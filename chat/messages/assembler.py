@@ -82,8 +82,7 @@ class Assembler:
 
     def start_round(self) -> list[Change]:
         """Begin the next round."""
-        ended = self.end_thought()
-        self._first_open = self.answer.part_count
+        ended, self._first_open = self.end_thought(), self.answer.part_count
         return ended + self.answer.apply_all([RoundStarted(self.answer.round_number + 1)])
 
     def restart_attempt(self) -> list[Change]:

@@ -46,8 +46,8 @@ class ToolSet(Protocol):
         Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part. The
         tool loop gives them the `call_id` of the call.
         While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, between graphs and rich
-        outputs. Code that changes what it showed before yields `OutputsRedrawn` with all of it. The last result contains
-        the outcome, and all output since the beginning or none. Raises ToolFailed.
+        outputs. Code that changes what it showed before yields `OutputsRedrawn` with all of it. The last result
+        contains the outcome, and all output since the beginning or none. Raises ToolFailed.
         Closing the generator, or cancelling the task that iterates over it, ends the call.
         """
         ...

@@ -41,7 +41,6 @@ from chat.page.fragments import (
     part_pieces,
     part_view,
     partial,
-    status_html,
     text_options,
     thought_line,
     thought_line_swap,
@@ -49,10 +48,11 @@ from chat.page.fragments import (
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.relay.part_swaps import PartElements, growth_swaps
+from chat.page.relay.status_line import StatusLine
 from chat.page.rendering.output_text import OutputStream
 from chat.page.rendering.stream import MarkdownStream
 from chat.page.transcript.graph_captions import captions_so_far
-from chat.page.transcript.views import answer_view, new_attachment_view
+from chat.page.transcript.views import new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
 
 
@@ -65,9 +65,7 @@ class LiveMessage:
         """False after a rendering error: what pages show is not known until they read a snapshot."""
         self._turn = turn
         self._message_id = turn.message_id
-        self._retry_notice = answer.retry_notice
-        self._left_out = answer.messages_left_out
-        self._move_reason = answer.move_reason
+        self._status = StatusLine(turn, answer)
         self._captions = captions_so_far(turn.message_id, answer)
         self._results = CodeResults(answer.parts)
         self._calls = CallsAsCode(answer.parts)
@@ -103,7 +101,7 @@ class LiveMessage:
             match change:
                 case PartStarted(index, part, _):
                     swaps += self._add_part(index, part)
-                    swaps += self._show_status(retry_notice="")
+                    swaps += self._status.show(retry_notice="")
                 case TextAppended(index, text):
                     self._captions.append_text(index, text)
                     self._append(text)
@@ -125,11 +123,11 @@ class LiveMessage:
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
                 case Waited(sentence):
-                    swaps += self._show_status(retry_notice=sentence)
+                    swaps += self._status.show(retry_notice=sentence)
                 case EngineMoved(reason, _):
-                    swaps += self._show_status(move_reason=reason)
+                    swaps += self._status.show(move_reason=reason)
                 case MessagesLeftOut(messages):
-                    swaps += self._show_status(left_out=messages)
+                    swaps += self._status.show(left_out=messages)
                 case AttemptRestarted(kept):
                     swaps += self._flush()
                     swaps += self._remove_parts(kept)
@@ -163,22 +161,6 @@ class LiveMessage:
 
     def _held_text(self, stream: MarkdownStream) -> RenderedText:
         return RenderedText(*stream.hold(held_groups(self._message_id, self._starts[-1], OWNER)))
-
-    def _show_status(
-        self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
-    ) -> list[SafeString]:
-        """Return the swap of the turn's status line, if it changes."""
-        before = self._retry_notice, self._left_out, self._move_reason
-        self._retry_notice = self._retry_notice if retry_notice is None else retry_notice
-        self._left_out = self._left_out if left_out is None else left_out
-        self._move_reason = self._move_reason if move_reason is None else move_reason
-        if before == (self._retry_notice, self._left_out, self._move_reason):
-            return []
-        answer = Answer(
-            retry_notice=self._retry_notice, messages_left_out=self._left_out, move_reason=self._move_reason
-        )
-        view = answer_view(self._turn.message, self._turn, answer)
-        return [partial(f"message-{self._message_id}-status", "outerMorph", status_html(view))]
 
     def _remove_parts(self, kept: int) -> list[SafeString]:
         """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts.

@@ -41,6 +41,8 @@ class OutputStream:
         """Whether the closed text is not blank."""
         self._is_cut = False
         """Whether output has been cut since the last update."""
+        self._is_terminal_cut = False
+        """Whether it had been written to a terminal."""
         self._is_blank = True
         """Whether the output was blank at the last update."""
 
@@ -58,7 +60,7 @@ class OutputStream:
             if len(last) > excess:
                 self._pending.append(last[: len(last) - excess])
             excess -= len(last)
-        self._terminal = None
+        self._is_terminal_cut = self._terminal is not None
         self._is_cut = True
         closed_chars = chars - sum(map(len, self._pending))
         self._tail = self._tail[: max(0, closed_chars - self._closed_chars)]
@@ -93,10 +95,12 @@ class OutputStream:
         self._pending.clear()
         is_cut, self._is_cut = self._is_cut, False
         self._texts.append(new)
-        if self._terminal is None and has_controls("".join(self._texts) if is_cut else new):
+        if self._is_terminal_cut or (self._terminal is None and has_controls(new)):
             self._terminal = Terminal()
-            self._terminal.write("".join(self._texts))
-            return None
+            self._terminal.write("".join(self._texts[:-1]))
+            is_stale, self._is_terminal_cut = self._is_terminal_cut or is_cut, False
+            appended = self._terminal.write(new)
+            return None if is_stale or appended is None else self._tail + appended
         if self._terminal is not None:
             appended = self._terminal.write(new)
             return None if appended is None else self._tail + appended

@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from chat.python.kernels.output_limits import (
+    DISPLAY_ID_LIMIT_CHARS,
     DISPLAYS_LIMIT_BYTES,
     DISPLAYS_LIMIT_COUNT,
-    DISPLAY_ID_LIMIT_CHARS,
     FLOOD_LIMIT_BYTES,
     FLOOD_LIMIT_MESSAGES,
+    IMAGE_LIMIT_BYTES,
     IMAGES_LIMIT_BYTES,
     IMAGES_LIMIT_COUNT,
-    IMAGE_LIMIT_BYTES,
     RECEIVED_DISPLAYS_LIMIT_BYTES,
     RECEIVED_IMAGES_LIMIT_BYTES,
     TEXT_LIMIT_BYTES,

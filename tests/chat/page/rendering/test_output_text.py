@@ -7,10 +7,12 @@ from itertools import pairwise
 
 import pytest
 from django.utils.html import escape
+from django.utils.safestring import SafeString
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.page.rendering.output_text import OutputStream, split_output
+from chat.page.rendering.stream import TextUpdate
 from chat.vocabulary.escape_codes import CODE_LIMIT_CHARS
 from chat.vocabulary.terminal_text import has_controls, terminal_text
 from tests.time_growth import GROWTH_LIMIT, time_growth
@@ -97,7 +99,7 @@ def test_progress_bar_after_a_long_output_sends_its_last_lines_alone() -> None:
     for percent in range(100):
         stream.cut(len(output))
         stream.append(f"{percent} %")
-        assert stream.update() == (False, "", f"line\nline\n{percent} %", None)
+        assert stream.update() == TextUpdate(False, SafeString(""), SafeString(f"line\nline\n{percent} %"))
 
 
 def test_tail_holds_the_last_lines_or_the_end_of_a_long_line() -> None:
