@@ -142,10 +142,7 @@ class LogTranslator:
         change = from_row(name, data)
         match change:
             case PartStarted(index, part, _):
-                self._last_part = part
-                content = _part_content(index, part, self._output)
-                is_output = isinstance(part, CodeExecutionResult) and part.is_running
-                return self._output.redrawn(index) if is_output else content
+                return self._started(index, part)
             case OutputCut():
                 return self._output.cut(change)
             case PartReplaced(index, part):
@@ -177,6 +174,12 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _started(self, index: int, part: Part) -> Content | None:
+        self._last_part = part
+        content = _part_content(index, part, self._output)
+        is_output = isinstance(part, CodeExecutionResult) and part.is_running
+        return self._output.redrawn(index) if is_output else content
 
     def _replaced(self, index: int, part: Part) -> Content | None:
         if isinstance(part, Text | Thought):

@@ -120,7 +120,7 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
         changes += close_results(parts, indexes, outcome)
         if not is_last:
             changes.append(PartReplaced(end, ended))
-        elif ended.cleared or ended.cleared_left_out:
+        elif isinstance(last, CodeExecutionResult) and (ended.cleared or ended.cleared_left_out):
             changes.append(PartReplaced(indexes[-1], answer.cleared.with_texts(replace(last, outcome=outcome))))
     return changes
 

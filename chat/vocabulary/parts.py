@@ -170,8 +170,7 @@ class CodeExecutionResult(BasePart):
     files: tuple[WrittenFile, ...] = ()
     """Files that the code wrote, by name. Only code of the Python session has them."""
     cleared: tuple[str, ...] = ()
-    """Texts that code of the Python session showed and then cleared. Only the last result of its run has them, no
-    model gets them, and pages show them in the answer's details."""
+    """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
     cleared_left_out: int = 0
     """How many texts and graphs that the code cleared are not kept."""
     duration_ms: int | None = None

@@ -37,16 +37,17 @@ class CallOutput:
         self._is_at_line_start = True
         self._is_cut = False
 
-    def cut(self, parts: Iterable[ToolOutput]) -> list[ToolOutput]:
+    def bound(self, output: ToolOutput) -> list[ToolOutput]:
+        """Return what a tool shows without output above the limit."""
+        if not isinstance(output, OutputsRedrawn):
+            return [*self.cut([output])]
+        # It takes the place of all output so far.
+        self._shown_chars, self._is_at_line_start, self._is_cut = 0, True, False
+        return [replace(output, parts=tuple(self.cut(output.parts)))]
+
+    def cut(self, parts: Iterable[Part]) -> list[Part]:
         """Return the parts without output above the limit."""
-        kept: list[ToolOutput] = []
-        for part in parts:
-            if isinstance(part, OutputsRedrawn):
-                self._shown_chars, self._is_at_line_start, self._is_cut = 0, True, False
-                kept.append(replace(part, parts=tuple(one for one in map(self._cut_part, part.parts) if one)))
-            elif one := self._cut_part(part):
-                kept.append(one)
-        return kept
+        return [one for part in parts if (one := self._cut_part(part)) is not None]
 
     def _cut_part(self, part: Part) -> Part | None:
         """Return a part without output above the limit; `None` if nothing is left of it."""

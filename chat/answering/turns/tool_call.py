@@ -27,7 +27,7 @@ async def run_tool(
     output = CallOutput(turn.room_chars)
 
     def add_bounded(parts: Sequence[ToolOutput]) -> None:
-        add(output.cut(_with_call_id(part, call.call_id) for part in parts))
+        add([one for part in parts for one in output.bound(_with_call_id(part, call.call_id))])
 
     await show_stream(turn, tool_set.run(call), output_size, add_bounded)
 

@@ -8,6 +8,7 @@ code changes what it showed before, one event holds all its outputs as they are 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, Redrawn, TextOutput
 from chat.vocabulary.parts import (
@@ -96,6 +97,14 @@ class OutputParts:
             engine=Engine.SESSION,
             files=files,
         )
+
+
+def joined_parts(outputs: Iterable[Output]) -> list[Part]:
+    """Return all outputs of code as parts."""
+    joined = _JoinedParts()
+    for output in outputs:
+        joined.add(output)
+    return joined.take()
 
 
 class _JoinedParts:

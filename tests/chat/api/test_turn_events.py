@@ -11,8 +11,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from chat.api.session_output import Content
 from chat.api.stored_events import BEFORE_FIRST, LogEvents, LogForgotten, PartsEvents, StoredEvents, open_events
-from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
+from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Event
 from chat.messages.changes import AttemptRestarted, CallDecided, ToolStarted
 from chat.models import Turn, TurnEvent
 from chat.vocabulary.parts import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from attachments.models import Attachment
 from chat.api.serializers.messages import MessageSerializer
@@ -18,22 +19,25 @@ from chat.page.fragments import message_html
 from chat.page.readers import OWNER
 from chat.page.transcript.views import message_view
 from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, InlineData
-from tests.chat.library.exports.samples import exported, exported_json
-from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message, make_user
+from chat.vocabulary.parts import Part as AnyPart
+from tests.chat.library.exports.samples import exported_bytes, exported_json, png
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user
 
 
 def answer_that_cleared() -> Message:
     """Create an answer with one graph, and with one that its code has cleared."""
     message = make_model_message(make_conversation(), parts=())
-    shown = make_graph(message, part_index=1)
-    parts = [
+    owner = message.conversation.owner
+    shown = make_attachment(owner, is_graph=True, data=png("teal"))
+    attach(message, shown, part_index=1)
+    parts: list[AnyPart] = [
         ExecutableCode("plot()", "PYTHON", engine=Engine.SESSION),
         InlineData("image/png"),
         CodeExecutionResult("done", OUTCOME_OK, engine=Engine.SESSION, cleared=("was working",), cleared_left_out=2),
     ]
     for index, part in enumerate(parts):
         Part.from_value(part, index=index, message=message, attachment=shown if index == 1 else None).save()
-    cleared = attach(message, make_attachment(message.conversation.owner, is_graph=True, name="cleared.png"))
+    cleared = attach(message, make_attachment(owner, is_graph=True, name="cleared.png", data=png("red")))
     MessageAttachment.objects.filter(pk=cleared.pk).update(index=CLEARED_INDEX, part_index=0)
     return message
 
@@ -44,7 +48,8 @@ def test_cleared_outputs_are_shown_in_the_details_alone() -> None:
     record = records_by_id([message.pk])[message.pk]
     assert [placed.index for placed in record.attachments] == [0]
     assert [placed.index for placed in record.cleared] == [CLEARED_INDEX]
-    assert record.kept_files == record.unplaced == []
+    assert record.kept_files == []
+    assert record.unplaced == []
     html = message_html(message_view(record, OWNER))
     before, details = html.split('class="fold cleared"')
     assert "was working" not in before
@@ -56,7 +61,7 @@ def test_cleared_outputs_are_shown_in_the_details_alone() -> None:
     assert html.count("data-graph-index") == 1
     assert [one["index"] for one in MessageSerializer(record).data["attachments"]] == [0]
     for form in ("md", "html", "ipynb"):
-        assert "was working" not in exported(message.conversation, form)
+        assert "was working" not in exported_bytes(message.conversation, form).decode()
 
 
 @pytest.mark.django_db
@@ -65,7 +70,7 @@ def test_cleared_graph_is_readable_but_not_in_the_gallery() -> None:
     browser = Client()
     browser.force_login(message.conversation.owner)
     [cleared] = Attachment.objects.filter(name="cleared.png")
-    assert browser.get(f"/attachments/{cleared.pk}/").status_code in (200, 302)
+    assert browser.get(reverse("attachment-content", args=[cleared.pk])).status_code == 200
     assert str(cleared.pk) not in browser.get("/gallery/").content.decode()
 
 

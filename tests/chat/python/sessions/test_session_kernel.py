@@ -46,7 +46,7 @@ async def run(
     code: str,
     notes: list[str] | None = None,
     message_id: uuid.UUID | None = None,
-    on_output: Callable[[Output], None] = ignore,
+    on_output: Callable[[Output | Redrawn], None] = ignore,
 ) -> CellResult:
     """Run a cell with a connection of its own."""
     session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
