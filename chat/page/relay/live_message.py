@@ -111,14 +111,14 @@ class LiveMessage:
                         self._show_part(part)
                     elif isinstance(part, Thought):
                         swaps.append(self._part_swap(index, part))
-                    # Of several results of a run, only the last one shows how the code ended. The others do not change.
+                    # Of several results of a run, only the last one shows how the code ended.
                     swaps += self._update_earlier_parts(index, part)
                 case OutputCut():
                     swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
                     # Its element must exist on the page.
-                    swaps += self._flush()
-                    swaps.append(thought_line_swap(thought_line(self._message_id, index, duration_ms)))
+                    line = thought_line(self._message_id, index, duration_ms)
+                    swaps += [*self._flush(), thought_line_swap(line)]
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
@@ -129,8 +129,7 @@ class LiveMessage:
                 case MessagesLeftOut(messages):
                     swaps += self._status.show(left_out=messages)
                 case AttemptRestarted(kept):
-                    swaps += self._flush()
-                    swaps += self._remove_parts(kept)
+                    swaps += self._flush() + self._remove_parts(kept)
                 case _:
                     pass
         swaps += self._flush() + self._elements.delete_stale()
