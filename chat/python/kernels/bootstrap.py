@@ -54,6 +54,8 @@ CHUNK_CHARS = 1_000_000
 CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
 """Exceeds the host's limit of 16 MB, so that the host detects the flood and stops the cell."""
 FLUSH_INTERVAL_S = 0.02
+SEND_S = 0.005
+"""Time for sending what the code has flushed; at most a fifth of its time."""
 PRELOAD = """
 def _preload():
     import numpy, pandas
@@ -187,11 +189,15 @@ def limit_flushes(stream: OutStream) -> None:
         nonlocal flushed_at
         frame = inspect.currentframe()
         caller = frame.f_back.f_globals.get("__name__", "") if frame and frame.f_back else ""
-        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order.
-        is_needed = caller.startswith(("ipykernel.", "IPython."))
-        if is_needed or time.monotonic() - flushed_at >= FLUSH_INTERVAL_S:
-            flushed_at = time.monotonic()
+        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order. This does not delay the first
+        # flush of the next cell, after which the process may end.
+        if caller.startswith(("ipykernel.", "IPython.")):
             flush()
+        elif time.monotonic() - flushed_at >= FLUSH_INTERVAL_S:
+            flush()
+            # ZeroMQ sends in a thread of its own. The next line of the code may end the process.
+            time.sleep(SEND_S)
+            flushed_at = time.monotonic()
 
     stream.flush = flush_rarely
 
@@ -211,8 +217,6 @@ def become_kernel(*, is_preloaded: bool) -> None:
     detach_streams()
     shell = [f"--InteractiveShell.{option}" for option in ("colors=nocolor", "xmode=Plain", "cache_size=0")]
     app.initialize(["-f=/rt/c.json", "--HistoryManager.enabled=False", *shell])
-    # ipykernel's `exit()` ends the kernel a moment later, during the next cell. `sys.exit` ends only its own cell.
-    app.shell.ask_exit = sys.exit
     if is_preloaded:
         os.nice(NICENESS)
         app.shell.run_cell(PRELOAD, silent=True, store_history=False)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from IPython import get_ipython
 
+from chat.python.kernels.in_kernel.hook_ends import end_code_in_words
 from chat.python.kernels.in_kernel.hook_excel import choose_reader
 from chat.python.kernels.in_kernel.hook_images import SavedImages
 
@@ -32,6 +33,7 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
     """Prepare the kernel."""
     _enter_own_directory()
     shell = get_ipython()
+    end_code_in_words(shell)
     shell.events.register("pre_run_cell", choose_reader)
     shell.events.register("post_execute", SavedImages().show)
     return {}
