@@ -17,6 +17,8 @@ Bundle: TypeAlias = Mapping[str, JSON]
 
 BUNDLE_LIMIT_BYTES = 1_000_000
 """The largest bundle that is stored. Forms that do not fit are left out."""
+TRACEBACK = "application/vnd.plotline.traceback"
+"""Type of a text: a traceback that is too long to be shown at once. Its short form is output too, so models skip it."""
 DEPTH_LIMIT = 64
 """Nesting of the JSON in a bundle."""
 _TYPES_LIMIT = 16

@@ -259,3 +259,29 @@ def test_panel_is_a_drawer_on_a_phone(page: Page) -> None:
     page.press("#own-code textarea", "Escape")
     expect(panel).to_be_hidden()
     expect(page.get_by_role("button", name="More", exact=True)).to_be_focused()
+
+
+@pytest.mark.drill
+def test_error_is_short_and_in_view_and_one_click_asks_for_its_correction(page: Page) -> None:
+    use_session(page)
+    code = "for i in range(60): print(i)\ndef a(n): return b(n)\ndef b(n): return a(n)\na(1)"
+    failed = run_own_code(page, code)
+    page.reload()
+    output = failed.locator('[data-outcome="error"]')
+    expect(output.locator("pre")).to_contain_text("RecursionError: maximum recursion depth exceeded")
+    box = output.locator("pre").evaluate("box => [box.scrollHeight - box.clientHeight, box.scrollTop]")
+    assert box[0] > 100
+    assert box[1] == 0  # the end, where such a box begins
+    expect(failed.locator(".display details.fold summary")).to_contain_text("Traceback")
+    button = page.get_by_role("button", name="Fix this error")
+    expect(button).to_have_count(1)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(ANSWER)).to_have_count(2)
+    expect(page.locator(ANSWER).last).to_have_attribute("data-status", "done")
+    expect(page.locator(".said").last).to_contain_text("The code failed. Find out why")
+    expect(failed.get_by_role("button", name="Fix this error")).to_have_count(0)
+    live = articles(page)
+    page.reload()
+    expect(page.locator(ANSWER)).to_have_count(2)
+    assert articles(page) == live

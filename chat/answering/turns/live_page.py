@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import chain
 
 from django.utils import translation
 from django.utils.safestring import SafeString
@@ -10,6 +11,7 @@ from django.utils.safestring import SafeString
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.messages.answer import Answer
+from chat.messages.changes import PartReplaced, PartStarted, TextAppended
 from chat.models import Turn
 from chat.page.fragments import (
     EMPTY,
@@ -31,6 +33,20 @@ logger = logging.getLogger(__name__)
 
 HIDDEN_LIMIT = SNAPSHOT_MESSAGES
 """The most messages that a frame removes one by one. If a new version hides more, pages read snapshots."""
+
+
+QUICK_LIMIT_CHARS = 2_000
+"""Text that is rendered at once on the event loop, in a few milliseconds. Longer text may hold many formulas, each of
+which takes as long."""
+
+
+def is_quick(write: TurnWrite, answer: Answer) -> bool:
+    """Return whether the frame of stored changes takes so little time that the event loop may wait for it."""
+    if write.ending or write.waits:
+        return answer.size_chars <= QUICK_LIMIT_CHARS
+    texts = (change.text for change in write.changes if isinstance(change, TextAppended))
+    parts = (one.part.long_text for one in write.changes if isinstance(one, PartStarted | PartReplaced))
+    return sum(map(len, chain(texts, parts))) <= QUICK_LIMIT_CHARS
 
 
 def open_message(turn: Turn, answer: Answer) -> LiveMessage:

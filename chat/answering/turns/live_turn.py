@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Iterable
+from functools import partial
 from typing import TypeAlias
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from chat.models import Conversation, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.batching import BatchedCalls
 from chat.page.relay.frame_schedule import next_frame_at, wait_until
+from chat.page.relay.frames import Announcement, Step
 from chat.providers.base import Capabilities
 from chat.vocabulary.parts import Engine
 from chat.vocabulary.stream_events import PartReceived, StreamEvent, Usage, UsageReported
@@ -80,6 +82,8 @@ class LiveTurn:
         )
         self._log = LogWriter(self.turn, commits, seq=seq, has_part=bool(self.answer.part_count))
         self._message = live_page.open_message(self.turn, self.answer)
+        self._rendering: asyncio.Future[Step | Announcement] | None = None
+        """The frame that a thread renders, until it is published."""
         self._next_frame_at = 0.0
         """When the next frame may be sent, on the clock of the event loop. Events that arrive until then are read
         together."""
@@ -242,20 +246,33 @@ class LiveTurn:
 
     async def _confirm(self) -> None:
         """Wait until submitted changes are stored, and publish them."""
+        await self._publish_rendered()
         confirmed = await self._log.confirm()
         if confirmed is None:
             return
         write, stored = confirmed
-        loop = asyncio.get_running_loop()
-        began_at = loop.time()
-        broadcast.publish(live_page.frame(self._message, self.started, self.answer, write, stored))
-        now = loop.time()
-        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
         if stored.is_stop_requested:
             self.stop()
-            if not self.is_ending:
-                # Be cancelled here, and not later, while the end of the turn is being stored.
-                await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        began_at = loop.time()
+        render = partial(live_page.frame, self._message, self.started, self.answer, write, stored)
+        if live_page.is_quick(write, self.answer):
+            broadcast.publish(render())
+        else:
+            self._rendering = asyncio.ensure_future(asyncio.to_thread(render))
+            await self._publish_rendered()
+        now = loop.time()
+        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
+        if stored.is_stop_requested and not self.is_ending:
+            # Be cancelled here, and not later, while the end of the turn is being stored.
+            await asyncio.sleep(0)
+
+    async def _publish_rendered(self) -> None:
+        """Publish the frame that a thread renders, if there is one. A call that is cancelled leaves it to the next."""
+        if self._rendering is not None:
+            rendered = await asyncio.shield(self._rendering)
+            self._rendering = None
+            broadcast.publish(rendered)
 
     # --- stopping -------------------------------------------------------------------------------------------------
 

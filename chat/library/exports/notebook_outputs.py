@@ -11,6 +11,7 @@ from chat.page.rendering.displays import HTML, LATEX, MARKDOWN, SVG
 from chat.page.rendering.html_tables import read_html
 from chat.page.rendering.jinja import render
 from chat.page.rendering.svg import sanitize_svg
+from chat.vocabulary.display_bundles import TRACEBACK
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, CodeExecutionResult, Display, JSONObject
 
 STRING_TYPES = (PLAIN, LATEX, *sorted(RASTER_TYPES))
@@ -71,6 +72,7 @@ def display_output(part: Display) -> JSONObject:
     data: JSONObject = {}
     for mime_type, value in part.bundle.items():
         if isinstance(value, str):
+            mime_type = PLAIN if mime_type == TRACEBACK else mime_type
             if text := _safe_text(mime_type, value):
                 data[mime_type] = text
         elif mime_type.startswith(DATA_TYPES):

@@ -23,6 +23,7 @@ from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.maths import render_latex
 from chat.page.rendering.svg import Picture, sanitize_svg
 from chat.page.rendering.tables import Table
+from chat.vocabulary.display_bundles import TRACEBACK
 from chat.vocabulary.parts import JSON
 
 PLAIN = "text/plain"
@@ -130,7 +131,8 @@ def display_blocks(
     `has_attachments`: whether images follow, which can stand for it alone. `has_buttons`: see `MarkdownOptions`.
     """
     show_markdown = partial(_show_markdown, has_buttons=has_buttons)
-    for show in (_show_svg, _show_interactive, _show_tables, _show_latex, show_markdown, _show_json, _show_text):
+    forms = (_show_svg, _show_interactive, _show_tables, _show_latex, show_markdown, _show_json, _show_traceback)
+    for show in (*forms, _show_text):
         if blocks := show(bundle):
             return blocks
     if has_attachments:
@@ -149,6 +151,11 @@ def interactive_name(bundle: Mapping[str, JSON]) -> str:
 def _text(bundle: Mapping[str, JSON], mime_type: str) -> str:
     value = bundle.get(mime_type)
     return value if isinstance(value, str) else ""
+
+
+def _show_traceback(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
+    text = _text(bundle, TRACEBACK)
+    return (Source("Traceback", text),) if text else ()
 
 
 def _show_svg(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:

@@ -12,10 +12,7 @@ Exit status 70 with a sentence on stderr means that a limit could not be set and
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import ctypes
-import importlib
 import inspect
 import os
 import resource
@@ -29,7 +26,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from ipykernel.iostream import OutStream
-    from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
+    from IPython.core.interactiveshell import InteractiveShell
 
 MIB = 1024 * 1024
 LIMITS = {
@@ -57,9 +54,8 @@ CHUNK_CHARS = 1_000_000
 CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
 """Exceeds the host's limit of 16 MB, so that the host detects the flood and stops the cell."""
 FLUSH_INTERVAL_S = 0.02
-IMAGE_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
-IMAGE_LIMIT_BYTES = 10 * MIB
-IMAGES_LIMIT_COUNT = 32
+SEND_S = 0.005
+"""Time for sending what the code has flushed; at most a fifth of its time."""
 PRELOAD = """
 def _preload():
     import numpy, pandas
@@ -193,84 +189,38 @@ def limit_flushes(stream: OutStream) -> None:
         nonlocal flushed_at
         frame = inspect.currentframe()
         caller = frame.f_back.f_globals.get("__name__", "") if frame and frame.f_back else ""
-        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order.
-        is_needed = caller.startswith(("ipykernel.", "IPython."))
-        if is_needed or time.monotonic() - flushed_at >= FLUSH_INTERVAL_S:
-            flushed_at = time.monotonic()
+        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order. This does not delay the first
+        # flush of the next cell, after which the process may end.
+        if caller.startswith(("ipykernel.", "IPython.")):
             flush()
+        elif time.monotonic() - flushed_at >= FLUSH_INTERVAL_S:
+            flush()
+            # ZeroMQ sends in a thread of its own. The next line of the code may end the process.
+            time.sleep(SEND_S)
+            flushed_at = time.monotonic()
 
     stream.flush = flush_rarely
 
 
-def image_files() -> dict[str, int]:
-    """Return the paths of image files in the two writable folders, with their modification times in nanoseconds."""
-    times = {}
-    for folder in ("/box", "/tmp"):
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if Path(entry.name).suffix.lower() in IMAGE_TYPES and entry.is_file(follow_symlinks=False):
-                    times[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
-    return times
-
-
-def image_bundle(path: str) -> dict[str, str]:
-    """Return an image file as a MIME bundle for `display`, or an empty one if the file is empty or too large."""
-    data = Path(path).read_bytes()
-    if not 0 < len(data) <= IMAGE_LIMIT_BYTES:
-        return {}
-    return {IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}
-
-
-def choose_reader(info: ExecutionInfo) -> None:
-    """Let `pandas.read_excel` use calamine, which is installed, if a cell that is about to run calls it."""
-    if "read_excel" in (info.raw_cell or ""):
-        with contextlib.suppress(ImportError, KeyError):
-            pandas = importlib.import_module("pandas")
-            for name in (f"io.excel.{kind}.reader" for kind in ("xlsx", "xlsm", "xlsb", "xls", "ods")):
-                if pandas.get_option(name) == "auto":
-                    pandas.set_option(name, "calamine")
-
-
-def observe_cells(shell: InteractiveShell) -> None:
-    """Limit the output of each cell, and display the images that it saved."""
-    from IPython.display import display  # imported only once the limits are set
-
-    known_times: dict[str, int] = {}
-
-    def after_cell() -> None:
-        # Code may have opened too many files, or another of its processes may remove an image just now.
-        with contextlib.suppress(OSError):
-            show_saved_images()
-
-    def show_saved_images() -> None:
-        times = image_files()
-        new_paths = [path for path, time in times.items() if known_times.get(path) != time]
-        known_times.update(times)
-        for path in sorted(new_paths, key=lambda path: times[path])[:IMAGES_LIMIT_COUNT]:
-            if bundle := image_bundle(path):
-                display(bundle, metadata={"saved": True}, raw=True)
-
-    shell.events.register("pre_run_cell", choose_reader)
+def limit_cells(shell: InteractiveShell) -> None:
+    """Limit the output of each cell."""
     for stream in (sys.stdout, sys.stderr):
         shell.events.register("pre_execute", limit_writes(stream))
         limit_flushes(stream)
-    shell.events.register("post_execute", after_cell)
 
 
 def become_kernel(*, is_preloaded: bool) -> None:
-    """Run ipykernel in this process until it ends, with limited output; display images that a cell saved."""
+    """Run ipykernel in this process until it ends, with limited output."""
     from ipykernel.kernelapp import IPKernelApp  # imported only once the limits are set
 
     app = IPKernelApp.instance()
     detach_streams()
     shell = [f"--InteractiveShell.{option}" for option in ("colors=nocolor", "xmode=Plain", "cache_size=0")]
     app.initialize(["-f=/rt/c.json", "--HistoryManager.enabled=False", *shell])
-    # ipykernel's `exit()` ends the kernel a moment later, during the next cell. `sys.exit` ends only its own cell.
-    app.shell.ask_exit = sys.exit
     if is_preloaded:
         os.nice(NICENESS)
         app.shell.run_cell(PRELOAD, silent=True, store_history=False)
-    observe_cells(app.shell)
+    limit_cells(app.shell)
     if not is_preloaded:
         # The priority is lowered only now, because somebody waits for the start.
         os.nice(NICENESS)

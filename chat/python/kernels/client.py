@@ -219,10 +219,10 @@ class JupyterClient:
         return api, kernel
 
     async def _prepare(self, kernel: KernelClient) -> None:
-        """Wait until a new kernel answers. Raises KernelsUnavailable, KernelGone, ProgramFailed."""
+        """Wait until a new kernel answers, and prepare it. Raises KernelsUnavailable, KernelGone, ProgramFailed."""
         if not await kernel.wait_until_ready(START_LIMIT_S):
             raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
-        await kernel.enter_own_directory()
+        await kernel.prepare()
 
     async def _open(self, api: KernelApi) -> KernelClient:
         websocket = await api.open_websocket()

@@ -105,9 +105,9 @@ class KernelClient:
                 self._connection.forget(probe)
         return True
 
-    async def enter_own_directory(self) -> None:
-        """Make sure that no other kernel has the same working directory; raises ProgramFailed, and like `contents`."""
-        await self._run_program("files", "enter_own_directory")
+    async def prepare(self) -> None:
+        """Give a new kernel a working directory of its own and hooks; raises ProgramFailed, and like `contents`."""
+        await self._run_program("kernel_start")
 
     async def execute(
         self,

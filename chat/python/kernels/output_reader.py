@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, clean_text
-from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, bound_bundle
+from chat.python.kernels.tracebacks import shorten_traceback
+from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, TRACEBACK, bound_bundle
 
 TEXT_LIMIT_BYTES = 1_000_000
 """Text that is stored of one cell, in UTF-8."""
@@ -43,8 +44,8 @@ _IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8
 class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
-    Images that the code saved to files (see `bootstrap`) are held back until `finish`. They become outputs only if the
-    cell displayed no image, because a graph that is both saved and displayed is one graph.
+    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. They become outputs
+    only if the cell displayed no image, because a graph that is both saved and displayed is one graph.
     """
 
     def __init__(self) -> None:
@@ -129,11 +130,13 @@ class OutputReader:
         traceback = clean_text("\n".join(texts))
         name, value = clean_text(content.get("ename"))[:200], clean_text(content.get("evalue"))
         limit_chars = TEXT_LIMIT_BYTES // 10
-        if len(traceback) > limit_chars or len(value) > limit_chars:
-            # The end of a traceback names the error; the frames of a deep recursion do not.
+        if len(traceback) > 2 * limit_chars or len(value) > limit_chars:
             self.is_truncated = True
-            traceback, value = traceback[-limit_chars:], value[:limit_chars]
-        return self.add(ErrorOutput(name, value, traceback))
+            traceback, value = f"{traceback[:limit_chars]}\n{traceback[-limit_chars:]}", value[:limit_chars]
+        short = shorten_traceback(traceback, name)
+        # The error itself comes last.
+        added = self.add(DisplayOutput({TRACEBACK: short.whole})) if short.whole else []
+        return added + self.add(ErrorOutput(name, value, short.text))
 
     def _add_display(self, content: Mapping[str, object]) -> list[Output]:
         data, metadata = content.get("data"), content.get("metadata")

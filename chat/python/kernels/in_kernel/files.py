@@ -9,29 +9,12 @@ import base64
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from chat.python.kernels.in_kernel.file_names import shown_name
 
 _PREFIX = ".plotline-"
-
-
-def enter_own_directory() -> dict[str, object]:
-    """Make a directory for this kernel the working directory; kernels of a foreign server often start in the same one.
-
-    A kernel of Plotline's own service has a directory of its own, and stays there. Its environment says so.
-    """
-    if "PLOTLINE_KERNEL" in os.environ:
-        return {}
-    import atexit  # most calls do not need them
-    import shutil  # as above
-
-    directory = tempfile.mkdtemp(prefix="plotline-")
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    os.chdir(directory)
-    return {}
 
 
 def write_piece(token: str, offset: int, data: str) -> dict[str, object]:
@@ -84,7 +67,7 @@ def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
 
 def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> dict[str, object]:
     """Run one operation; an error of the file system is an answer too."""
-    operations = (enter_own_directory, write_piece, finish_file, drop_file, read_piece)
+    operations = (write_piece, finish_file, drop_file, read_piece)
     try:
         return next(each for each in operations if each.__name__ == operation)(*arguments)
     except OSError as error:

@@ -30,6 +30,8 @@ QUEUE_LIMIT_MESSAGES = 8
 """Messages that one socket queues; the kernel queues further messages, or drops them."""
 ENDS_LIMIT_COUNT = 1000
 """Ended kernels whose reason is remembered."""
+LAST_OUTPUT_S = 0.1
+"""How long connections of a kernel that has ended pass on what it sent before."""
 ENDED_BY_ITSELF = "It ended by itself."
 
 
@@ -143,6 +145,8 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         kernel_id = kernel.kernel_id
         assert kernel_id is not None
         self._remember_end(kernel_id, kernel.process.exit_reason or ENDED_BY_ITSELF)
+        # The exit is noticed before the last output has been read, and then the connections are closed.
+        await asyncio.sleep(LAST_OUTPUT_S)
         if kernel_id in self:
             await self.shutdown_kernel(kernel_id)
         report_death()

@@ -16,8 +16,11 @@ from chat.python.kernels.outputs import (
     ImageOutput,
     Output,
     TextOutput,
+    join_text,
     merge_adjacent_text,
 )
+from chat.python.kernels.tracebacks import LINES_LIMIT
+from chat.vocabulary.display_bundles import TRACEBACK
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
 JPEG = b"\xff\xd8\xff\xe0rest"
@@ -125,6 +128,16 @@ def test_error_is_text_without_ansi_codes() -> None:
         "error", ename="ValueError", evalue="x", traceback=["\x1b[31mTraceback\x1b[0m", "ValueError: x"]
     )
     assert error == ErrorOutput("ValueError", "x", "Traceback\nValueError: x")
+
+
+def test_long_traceback_is_a_display_before_its_short_form() -> None:
+    lines = ["Traceback (most recent call last):", *["  Cell In[1], line 1"] * 90, "ValueError: x"]
+    display, error = read_message("error", ename="ValueError", evalue="x", traceback=lines)
+    assert display == DisplayOutput({TRACEBACK: "\n".join(lines)})
+    assert isinstance(error, ErrorOutput)
+    assert len(error.traceback.splitlines()) == LINES_LIMIT
+    # Models read the short form alone.
+    assert join_text([display, error]) == f"{error.traceback}\n"
 
 
 def test_text_of_an_execution_has_the_form_of_geminis_output() -> None:

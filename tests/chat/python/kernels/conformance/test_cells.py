@@ -67,16 +67,71 @@ async def test_code_that_is_no_python_fails(kernel: KernelClient) -> None:
     assert "SyntaxError" in execution.text
 
 
-async def test_code_cannot_wait_for_input(kernel: KernelClient) -> None:
-    execution = await kernel.execute("input('name? ')", limit_s=LONG_S)
-    assert execution.status is ExecutionStatus.FAILED
-    assert "StdinNotImplementedError" in execution.text
+NOT_HERE = "ipykernel/", "IPython/", "site-packages"
 
 
-async def test_exit_of_the_interpreter_ends_only_its_cell(kernel: KernelClient) -> None:
-    execution = await kernel.execute("import sys\nsys.exit(3)")
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("name = input('name? ')", "EOFError: Nobody can type here"),
+        ("import getpass\ngetpass.getpass()", "EOFError: Nobody can type here"),
+        ("breakpoint()", "RuntimeError: No debugger can be used here"),
+        ("import pdb; pdb.set_trace()\nx = 1", "RuntimeError: No debugger can be used here"),
+        ("import asyncio\nasyncio.run(asyncio.sleep(0))", "write `await main()`"),
+    ],
+)
+async def test_code_that_waits_for_a_person_or_a_loop_ends_with_a_sentence(
+    kernel: KernelClient, code: str, words: str
+) -> None:
+    execution = await kernel.execute(code, limit_s=LONG_S)
     assert execution.status is ExecutionStatus.FAILED
+    assert words in execution.text.splitlines()[-1]
+    assert "Warning" not in execution.text
+    assert [path for path in NOT_HERE if path in execution.text] == []
     assert (await kernel.execute("print('alive')")).text == "alive\n"
+
+
+@pytest.mark.parametrize("code", ["exit()", "quit()", "exit(0)", "import sys\nsys.exit()", "raise SystemExit(0)"])
+async def test_exit_ends_its_cell_without_an_error(kernel: KernelClient, code: str) -> None:
+    execution = await kernel.execute(f"print('before')\n{code}")
+    assert (execution.status, execution.text) == (ExecutionStatus.OK, "before\n")
+    assert (await kernel.execute("print('alive')")).text == "alive\n"
+
+
+@pytest.mark.parametrize(("argument", "said"), [("3", "3"), ("'too few rows'", "too few rows")])
+async def test_exit_with_a_status_or_message_fails_its_cell_and_says_it(
+    kernel: KernelClient, argument: str, said: str
+) -> None:
+    execution = await kernel.execute(f"import sys\nsys.exit({argument})")
+    assert (execution.status, execution.text) == (ExecutionStatus.FAILED, f"SystemExit: {said}\n")
+    assert (await kernel.execute("print('alive')")).text == "alive\n"
+
+
+async def test_tracebacks_are_short_and_name_no_path_of_the_machine(kernel: KernelClient) -> None:
+    code = "import json\ndef parse(text):\n    return json.loads(text)\nparse('{')"
+    text = (await kernel.execute(code)).text
+    assert text.index("parse('{')") < text.index('File "json/__init__.py"')
+    assert [path for path in (*NOT_HERE, "/lib/") if path in text] == []
+    recursion = (await kernel.execute("def a(n): return b(n)\ndef b(n): return a(n)\na(1)", limit_s=LONG_S)).text
+    assert len(recursion.splitlines()) <= 40
+    assert recursion.endswith("RecursionError: maximum recursion depth exceeded\n")
+    silent = "class Silent(Exception):\n    def __str__(self): return 1 / 0\nraise Silent"
+    assert (await kernel.execute(silent)).text.endswith("Silent: <exception str() failed>\n")
+    group = (await kernel.execute("raise ExceptionGroup('two', [ValueError(1), TypeError(2)])")).text
+    assert "| ValueError: 1" in group
+    syntax = (await kernel.execute("x = (1,\ny = 2")).text.splitlines()
+    assert syntax[-2].strip().startswith("^")
+
+
+@pytest.mark.parametrize("code", ["%pip install nothing-here", "!pip install -q nothing-here", "import nothing_here"])
+async def test_missing_package_is_explained(kernel: KernelClient, code: str) -> None:
+    if (await kernel.execute("import os\nprint('PLOTLINE_KERNEL' in os.environ)")).text != "True\n":
+        pytest.skip("the operator of another server decides what is installed")
+    execution = await kernel.execute(code)
+    assert "Packages cannot be installed here" in execution.text.splitlines()[-1]
+    assert "pandas" in execution.text
+    assert "restart the kernel" not in execution.text
+    assert "Version" in (await kernel.execute("!pip list", limit_s=LONG_S)).text
 
 
 async def test_plot_is_a_png(kernel: KernelClient) -> None:

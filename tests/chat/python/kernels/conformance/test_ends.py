@@ -176,3 +176,9 @@ async def test_death_of_the_server_ends_the_cell(name: str) -> None:
                 await client.start_kernel()
         finally:
             await client.aclose()
+
+
+async def test_output_before_the_exit_of_the_process_stays(own_kernel: KernelClient) -> None:
+    execution = await own_kernel.execute("print('written', flush=True)\nimport os\nos._exit(0)", limit_s=LONG_S)
+    assert execution.status is ExecutionStatus.DIED
+    assert execution.text.startswith("written\n")

@@ -1,0 +1,54 @@
+"""Runs inside a kernel: displays the images that a cell saved to files, after the cell."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from IPython.display import display
+
+_IMAGE_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
+_IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
+_IMAGES_LIMIT_COUNT = 32
+
+
+class SavedImages:
+    """Knows the image files of earlier cells."""
+
+    def __init__(self) -> None:
+        """Know no file. The folders of a new kernel are empty."""
+        self._known_times: dict[str, int] = {}
+        # The folder of temporary files belongs to this kernel alone in the sandbox only.
+        self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
+
+    def show(self) -> None:
+        """Display the images that are new or changed."""
+        # Code may have opened too many files, or another of its processes may remove an image just now.
+        with contextlib.suppress(OSError):
+            times = self._image_files()
+            new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
+            self._known_times.update(times)
+            for path in sorted(new_paths, key=lambda path: times[path])[:_IMAGES_LIMIT_COUNT]:
+                if bundle := _image_bundle(path):
+                    display(bundle, metadata={"saved": True}, raw=True)
+
+    def _image_files(self) -> dict[str, int]:
+        """Return the paths of image files in the writable folders, with their modification times in nanoseconds."""
+        times = {}
+        for folder in self._folders:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if Path(entry.name).suffix.lower() in _IMAGE_TYPES and entry.is_file(follow_symlinks=False):
+                        times[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
+        return times
+
+
+def _image_bundle(path: str) -> dict[str, str]:
+    """Return an image file as a MIME bundle for `display`, or an empty one if the file is empty or too large."""
+    data = Path(path).read_bytes()
+    if not 0 < len(data) <= _IMAGE_LIMIT_BYTES:
+        return {}
+    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}

@@ -1,0 +1,39 @@
+"""Runs inside a new kernel, before any other code: enters a directory of its own, and adds hooks to cells.
+
+The hooks hold for kernels of every place: of Plotline's own service, with or without its sandbox, and of other servers.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+
+from IPython import get_ipython
+
+from chat.python.kernels.in_kernel.hook_ends import end_code_in_words
+from chat.python.kernels.in_kernel.hook_excel import choose_reader
+from chat.python.kernels.in_kernel.hook_images import SavedImages
+
+
+def _enter_own_directory() -> None:
+    """Make a directory for this kernel the working directory; kernels of a foreign server often start in the same one.
+
+    A kernel of Plotline's own service has a directory of its own, and stays there. Its environment says so.
+    """
+    if "PLOTLINE_KERNEL" not in os.environ:
+        directory = tempfile.mkdtemp(prefix="plotline-")
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        os.chdir(directory)
+
+
+def main(namespace: Mapping[str, object]) -> dict[str, object]:
+    """Prepare the kernel."""
+    _enter_own_directory()
+    shell = get_ipython()
+    end_code_in_words(shell)
+    shell.events.register("pre_run_cell", choose_reader)
+    shell.events.register("post_execute", SavedImages().show)
+    return {}

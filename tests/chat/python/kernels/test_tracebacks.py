@@ -1,0 +1,42 @@
+"""Tracebacks keep the person's lines and the error, within limits of lines and characters."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.python.kernels.tracebacks import CHARS_LIMIT, LINES_LIMIT, WHOLE_LINES_LIMIT, shorten_traceback
+
+HEAD = "Traceback (most recent call last):"
+OWN = "  Cell In[1], line 4, in f\n    return f()\n"
+LIBRARY = '  File "pandas/core/frame.py", line 3, in g\n    return x\n'
+
+
+def test_short_traceback_stays_as_it_is() -> None:
+    text = f"{HEAD}\n{OWN}ValueError: x"
+    short = shorten_traceback(text, "ValueError")
+    assert (short.text, short.whole) == (text, "")
+
+
+def test_frames_of_libraries_are_left_out_before_the_persons_own() -> None:
+    one = f"{HEAD}\n{OWN}{LIBRARY * 20}KeyError: 'b'"
+    short = shorten_traceback(f"{one}\n\nDuring handling:\n\n{one}", "KeyError")
+    expected = [HEAD, *OWN.splitlines(), "  [19 frames of libraries left out]", *LIBRARY.splitlines(), "KeyError: 'b'"]
+    assert short.text.splitlines() == [*expected, "", "During handling:", "", *expected]
+    assert len(short.whole.splitlines()) > LINES_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (f"{HEAD}\n{OWN * 1000}RecursionError: too deep", "RecursionError"),
+        (f"{HEAD}\n{OWN}ValueError: {'x' * 200_000}", "ValueError"),
+        (f"{HEAD}\n{OWN}ValueError: {'x' * 900 + chr(10)}" + f"{'y' * 900}\n" * 200, "ValueError"),
+        ("\n".join(["z" * 5000] * 200), "Unknown"),
+    ],
+)
+def test_any_traceback_becomes_short_and_still_names_the_error(text: str, name: str) -> None:
+    short = shorten_traceback(text, name)
+    assert len(short.text.splitlines()) <= LINES_LIMIT
+    assert len(short.text) <= CHARS_LIMIT
+    assert len(short.whole.splitlines()) <= WHOLE_LINES_LIMIT
+    assert name == "Unknown" or f"{name}: " in short.text
