@@ -49,7 +49,7 @@ EXAMPLES: Mapping[PartKind, Part] = {
             made_by="c",
             provider_data=SIGNED,
         ),
-        InlineData("image/png", "graph.png", round=1, made_by="c", provider_data=SIGNED),
+        InlineData("image/png", "graph.png", title="Sales", round=1, made_by="c", provider_data=SIGNED),
         FileData("https://files.example/1", "text/csv", round=1, made_by="c", provider_data=SIGNED),
         FunctionCall("run", {"code": "1"}, "c", round=1, made_by="c", provider_data=SIGNED),
         FunctionResponse(

@@ -14,6 +14,7 @@ from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.readers import Reader
 from chat.page.rendering.displays import Block
 from chat.page.rendering.durations import duration_text, thought_sentence
+from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.provider_tools import ToolWork
 from chat.vocabulary.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
 from chat.vocabulary.parts import CodeExecutionResult, Part
@@ -80,7 +81,7 @@ class ThoughtLine:
 
 @dataclass(frozen=True, slots=True)
 class CodeContext:
-    """What the other parts of a message say about one part with code, a result or a call."""
+    """What the other parts of a message say about one part."""
 
     result: CodeExecutionResult | None = None
     """The result of code that has ended."""
@@ -92,6 +93,8 @@ class CodeContext:
     """Whether a later result of the same run shows how the code ended."""
     is_hidden: bool = False
     """Whether the code of a function call shows the same as this call or response."""
+    file_links: FileLinks = NO_FILE_LINKS
+    """The files that links in a text lead to."""
 
 
 NO_CONTEXT = CodeContext()

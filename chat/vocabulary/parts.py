@@ -188,6 +188,8 @@ class InlineData(BasePart):
     """The file's name, if the provider sent one."""
     data: bytes | None = None
     """`None` once the bytes are stored as an attachment."""
+    title: str | None = None
+    """The title of a figure that code drew, empty if it has none; `None` if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ class PartSerializer(serializers.Serializer[Part]):
         required=False, help_text="`id` of the function call whose tool made this part. Left out: the model made it."
     )
     mime_type = serializers.CharField(required=False, help_text="Of `inline_data` and `file_data`.")
+    title = serializers.CharField(required=False, help_text="Of a figure; empty if it has none, absent if not known.")
     uri = serializers.CharField(required=False, help_text="Of `file_data`.")
     display = serializers.DictField(
         required=False, help_text="Of `display`: MIME type -> content. Binary content is in base64."

@@ -115,7 +115,7 @@ class SessionFile(ApiView):
         """Return the bytes of a file in the working directory, as a download."""
         conversation = readable_conversation(self.caller, conversation_id)
         self.require_asgi()
-        headers = {**FILE_HEADERS, "Content-Disposition": content_disposition(name)}
+        headers = {**FILE_HEADERS, "Content-Disposition": content_disposition(name.rpartition("/")[2])}
         try:
             content = async_to_sync(_open)(
                 conversation.pk, conversation.owner_id, name, is_head=request.method == "HEAD"

@@ -32,6 +32,7 @@ from chat.page.fragments import (
     code_end_swap,
     code_end_view,
     delete_swap,
+    growth_swaps,
     held_groups,
     join_html,
     part_element_id,
@@ -46,7 +47,8 @@ from chat.page.fragments import (
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.rendering.output_text import OutputStream
-from chat.page.rendering.stream import MarkdownStream, TextUpdate
+from chat.page.rendering.stream import MarkdownStream
+from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
@@ -65,6 +67,7 @@ class LiveMessage:
         self._left_out = answer.messages_left_out
         self._move_reason = answer.move_reason
         self._captions = captions_so_far(turn.message_id, answer)
+        self._files = AnswerFiles(turn.message.conversation_id, OWNER, answer.parts)
         self._results = CodeResults(answer.parts)
         self._calls = CallsAsCode(answer.parts)
         indexes_with_attachments = {one.part_index for one in answer.attachments}
@@ -133,6 +136,7 @@ class LiveMessage:
     def _add_part(self, index: int, part: Part) -> list[SafeString]:
         """Add a part to the last run, or begin another run with it; return the swaps that this causes at once."""
         self._captions.add_part(index, part)
+        self._files.add_part(index, part)
         if self._is_continued_by(part):
             self._last_part = part
             if part.long_text:
@@ -180,6 +184,7 @@ class LiveMessage:
         removed = [start for start in self._starts if start >= kept]
         self._starts = [start for start in self._starts if start < kept]
         self._captions.remove_parts(kept)
+        self._files.remove_parts(kept)
         changed = self._results.remove(kept)
         self._texts = {index: text for index, text in self._texts.items() if index < kept}
         self._part = self._last_part = self._stream = None
@@ -200,6 +205,7 @@ class LiveMessage:
                 result=self._results.result_of.get(index),
                 has_code=index in self._results.code_of,
                 is_hidden=index in self._calls.hidden,
+                file_links=self._files.before(index),
             ),
         )
 
@@ -226,9 +232,12 @@ class LiveMessage:
         """Render the last run of an answer that pages show already, because later text may join it."""
         if isinstance(run.part, Text):
             self._part, self._last_part = run.part, parts[run.last]
-            self._stream = MarkdownStream(text_options(self._message_id, run.start, OWNER))
+            self._stream = self._new_text(run.start)
             self._stream.append(run.part.text)
             self._stream.update()
+
+    def _new_text(self, index: int) -> MarkdownStream:
+        return MarkdownStream(text_options(self._message_id, index, OWNER, self._files.before(index)))
 
     def _is_continued_by(self, part: Part) -> bool:
         """Return whether a new part joins the last run."""
@@ -249,7 +258,7 @@ class LiveMessage:
         self._is_changed = True
         self._stream = None
         if isinstance(part, Text | Thought):
-            self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1], OWNER))
+            self._stream = self._new_text(self._starts[-1])
         elif isinstance(part, CodeExecutionResult):
             self._stream = OutputStream()
         self._append(part.long_text)
@@ -279,15 +288,4 @@ class LiveMessage:
         if update is None or update.is_reset or is_replaced:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
-        return _growth_swaps(root, update)
-
-
-def _growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
-    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
-    swaps = []
-    if update.group:
-        method = "innerHTML" if update.group.is_reset else "beforeend"
-        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
-    if update.closed_html:
-        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
-    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]
+        return growth_swaps(root, update)

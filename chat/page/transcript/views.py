@@ -28,6 +28,7 @@ from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
 from chat.page.transcript.answer_details import answer_details
+from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
@@ -183,6 +184,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
     results, earlier, hidden = CodeResults(parts), earlier_results(parts), CallsAsCode(parts).hidden
     # The code of a live answer may still get a result.
     without_result = set() if answer.turn.is_live else codes_without_result(parts)
+    files = AnswerFiles(answer.message.conversation_id, reader, parts)
     views = []
     for run in part_runs(parts, shown):
         check_reader()
@@ -193,6 +195,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
             is_without_result=start in without_result,
             is_earlier_result=start in earlier,
             is_hidden=start in hidden,
+            file_links=files.before(start),
         )
         rendered, attachments = answer.texts.get(start), shown.get(run.last, ())
         view = part_view(message_id, start, part, attachments, reader=reader, rendered=rendered, context=context)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, clean_text
@@ -35,6 +36,10 @@ graphs still arrive."""
 FLOOD_LIMIT_MESSAGES = 100_000
 """Received messages after which the cell is stopped: each one is an object in memory, however short its text is."""
 
+TITLE_KEY = "plotline_title"
+"""The key of a figure's title in the metadata of a display; see `in_kernel.hook_figures`."""
+TITLE_LIMIT_CHARS = 200
+
 _RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
 """What Jupyter's servers write to stderr when they begin to drop a kernel's output: advice for operators follows."""
 _OUTPUT_CUT = "[output cut: the server drops output that comes this fast]\n"
@@ -44,8 +49,8 @@ _IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8
 class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
-    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. They become outputs
-    only if the cell displayed no image, because a graph that is both saved and displayed is one graph.
+    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel names
+    only those whose figure the cell has not displayed.
     """
 
     def __init__(self) -> None:
@@ -97,8 +102,7 @@ class OutputReader:
 
     def finish(self) -> list[Output]:
         """Return the outputs that are known only at the cell's end."""
-        saved_images = [] if self._images else self._saved_images
-        self._saved_images = []
+        saved_images, self._saved_images = self._saved_images, []
         return [output for image in saved_images for output in self._add_image(image)]
 
     def add(self, output: Output) -> list[Output]:
@@ -143,6 +147,8 @@ class OutputReader:
         if not isinstance(data, dict):
             return []
         image = _first_image(data)
+        if image is not None and isinstance(metadata, dict):
+            image = replace(image, title=_graph_title(metadata.get(TITLE_KEY)))
         if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:
             self._hold_back(image)
             return []
@@ -201,6 +207,11 @@ def _first_image(data: Mapping[str, object]) -> ImageOutput | None:
     encoded_images = ((mime_type, data.get(mime_type)) for mime_type in _IMAGE_SIGNATURES)
     images = (_decode_image(mime_type, text) for mime_type, text in encoded_images if isinstance(text, str))
     return next((image for image in images if image is not None), None)
+
+
+def _graph_title(title: object) -> str | None:
+    """Return the title that a kernel tells of a figure; `None` if it tells nothing."""
+    return " ".join(clean_text(title[:TITLE_LIMIT_CHARS]).split()) if isinstance(title, str) else None
 
 
 def _decode_image(mime_type: str, encoded: str) -> ImageOutput | None:

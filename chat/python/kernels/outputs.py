@@ -51,6 +51,8 @@ class ImageOutput:
     mime_type: str
     """`image/png` or `image/jpeg`."""
     data: bytes
+    title: str | None = None
+    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
 
 
 @dataclass(frozen=True, slots=True)

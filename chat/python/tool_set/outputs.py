@@ -45,7 +45,7 @@ class OutputParts:
                 self._add_line(text)
             case ImageOutput():
                 self.graph_count += 1
-                self._add_part(InlineData(output.mime_type, data=output.data))
+                self._add_part(InlineData(output.mime_type, data=output.data, title=output.title))
             case DisplayOutput():
                 self._add_part(Display(output.bundle))
 

@@ -94,6 +94,11 @@ def test_files_are_downloaded_and_never_shown(api: ApiClient, server: LiveServer
     assert api.get(f"{file['url']}/").content == response.content
     for name in ("absent.csv", "..%2Fa.csv", "%2Fetc%2Fpasswd", ".%00"):
         assert api.get(f"conversations/{conversation_id}/session/files/{name}").status_code == 404
+    run(api, conversation_id, "import os\nos.makedirs('out/ä b')\nopen('out/ä b/sums.csv', 'w').write('1')")
+    file = next(file for file in session_of(api, conversation_id)["files"] if file["name"] == "out/ä b/sums.csv")
+    response = api.get(file["url"])
+    assert (response.content, api.get(f"{file['url']}/").content) == (b"1", b"1")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="sums.csv"'
     stranger = Visitor.signed_up(server, f"stranger-{conversation_id[:8]}", "a long password")
     assert stranger.http.get(f"{server.url}{file['url']}", timeout=60).status_code == 404
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,15 +82,21 @@ def test_same_image_twice_is_one_graph() -> None:
     assert reader.outputs == [ImageOutput("image/png", PNG)]
 
 
-def test_saved_image_is_an_output_only_if_none_was_displayed() -> None:
+def test_saved_image_is_an_output_at_the_end() -> None:
     saved_image = {"data": {"image/png": base64_text(PNG)}, "metadata": {"saved": True}}
     reader = OutputReader()
     assert reader.receive("display_data", saved_image) == []
     assert reader.finish() == [ImageOutput("image/png", PNG)]
-    reader = OutputReader()
-    reader.receive("display_data", saved_image)
-    reader.receive("display_data", {"data": {"image/png": base64_text(PNG + b"shown")}})
+    reader.receive("display_data", {"data": {"image/png": base64_text(PNG)}})
     assert reader.finish() == []
+
+
+@pytest.mark.parametrize(
+    ("told", "title"), [("a\n\x1b[31mb\ud800", "a b\ufffd"), ("x" * 300, "x" * 200), ("", ""), (1, None), (None, None)]
+)
+def test_title_of_a_figure_is_one_line(told: object, title: str | None) -> None:
+    content = {"data": {"image/png": base64_text(PNG)}, "metadata": {"plotline_title": told}}
+    assert OutputReader().receive("display_data", content) == [ImageOutput("image/png", PNG, title)]
 
 
 def test_saved_images_are_held_back_up_to_the_limit_and_one_notice_follows() -> None:
