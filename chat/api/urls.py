@@ -88,6 +88,21 @@ calls = [
         sessions.SessionRestart.as_view(),
         name="api-session-restart",
     ),
+    path(
+        "conversations/<uuid:conversation_id>/session/close/",
+        sessions.SessionClose.as_view(),
+        name="api-session-close",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/session/keep/",
+        sessions.SessionKeep.as_view(),
+        name="api-session-keep",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/session/replay/",
+        code.SessionReplay.as_view(),
+        name="api-session-replay",
+    ),
     path("messages/<uuid:message_id>/files/<path:name>/keep/", files.FileKeep.as_view(), name="api-keep-file"),
     path("messages/<uuid:message_id>/feedback/", feedback.MessageFeedback.as_view(), name="api-message-feedback"),
     path("turns/<uuid:turn_id>/", turns.TurnDetail.as_view(), name="api-turn"),

@@ -69,6 +69,7 @@ def part_view(
         reader=reader,
         has_code=context.has_code,
         is_hidden=context.is_hidden,
+        place=context.place,
     )
     return _with_content(view, message_id, index, context)
 

@@ -95,6 +95,8 @@ class CodeContext:
     """Whether the code of a function call shows the same as this call or response."""
     file_links: FileLinks = NO_FILE_LINKS
     """The files that links in a text lead to."""
+    place: str = ""
+    """Where code runs, in words."""
 
 
 NO_CONTEXT = CodeContext()
@@ -121,6 +123,8 @@ class PartView:
     """Whether the code of a code execution result is in the message. That code then says how it ended."""
     is_hidden: bool = False
     """The code of a function call shows the same as this call or response, so pages hide it."""
+    place: str = ""
+    """Where code runs, in words. Empty for other parts."""
     rerun: RerunView | None = None
     """`None`: the part cannot be run again here."""
     display: tuple[Block, ...] = ()

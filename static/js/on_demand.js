@@ -27,8 +27,8 @@ let missing = [
   { selector: '[data-action="share"]', load: () => import("./share.js") },
   { selector: '[data-action="move"]', load: () => import("./move.js") },
   { selector: ".written", mark: 'class="written"', load: () => import("./written_files.js") },
-  // Versions can be switched without it.
-  { selector: ".versions", mark: 'class="versions"', load: () => import("./other_variables.js").catch(() => {}) },
+  // Code can be run without it.
+  { selector: "[data-from-start]", mark: "data-from-start=", load: () => import("./session_line.js").catch(() => {}) },
   { selector: '[data-action="open-session"], [data-action="rerun"], [data-action="stop-rerun"], #session', load: () => loadSession() },
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];

@@ -48,6 +48,7 @@ from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.rendering.output_text import OutputStream
 from chat.page.rendering.stream import MarkdownStream
+from chat.page.transcript.answer_details import code_place
 from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import captions_so_far
 from chat.page.transcript.views import answer_view, new_attachment_view
@@ -206,6 +207,7 @@ class LiveMessage:
                 has_code=index in self._results.code_of,
                 is_hidden=index in self._calls.hidden,
                 file_links=self._files.before(index),
+                place=code_place(self._turn, part, OWNER),
             ),
         )
 

@@ -27,7 +27,7 @@ from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView,
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
-from chat.page.transcript.answer_details import answer_details
+from chat.page.transcript.answer_details import answer_details, code_place
 from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
@@ -196,6 +196,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
             is_earlier_result=start in earlier,
             is_hidden=start in hidden,
             file_links=files.before(start),
+            place=code_place(answer.turn, part, reader),
         )
         rendered, attachments = answer.texts.get(start), shown.get(run.last, ())
         view = part_view(message_id, start, part, attachments, reader=reader, rendered=rendered, context=context)
