@@ -43,6 +43,7 @@ from chat.messages.log import Row, from_row
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import Turn
 from chat.vocabulary.code_outcomes import ERROR, UNKNOWN, outcome_word
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
@@ -83,6 +84,12 @@ EVENT_DOCS = (
         "The output of code that has ended. `aborted`: stopped with its answer. `lost`: the server was interrupted"
         " while the code ran. An outcome that Plotline does not know is an `error`.",
     ),
+    (
+        "display",
+        "{part_index, bundle}",
+        "A rich output of code, such as a table, as JSON by MIME type. Its HTML and SVG were written by code: do not"
+        " insert them into a page. `code_execution_output` holds its text.",
+    ),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
     (
@@ -110,7 +117,7 @@ class Event:
     @property
     def size_chars(self) -> int:
         """The approximate size of the event."""
-        return sum(len(value) for value in self.content[1].values() if isinstance(value, str))
+        return sum(len(str(value)) for value in self.content[1].values())
 
     def encode(self) -> bytes:
         """Return the event in the format `text/event-stream`."""
@@ -243,7 +250,10 @@ def _part_content(index: int, part: Part, output: SessionOutput) -> Content | No
             return None if whole is None else _result_content(whole)
         case InlineData() | FileData() | FunctionCall() | FunctionResponse():
             return None
-        case ToolCall() | ToolResponse() | Display() | Unsupported():
+        case Display():
+            output.append(index, display_text(part.bundle))
+            return "display", {"part_index": index, "bundle": part.bundle}
+        case ToolCall() | ToolResponse() | Unsupported():
             return None
         case _:
             assert_never(part)

@@ -37,7 +37,7 @@ from chat.emulator.wire import Step, WireObject
 from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.kernel_client import KernelClient
-from chat.python.kernels.outputs import ExecutionStatus, ImageOutput
+from chat.python.kernels.outputs import ExecutionStatus, FileOutput, ImageOutput
 from chat.python.kernels.places import Place
 from chat.vocabulary.demo_model import DEMO_MODEL
 
@@ -143,7 +143,7 @@ class DemoModel:
             execution = await kernel.execute(plan.program, limit_s=self._limit_s)
         yield builder.chunk(wire.result_part(OUTCOMES[execution.status], execution.text, code_id), after_s=0.0)
         for output in execution.outputs:
-            if isinstance(output, ImageOutput):
+            if isinstance(output, ImageOutput | FileOutput):
                 yield builder.chunk(wire.image_part(output.data, output.mime_type))
         for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment, plan.remarks)):
             yield chunk

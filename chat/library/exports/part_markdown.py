@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
 
-from chat.library.exports.commonmark import escape_label, fence_code, quote_block, sanitize_markdown
+from chat.library.exports.commonmark import quote_block, sanitize_markdown
 from chat.library.exports.display_markdown import display_markdown
 from chat.library.exports.sentences import EDITED_SENTENCE, NO_RESULT_SENTENCE, function_sentence, tool_sentence
 from chat.page.rendering.compact_json import compact_json
 from chat.page.rendering.durations import thought_sentence
 from chat.vocabulary.code_outcomes import outcome_sentence, outcome_word
 from chat.vocabulary.escape_codes import remove_escape_codes
+from chat.vocabulary.markdown_source import escape_label, fence_code
 from chat.vocabulary.parts import (
     JSON,
     CodeExecutionResult,

@@ -8,15 +8,23 @@ Source of the message shapes: https://jupyter-client.readthedocs.io/en/stable/me
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, clean_text
+from chat.python.kernels.display_files import RASTER_TYPES, first_image, take_files
+from chat.python.kernels.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    FileOutput,
+    ImageOutput,
+    Output,
+    TextOutput,
+    clean_text,
+)
 from chat.python.kernels.tracebacks import shorten_traceback
 from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, TRACEBACK, bound_bundle
+from chat.vocabulary.display_text import informative_text
 
 TEXT_LIMIT_BYTES = 1_000_000
 """Text that is stored of one cell, in UTF-8."""
@@ -43,7 +51,6 @@ TITLE_LIMIT_CHARS = 200
 _RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
 """What Jupyter's servers write to stderr when they begin to drop a kernel's output: advice for operators follows."""
 _OUTPUT_CUT = "[output cut: the server drops output that comes this fast]\n"
-_IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 class OutputReader:
@@ -103,7 +110,7 @@ class OutputReader:
     def finish(self) -> list[Output]:
         """Return the outputs that are known only at the cell's end."""
         saved_images, self._saved_images = self._saved_images, []
-        return [output for image in saved_images for output in self._add_image(image)]
+        return [output for image in saved_images for output in self._add_file(image)]
 
     def add(self, output: Output) -> list[Output]:
         """Add an output without applying limits, such as a notice or the reason why the cell was stopped."""
@@ -146,21 +153,22 @@ class OutputReader:
         data, metadata = content.get("data"), content.get("metadata")
         if not isinstance(data, dict):
             return []
-        image = _first_image(data)
+        image = first_image(data)
         if image is not None and isinstance(metadata, dict):
             image = replace(image, title=_graph_title(metadata.get(TITLE_KEY)))
         if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:
             self._hold_back(image)
             return []
-        images = [] if image is None else [image]
-        forms = {mime_type: form for mime_type, form in data.items() if mime_type not in _IMAGE_SIGNATURES}
+        forms, files = take_files({name: form for name, form in data.items() if name not in RASTER_TYPES})
+        if image is not None:
+            files.insert(0, image)
         if forms.keys() <= {"text/plain"}:
             # The plain text of an image only names its class.
             text = "" if image else clean_text(forms.get("text/plain"))
             added = self._add_text("stdout", f"{text}\n") if text else []
         else:
             added = self._add_bundle(forms)
-        return added + [output for image in images for output in self._add_image(image)]
+        return added + [output for file in files for output in self._add_file(file)]
 
     def _hold_back(self, image: ImageOutput) -> None:
         # The first image above the limit is held back too, so that `finish` adds the notice about it.
@@ -176,47 +184,39 @@ class OutputReader:
         has_room = (
             self._display_bytes + size_bytes <= DISPLAYS_LIMIT_BYTES and self._display_count <= DISPLAYS_LIMIT_COUNT
         )
-        if len(bundle) < len(forms) or not has_room:
+        is_cut = len(bundle) < len(forms)
+        if is_cut or not has_room:
             self.is_truncated = True
         if not bundle or not has_room:
             self._received_bytes += size_bytes
             return self._add_text("stderr", "[display left out: it is too large for this cell]\n")
         self._display_bytes += size_bytes
-        return self.add(DisplayOutput(bundle))
+        added = self.add(DisplayOutput(bundle))
+        if is_cut and not informative_text(bundle):
+            types = ", ".join(sorted(map(str, forms.keys() - bundle.keys())))[:200]
+            added += self._add_text("stderr", f"[{clean_text(types)} of this display left out: it is too large]\n")
+        return added
 
-    def _add_image(self, image: ImageOutput) -> list[Output]:
+    def _add_file(self, file: ImageOutput | FileOutput) -> list[Output]:
         # `savefig` to a file and to a buffer, or `show` twice, give the same bytes and count as one graph.
-        if image.data in self._images:
+        if file.data in self._images:
             return []
+        size_bytes = len(file.data)
         is_too_large = (
-            len(image.data) > IMAGE_LIMIT_BYTES
-            or self._image_bytes + len(image.data) > IMAGES_LIMIT_BYTES
+            size_bytes > IMAGE_LIMIT_BYTES
+            or self._image_bytes + size_bytes > IMAGES_LIMIT_BYTES
             or len(self._images) >= IMAGES_LIMIT_COUNT
         )
         if is_too_large:
             self.is_truncated = True
-            self._received_bytes += len(image.data)
-            return self._add_text("stderr", f"[image left out: {len(image.data):,} bytes are too many for this cell]\n")
-        self._images.add(image.data)
-        self._image_bytes += len(image.data)
-        return self.add(image)
-
-
-def _first_image(data: Mapping[str, object]) -> ImageOutput | None:
-    """Return the first valid image of a bundle; its other images would show the same."""
-    encoded_images = ((mime_type, data.get(mime_type)) for mime_type in _IMAGE_SIGNATURES)
-    images = (_decode_image(mime_type, text) for mime_type, text in encoded_images if isinstance(text, str))
-    return next((image for image in images if image is not None), None)
+            self._received_bytes += size_bytes
+            what = "image" if isinstance(file, ImageOutput) else "file"
+            return self._add_text("stderr", f"[{what} left out: {size_bytes:,} bytes are too many for this cell]\n")
+        self._images.add(file.data)
+        self._image_bytes += size_bytes
+        return self.add(file)
 
 
 def _graph_title(title: object) -> str | None:
     """Return the title that a kernel tells of a figure; `None` if it tells nothing."""
     return " ".join(clean_text(title[:TITLE_LIMIT_CHARS]).split()) if isinstance(title, str) else None
-
-
-def _decode_image(mime_type: str, encoded: str) -> ImageOutput | None:
-    try:
-        data = base64.b64decode(encoded)
-    except (binascii.Error, ValueError):
-        return None
-    return ImageOutput(mime_type, data) if data.startswith(_IMAGE_SIGNATURES[mime_type]) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput
+from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, FileOutput, ImageOutput, Output, TextOutput
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
@@ -46,6 +46,8 @@ class OutputParts:
             case ImageOutput():
                 self.graph_count += 1
                 self._add_part(InlineData(output.mime_type, data=output.data, title=output.title))
+            case FileOutput():
+                self._add_part(InlineData(output.mime_type, data=output.data))
             case DisplayOutput():
                 self._add_part(Display(output.bundle))
 

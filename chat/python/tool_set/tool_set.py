@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -129,7 +130,8 @@ class PythonSessionTools:
                 FunctionResponse(call.name, {"error": str(error)}, is_error=True),
             ]
             return
-        response = cell_response(run.result, outputs.graph_count)
+        # In a thread, because reading the text of large HTML takes time.
+        response = await asyncio.to_thread(cell_response, run.result, outputs.graph_count)
         yield [
             *outputs.take(),
             outputs.final_result(OUTCOMES[run.result.execution.status], run.result.written_files),

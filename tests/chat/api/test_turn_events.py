@@ -26,6 +26,7 @@ from chat.vocabulary.parts import (
     FunctionCall,
     FunctionResponse,
     InlineData,
+    JSONObject,
     Text,
     Thought,
 )
@@ -36,6 +37,10 @@ from tests.chat.api.logs import LiveTurn
 pytestmark = pytest.mark.django_db
 
 RUNNING: Content = ("status", {"status": "running"})
+TABLE: JSONObject = {
+    "text/html": "<table><tr><th>a</th><td>5</td></tr></table>",
+    "text/plain": "<pandas.Styler at 0x1>",
+}
 WAITING: Content = ("status", {"status": "waiting"})
 
 
@@ -83,7 +88,7 @@ def write_two_rounds(live: LiveTurn) -> None:
         ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="1\n", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="2\n", call_id="c1", engine=Engine.SESSION),
-        Display(bundle={"text/html": "<table></table>"}),
+        Display(bundle=TABLE),
         InlineData(mime_type="image/png", data=png()),
         CodeExecutionResult(output="3\n", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="3\n4\n", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION),
@@ -111,11 +116,12 @@ def test_log_and_stored_parts_give_the_same_events() -> None:
     assert list(with_joined_text(from_log)) == list(with_joined_text(from_parts))
     names = [name for name, _ in with_joined_text(from_parts)]
     assert names == [
-        *("status", "thought", "text", "code_executable", "graph", "code_execution_result"),
+        *("status", "thought", "text", "code_executable", "display", "graph", "code_execution_result"),
         *("text", "code_executable", "code_execution_result", "text", "status", "usage", "done"),
     ]
     [whole, _] = [data for name, data in from_log if name == "code_execution_result"]
-    assert whole["code_execution_output"] == "1\n2\n3\n4\n"
+    assert whole["code_execution_output"] == "1\n2\na | 5\n3\n4\n"
+    assert [data["bundle"] for name, data in from_log if name == "display"] == [TABLE]
     assert turn.round_count == 2
 
 
@@ -184,7 +190,6 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     [
         FunctionCall(name="run_python", arguments={"code": "1"}, call_id="c1"),
         FunctionResponse(name="run_python", result={"output": "1"}, call_id="c1"),
-        Display(bundle={"text/plain": "1"}),
         FileData(uri="files/1", mime_type="text/csv"),
         Text(text="", provider_data={"thought_signature": "c2ln"}),
         InlineData(mime_type="application/pdf", data=b"%PDF-"),
@@ -192,7 +197,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     ids=lambda part: part.kind.value,
 )
 def test_parts_of_other_kinds_give_no_event(
-    part: FunctionCall | FunctionResponse | Display | FileData | Text | InlineData,
+    part: FunctionCall | FunctionResponse | FileData | Text | InlineData,
 ) -> None:
     live = LiveTurn.create()
     live.receive(part)

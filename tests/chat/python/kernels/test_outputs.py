@@ -14,6 +14,7 @@ from chat.python.kernels.outputs import (
     ErrorOutput,
     Execution,
     ExecutionStatus,
+    FileOutput,
     ImageOutput,
     Output,
     TextOutput,
@@ -24,6 +25,7 @@ from chat.python.kernels.tracebacks import LINES_LIMIT
 from chat.vocabulary.display_bundles import TRACEBACK
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
+GIF = b"GIF89arest"
 JPEG = b"\xff\xd8\xff\xe0rest"
 
 
@@ -50,6 +52,45 @@ def test_image_is_preferred_to_its_text() -> None:
             ImageOutput("image/png", PNG),
         ]
     assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
+
+
+def test_gif_is_an_image() -> None:
+    data = {"image/gif": base64_text(GIF), "text/plain": "<IPython.core.display.Image object>"}
+    assert read_message("display_data", data=data) == [ImageOutput("image/gif", GIF)]
+
+
+def test_picture_and_sound_in_html_are_outputs_of_their_own() -> None:
+    html = '<h3>Result</h3><img src="data:{}"><audio><source src="data:audio/wav;base64,{}"></audio>'
+    name = "<IPython.core.display.HTML object>"
+    source = html.format(f"image/png;base64,{base64_text(PNG)}", base64_text(b"RIFF"))
+    display, *files = read_message("execute_result", data={"text/html": source, "text/plain": name})
+    assert files == [ImageOutput("image/png", PNG), FileOutput("audio/wav", b"RIFF")]
+    assert join_text([display]) == (
+        "### Result\n[A picture follows.]\n[A sound cannot be played here; its file follows.]\n"
+    )
+
+
+def test_animation_becomes_its_first_frame_whatever_its_size() -> None:
+    frames = [base64.encodebytes(PNG + bytes([number]) * 100_000).decode() for number in range(12)]
+    lines = [
+        '  frames[{}] = "data:image/png;base64,{}"'.format(number, frame.replace("\n", "\\\n"))
+        for number, frame in enumerate(frames)
+    ]
+    html = f'<div class="animation"><button>Once</button></div><script>{chr(10).join(lines)}</script>'
+    name = "<IPython.core.display.HTML object>"
+    display, frame = read_message("execute_result", data={"text/html": html, "text/plain": name})
+    assert frame == ImageOutput("image/png", PNG + bytes(100_000))
+    text = join_text([display])
+    assert text.startswith(
+        "[An animation of 12 frames cannot be played here; its first frame follows. To show it, save"
+    )
+    assert "Once" not in text
+
+
+def test_form_that_is_too_large_is_named() -> None:
+    data = {"text/html": "<p>a</p>" * 200_000, "text/plain": "<IPython.core.display.HTML object>"}
+    _, notice = read_message("display_data", data=data)
+    assert notice == TextOutput("stderr", "[text/html of this display left out: it is too large]\n")
 
 
 def test_value_of_the_last_expression_is_text() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from io import BytesIO
 
 import pytest
@@ -10,7 +11,15 @@ from PIL import Image
 
 from chat.python.kernels.client import KernelClient
 from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ExecutionStatus, ImageOutput, Output, TextOutput
+from chat.python.kernels.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    ExecutionStatus,
+    FileOutput,
+    ImageOutput,
+    Output,
+    TextOutput,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -164,6 +173,62 @@ async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) ->
     assert "<table" in str(table.bundle["text/html"])
     assert str(table.bundle["text/plain"]).split() == ["a", "0", "1", "1", "2"]
     assert execution.text.split() == ["a", "0", "1", "1", "2"]
+
+
+async def test_series_is_a_table_and_a_table_of_moderate_size_is_whole(kernel: KernelClient) -> None:
+    code = "import pandas as pd\npd.Series([5, 6], index=['x', 'y'], name='n')"
+    (series,) = displays((await kernel.execute(code, limit_s=LONG_S)).outputs)
+    assert ["x", "5"] in [re.findall(r">(\w+)<", row) for row in str(series.bundle["text/html"]).split("<tr>")]
+    assert "Name: n, dtype: int64" in str(series.bundle["text/plain"])
+    rows = {}
+    for count in (900, 5_000):
+        execution = await kernel.execute(f"pd.DataFrame({{'a': range({count}), 'b': 1}})", limit_s=LONG_S)
+        (table,) = displays(execution.outputs)
+        rows[count] = str(table.bundle["text/html"]).count("<tr")
+    chosen = "pd.set_option('display.max_rows', 20)\npd.DataFrame({'a': range(900)})"
+    (table,) = displays((await kernel.execute(chosen, limit_s=LONG_S)).outputs)
+    await kernel.execute("pd.reset_option('display.max_rows')")
+    assert rows == {900: 901, 5_000: 12}
+    assert str(table.bundle["text/html"]).count("<tr") == 12
+
+
+MEDIA = """\
+import base64, io
+import numpy as np, matplotlib.pyplot as plt
+from IPython.display import HTML, Audio, IFrame, Image, Markdown, display
+from matplotlib.animation import FuncAnimation, PillowWriter
+figure, axes = plt.subplots(figsize=(2, 1), dpi=50)
+(line,) = axes.plot([1, 2])
+move = FuncAnimation(figure, lambda step: line.set_ydata([step, 2]) or (line,), frames=3)
+move.save('wave.gif', writer=PillowWriter(fps=8))
+plt.close(figure)
+display(Image(filename='wave.gif'))
+display(HTML(move.to_jshtml(fps=8)))
+plt.close('all')
+display(Audio(np.linspace(-1, 1, 800), rate=8000))
+display(IFrame('https://example.com/page', 300, 200))
+display(Markdown('**The mean is 4.2**'))
+buffer = io.BytesIO()
+plt.figure(figsize=(1, 1)); plt.savefig(buffer, format='png'); plt.close()
+HTML('<h3>Result</h3><img src="data:image/png;base64,' + base64.b64encode(buffer.getvalue()).decode() + '">')
+"""
+
+
+async def test_media_are_images_and_files_and_their_displays_have_a_text(kernel: KernelClient) -> None:
+    execution = await kernel.execute(MEDIA, limit_s=LONG_S)
+    assert [image.mime_type for image in images(execution.outputs)] == ["image/gif", "image/png", "image/png"]
+    (sound,) = [output for output in execution.outputs if isinstance(output, FileOutput)]
+    assert (sound.mime_type, sound.data[:4]) == ("audio/wav", b"RIFF")
+    assert execution.text.splitlines() == [
+        "[An animation of 3 frames cannot be played here; its first frame follows. To show it, save it as a GIF with"
+        " save('animation.gif', writer='pillow') and display Image('animation.gif').]",
+        "[A sound cannot be played here; its file follows.]",
+        "[A page at another address is not shown here.]",
+        "https://example.com/page",
+        "**The mean is 4.2**",
+        "### Result",
+        "[A picture follows.]",
+    ]
 
 
 @pytest.mark.parametrize(
