@@ -11,14 +11,14 @@ their own. Two things are lost: the increments of a text, which is one event the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from attachments.models import Attachment
 from chat.api.serializers.turns import error_json, usage_json
-from chat.api.session_output import SessionOutput
+from chat.api.session_output import Content, SessionOutput
 from chat.messages.changes import (
     AnswerAttachment,
     ApprovalRequested,
@@ -27,6 +27,7 @@ from chat.messages.changes import (
     CallDecided,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     Reported,
@@ -59,6 +60,7 @@ from chat.vocabulary.parts import (
     ToolResponse,
     Unsupported,
 )
+from chat.vocabulary.terminal_text import terminal_text
 
 FIRST_SEQ_FROM_PARTS = 1_000_000_000
 """Number of the first event that is made from stored parts. It exceeds every `seq` of a log."""
@@ -75,7 +77,8 @@ EVENT_DOCS = (
     (
         "reset",
         "{part_index, kind, text}",
-        "The part is of this kind, and holds this text in place of what came before: a text that was a thought.",
+        "The part is of this kind, and holds this text in place of what came before: a text that was a thought, an"
+        " output that code has cleared or redrawn. Displays and graphs after it come again.",
     ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
@@ -101,10 +104,6 @@ EVENT_DOCS = (
     ("done", "{finish_reason, message_id}", "Always the last event."),
 )
 """Name, data and meaning of each event."""
-
-
-Content: TypeAlias = tuple[str, Mapping[str, object]]
-"""Name and data of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +148,9 @@ class LogTranslator:
         change = from_row(name, data)
         match change:
             case PartStarted(index, part, _):
-                self._last_part = part
-                return _part_content(index, part, self._output)
+                return self._started(index, part)
+            case OutputCut():
+                return self._output.cut(change)
             case PartReplaced(index, part):
                 return self._replaced(index, part)
             case TextAppended(index, text):
@@ -158,7 +158,7 @@ class LogTranslator:
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
                 self._output.append(index, text)
-                return None
+                return self._output.redrawn(index)
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
             case CallDecided():
@@ -180,6 +180,12 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _started(self, index: int, part: Part) -> Content | None:
+        self._last_part = part
+        content = _part_content(index, part, self._output)
+        is_output = isinstance(part, CodeExecutionResult) and part.is_running
+        return self._output.redrawn(index) if is_output else content
 
     def _replaced(self, index: int, part: Part) -> Content | None:
         if isinstance(part, Text | Thought):
@@ -263,7 +269,7 @@ def _result_content(part: CodeExecutionResult) -> Content:
     # Of code with an outcome that Plotline does not know, nobody can say that it succeeded.
     word = outcome_word(part)
     outcome = ERROR if word == UNKNOWN else word
-    result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
+    result = {"code_execution_output": terminal_text(part.output or ""), "code_execution_outcome": outcome}
     return "code_execution_result", result | _id_data(part)
 
 

@@ -168,6 +168,21 @@ def growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
     return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]
 
 
+def part_pieces(view: PartView) -> list[SafeString]:
+    """Render a part's root element, and each of its attachments. Joined, they are `part_html`."""
+    element = render(f"chat/parts/_{view.part.kind.value}", {"part": view})
+    ids = (figure_element_id(view.element_id, number) for number in range(len(view.attachments)))
+    figures = zip(view.attachments, ids, strict=True)
+    return [element, *(render("chat/_attachment", {"attachment": one, "figure_id": pk}) for one, pk in figures)]
+
+
+def figure_element_id(part_id: str, number: int) -> str:
+    """Return the id of the element of a part's attachment. `number`: counted from 0. Another graph may take its
+    place while the code runs.
+    """
+    return f"{part_id}-f{number}"
+
+
 def code_end_swap(end: CodeEnd) -> SafeString:
     """Return the swap that shows how code ended."""
     return partial(end.element_id, "outerMorph", render("chat/_code_end", {"end": end}))

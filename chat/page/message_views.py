@@ -141,6 +141,21 @@ class PartView:
 
 
 @dataclass(frozen=True, slots=True)
+class ClearedOutputs:
+    """What the code of an answer has shown and then cleared or changed."""
+
+    texts: tuple[str, ...]
+    graphs: tuple[AttachmentView, ...]
+    left_out: int
+    """How many others are not kept."""
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return len(self.texts) + len(self.graphs) + self.left_out
+
+
+@dataclass(frozen=True, slots=True)
 class Versions:
     """The position of a message among its versions."""
 
@@ -267,6 +282,8 @@ class MessageView:
     grounding: Grounding | None = None
     details: AnswerDetails | None = None
     """How an answer was made."""
+    cleared: ClearedOutputs | None = None
+    """`None`: the code has cleared nothing, or the reader's page does not show it."""
     rating: Rating | None = None
     """`None`: the message cannot be rated here."""
 

@@ -169,6 +169,10 @@ class CodeExecutionResult(BasePart):
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     """Files that the code wrote, by name. Only code of the Python session has them."""
+    cleared: tuple[str, ...] = ()
+    """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
+    cleared_left_out: int = 0
+    """How many texts and graphs that the code cleared are not kept."""
     duration_ms: int | None = None
     """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
 

@@ -19,6 +19,7 @@ let missing = [
   { selector: ".message", mark: 'class="message"', load: loadStyles },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
+  { selector: '[data-status="running"] .output', mark: 'class="output"', load: () => import("./output_end.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
   { selector: ".blocks", mark: 'class="blocks"', load: () => import("./long_texts.js") },
   { selector: ".rating", load: () => import("./feedback.js") },

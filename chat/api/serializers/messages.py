@@ -81,6 +81,14 @@ class PartSerializer(serializers.Serializer[Part]):
     files = WrittenFileSerializer(
         many=True, required=False, help_text="Of `code_execution_result`: files that the code wrote in the session."
     )
+    cleared = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Of the last `code_execution_result` of code in the session: texts that it showed and then cleared.",
+    )
+    cleared_left_out = serializers.IntegerField(
+        required=False, min_value=0, help_text="How many texts and graphs that the code cleared are not kept."
+    )
     duration_ms = serializers.IntegerField(
         required=False,
         min_value=0,

@@ -14,6 +14,7 @@ from chat.page.rendering.svg import sanitize_svg
 from chat.vocabulary.display_bundles import TRACEBACK
 from chat.vocabulary.display_text import HTML, LATEX, MARKDOWN, display_text, informative_text
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, CodeExecutionResult, Display, JSONObject
+from chat.vocabulary.terminal_text import terminal_text
 
 STRING_TYPES = (PLAIN, LATEX, *sorted(RASTER_TYPES))
 """Types of rich outputs that are exported as they are."""
@@ -35,7 +36,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 
 def result_outputs(part: CodeExecutionResult) -> Iterator[JSONObject]:
     """Yield the outputs of a result: what the code printed, then the error that it ended with."""
-    text = part.output or ""
+    text = terminal_text(part.output or "")
     if part.outcome not in (OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED):
         if text:
             yield _stream(text)

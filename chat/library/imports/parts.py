@@ -75,6 +75,9 @@ def _read_provider_data(value: JSONValue) -> JSON:
     return value.as_object()
 
 
+CLEARED_LIMIT = 1_000
+"""Texts that the code of one result has cleared."""
+
 READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "round": JSONValue.as_integer,
     "made_by": JSONValue.as_text,
@@ -87,6 +90,8 @@ READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "outcome": JSONValue.as_text,
     "images": _read_images,
     "files": _read_files,
+    "cleared": lambda value: [one.as_text() for one in value.items(CLEARED_LIMIT)],
+    "cleared_left_out": JSONValue.as_integer,
     "duration_ms": JSONValue.as_integer,
     "mime_type": JSONValue.as_text,
     "name": JSONValue.as_text,

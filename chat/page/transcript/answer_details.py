@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from chat.models import Turn
-from chat.page.message_views import AnswerDetails
+from chat.page.attachment_views import AttachmentView
+from chat.page.message_views import AnswerDetails, ClearedOutputs
 from chat.page.readers import Reader
 from chat.providers.catalogue.costs import count_searches, search_cost
 from chat.providers.reasons import clean_reason
 from chat.vocabulary.demo_model import DEMO_MODEL
-from chat.vocabulary.parts import Engine, ExecutableCode, Part
+from chat.vocabulary.parts import CodeExecutionResult, Engine, ExecutableCode, Part
 from chat.vocabulary.stream_events import Finish
 
 USAGE_WORDS = {
@@ -103,6 +104,14 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
         searches="" if turn.is_live else _searches(turn),
         ended=_end_words(turn),
     )
+
+
+def cleared_outputs(parts: Iterable[Part], graphs: Sequence[AttachmentView]) -> ClearedOutputs | None:
+    """Return what the code of an answer has shown and cleared; `None` if it has cleared nothing."""
+    results = [part for part in parts if isinstance(part, CodeExecutionResult)]
+    texts = tuple(text for result in results for text in result.cleared)
+    left_out = sum(result.cleared_left_out for result in results)
+    return ClearedOutputs(texts, tuple(graphs), left_out) if texts or graphs or left_out else None
 
 
 def _end_words(turn: Turn) -> str:

@@ -23,11 +23,20 @@ from chat.messages.written_files import attachment_names, written_files
 from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
-from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
+from chat.page.message_views import (
+    NO_HTML,
+    ClearedOutputs,
+    CodeContext,
+    MessageView,
+    PartView,
+    Rating,
+    RenderedText,
+    Versions,
+)
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
-from chat.page.transcript.answer_details import answer_details, code_place
+from chat.page.transcript.answer_details import answer_details, cleared_outputs, code_place
 from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
@@ -49,6 +58,8 @@ class ShownAnswer:
     turn: Turn
     parts: Sequence[Part]
     attachments: ShownAttachments
+    cleared: Sequence[AttachmentView]
+    """Graphs that code has shown and cleared."""
     retry_notice: str
     left_out: int
     approval: Approval | None
@@ -75,6 +86,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
         record.turn,
         record.parts,
         shown,
+        cleared=[attachment_view(placed.attachment, placed.index, reader) for placed in record.cleared],
         retry_notice=record.retry_notice,
         left_out=record.left_out,
         approval=record.approval,
@@ -131,6 +143,7 @@ def answer_view(
         turn,
         answer.parts,
         shown,
+        cleared=[new_attachment_view(attachment) for attachment in answer.cleared.graphs],
         retry_notice=answer.retry_notice,
         left_out=answer.messages_left_out,
         approval=awaited_approval(answer),
@@ -174,8 +187,15 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
+        cleared=_cleared(answer, reader),
         rating=answer.rating,
     )
+
+
+def _cleared(answer: ShownAnswer, reader: Reader) -> ClearedOutputs | None:
+    # A live answer tells them at its end. An exported page does not hold their bytes.
+    is_hidden = answer.turn.is_live or reader.embeds_files
+    return None if is_hidden else cleared_outputs(answer.parts, answer.cleared)
 
 
 def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) -> tuple[PartView, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -52,6 +52,8 @@ class ImageOutput:
     mime_type: str
     """One of `display_files.RASTER_TYPES`."""
     data: bytes
+    title: str | None = None
+    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,6 @@ class FileOutput:
     mime_type: str
     """As the code named it."""
     data: bytes
-    title: str | None = None
-    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,18 @@ class DisplayOutput:
 
 
 Output: TypeAlias = TextOutput | ErrorOutput | ImageOutput | FileOutput | DisplayOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Redrawn:
+    """The code has changed what it showed before: all outputs of its cell are other ones now."""
+
+    read: Callable[[], Sequence[Output]]
+    """Returns the outputs as they are when it is called: many changes are read once."""
+    cleared: tuple[str, ...] = ()
+    """Texts that were shown and are cleared now, not what a cursor overwrote."""
+    left_out: int = 0
+    """How many such texts are not kept, because there are too many."""
 
 
 @dataclass(frozen=True, slots=True)

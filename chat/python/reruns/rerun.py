@@ -25,7 +25,7 @@ from chat.python.sessions.branch import replay_codes
 from chat.python.sessions.errors import KernelTimeUsedUp, SessionUnavailable
 from chat.python.sessions.outcomes import OUTCOMES
 from chat.python.tool_set.code_run import CodeRun
-from chat.python.tool_set.outputs import OutputParts
+from chat.python.tool_set.outputs import OutputParts, joined_parts
 from chat.vocabulary.code_outcomes import UNFINISHED
 from chat.vocabulary.data_uris import extract_images
 from chat.vocabulary.parts import ExecutableCode
@@ -183,10 +183,7 @@ def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
 def output_of(execution: Execution) -> RunOutput:
     """Return what an execution gave, in the form in which recorded runs are compared."""
     # The same way as into an answer, so that line breaks before errors and after images are the same.
-    outputs = OutputParts()
-    for output in execution.outputs:
-        outputs.add(output)
-    run = recorded_run([ExecutableCode("", "PYTHON"), *outputs.take()], 0)
+    run = recorded_run([ExecutableCode("", "PYTHON"), *joined_parts(execution.outputs)], 0)
     assert run is not None, "the first part is Python code"
     extraction = extract_images(run.text)
     images = [output.data for output in execution.outputs if isinstance(output, ImageOutput)]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from chat.api.session_output import Content
 from chat.api.stored_events import BEFORE_FIRST, LogEvents, LogForgotten, PartsEvents, StoredEvents, open_events
-from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
+from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Event
 from chat.messages.changes import AttemptRestarted, CallDecided, ToolStarted
 from chat.models import Turn, TurnEvent
 from chat.vocabulary.parts import (
@@ -30,7 +32,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import TextBecameThought
+from chat.vocabulary.stream_events import OutputsRedrawn, TextBecameThought
 from tests.attachments.conftest import png
 from tests.chat.api.logs import LiveTurn
 
@@ -296,3 +298,34 @@ def test_outcome_that_plotline_does_not_know_is_an_error(outcome: str) -> None:
     live.receive(ExecutableCode(code="1", language="PYTHON"), CodeExecutionResult(output="1\n", outcome=outcome))
     [result] = [data for name, data in contents_of(live.turn) if name == "code_execution_result"]
     assert result["code_execution_outcome"] == "error"
+
+
+def test_output_that_code_redraws_is_reset() -> None:
+    live = LiveTurn.create()
+    graphs = [InlineData("image/png", data=png(number)) for number in (1, 2)]
+    output = CodeExecutionResult(output="1 %", call_id="c1", engine=Engine.SESSION)
+    live.receive(ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION), output)
+    for parts in (
+        (replace(output, output="2 %"),),
+        (graphs[0], output),
+        (graphs[1], Display({"text/plain": "a table"}), replace(output, output="3 %")),
+    ):
+        live.write(live.assembler.add(OutputsRedrawn(parts, call_id="c1")))
+    live.receive(replace(output, output=" done"))
+    live.receive(replace(output, output="3 % done", outcome=OUTCOME_OK))
+    events = contents_of(live.turn)[2:]
+
+    def reset(index: int, text: str) -> tuple[str, dict[str, object]]:
+        return "reset", {"part_index": index, "kind": "code_execution_result", "text": text}
+
+    assert [data["index"] if name == "graph" else name for name, data in events if name != "reset"] == [
+        *(0, 0),
+        "display",
+        "code_execution_result",
+    ]
+    resets = [event for event in events if event[0] == "reset"]
+    assert resets == [
+        *(reset(1, "2 %"), reset(1, ""), reset(2, "1 %"), reset(1, "")),
+        *(reset(3, "3 %"), reset(3, "3 % done")),
+    ]
+    assert events[-1][1]["code_execution_output"] == "3 % done"

@@ -19,8 +19,8 @@ from chat.page.relay.live_message import LiveMessage
 from chat.page.rendering.stream import split_markdown
 from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.views import answer_view
-from chat.vocabulary.parts import Part, Text, Thought
-from chat.vocabulary.stream_events import PartReceived
+from chat.vocabulary.parts import Text, Thought
+from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, ToolOutput
 from tests.dom import Page
 
 MESSAGE_ID = uuid.UUID(int=7)
@@ -49,11 +49,14 @@ class LivePage:
         self.log += [to_row(change) for change in changes]
         self.page.swap(self.live.update(changes))
 
-    def receive(self, parts: Iterable[Part]) -> None:
+    def receive(self, parts: Iterable[ToolOutput]) -> None:
         """Show parts in one frame."""
         changes: list[Change] = []
         for part in parts:
-            changes += self.assembler.add(PartReceived(part), made_by=part.made_by)
+            if isinstance(part, OutputsRedrawn):
+                changes += self.assembler.add(part)
+            else:
+                changes += self.assembler.add(PartReceived(part), made_by=part.made_by)
         self.show(changes)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from chat.python.kernels.client import KernelClient
-from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES
+from chat.python.kernels.output_limits import IMAGE_LIMIT_BYTES
 from chat.python.kernels.outputs import (
     DisplayOutput,
     ErrorOutput,
@@ -18,6 +18,7 @@ from chat.python.kernels.outputs import (
     FileOutput,
     ImageOutput,
     Output,
+    Redrawn,
     TextOutput,
 )
 
@@ -274,7 +275,7 @@ async def test_image_of_the_largest_size_is_an_output(kernel: KernelClient) -> N
 
 
 async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) -> None:
-    outputs: asyncio.Queue[Output] = asyncio.Queue()
+    outputs: asyncio.Queue[Output | Redrawn] = asyncio.Queue()
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=outputs.put_nowait))
     assert await outputs.get() == TextOutput("stdout", "first\n")
@@ -285,7 +286,7 @@ async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) ->
 
 
 async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kernel: KernelClient) -> None:
-    def fail(output: Output) -> None:
+    def fail(output: Output | Redrawn) -> None:
         raise LookupError(output)
 
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
