@@ -52,6 +52,8 @@ class ImageOutput:
     mime_type: str
     """One of `display_files.RASTER_TYPES`."""
     data: bytes
+    title: str | None = None
+    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,6 @@ class FileOutput:
     mime_type: str
     """As the code named it."""
     data: bytes
-    title: str | None = None
-    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
 
 
 @dataclass(frozen=True, slots=True)
