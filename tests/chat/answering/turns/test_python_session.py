@@ -307,9 +307,8 @@ async def test_demo_model_uses_the_session(sessions: Settings) -> None:
     # The comment quotes what the code printed.
     assert "**1 (x = 1.57)**" in plot.message.text
     await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
-    later = await ask_and_wait(conversation, "```python\nprint(waves + 1, y.shape)\n```", tab)
-    [output] = await outputs_of(later)
-    assert output.startswith("4 (")
+    later = await ask_and_wait(conversation, "```python\nprint(waves + 1, 'y' in dir())\n```", tab)
+    assert await outputs_of(later) == ["4 False\n"], "the names of its own programs do not stay"
     failed = await ask_and_wait(conversation, "```python\n1 / 0\n```", tab)
     await failed.message.arefresh_from_db()
     assert "The code failed: `ZeroDivisionError: division by zero`" in failed.message.text
