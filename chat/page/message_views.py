@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from chat.messages.approval import Approval
 from chat.messages.notices import Notice
-from chat.page.attachment_views import AttachmentView, WrittenFileView
+from chat.page.attachment_views import AttachmentView, ClearedOutputs, WrittenFileView
 from chat.page.readers import Reader
 from chat.page.rendering.displays import Block
 from chat.page.rendering.durations import duration_text, thought_sentence
@@ -138,21 +138,6 @@ class PartView:
     def outcome_sentence(self) -> str:
         """How the code of a result ended, without a full stop. Empty as `outcome`."""
         return outcome_sentence(self.outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class ClearedOutputs:
-    """What the code of an answer has shown and then cleared or changed."""
-
-    texts: tuple[str, ...]
-    graphs: tuple[AttachmentView, ...]
-    left_out: int
-    """How many others are not kept."""
-
-    @property
-    def count(self) -> int:
-        """How many there were."""
-        return len(self.texts) + len(self.graphs) + self.left_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,8 @@ class BasePart:
     made_by: str = ""
     """`call_id` of the function call whose tool made this part. Empty: the model made it."""
     provider_data: Mapping[str, JSON] = field(default_factory=dict)
-    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it.
-
-    One key means the same for every provider, because the API shows it: `thought_signature`, in base64.
+    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it, but
+    for one key that means the same for every provider, because the API shows it: `thought_signature`, in base64.
     """
 
     @property
@@ -172,7 +171,6 @@ class CodeExecutionResult(BasePart):
     cleared: tuple[str, ...] = ()
     """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
     cleared_left_out: int = 0
-    """How many texts and graphs that the code cleared are not kept."""
     duration_ms: int | None = None
     """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
 

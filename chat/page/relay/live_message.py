@@ -121,8 +121,7 @@ class LiveMessage:
                     swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
                     # Its element must exist on the page.
-                    line = thought_line(self._message_id, index, duration_ms)
-                    swaps += [*self._flush(), thought_line_swap(line)]
+                    swaps += [*self._flush(), thought_line_swap(thought_line(self._message_id, index, duration_ms))]
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
@@ -136,8 +135,7 @@ class LiveMessage:
                     swaps += self._flush() + self._remove_parts(kept)
                 case _:
                     pass
-        swaps += self._flush() + self._elements.delete_stale()
-        return join_html(swaps)
+        return join_html([*swaps, *self._flush(), *self._elements.delete_stale()])
 
     def _add_part(self, index: int, part: Part) -> list[SafeString]:
         """Add a part to the last run, or begin another run with it; return the swaps that this causes at once."""
@@ -242,12 +240,9 @@ class LiveMessage:
         """Render the last run of an answer that pages show already, because later text may join it."""
         if isinstance(run.part, Text | CodeExecutionResult):
             self._part, self._last_part = run.part, parts[run.last]
-            if stream := self._begin_stream(run.part):
-                stream.append(run.part.long_text)
-                stream.update()
-
-    def _new_text(self, index: int) -> MarkdownStream:
-        return MarkdownStream(text_options(self._message_id, index, OWNER, self._files.before(index)))
+            self._begin_stream(run.part)
+            if self._stream:
+                self._stream.update()
 
     def _is_continued_by(self, part: Part) -> bool:
         """Return whether a new part joins the last run."""
@@ -267,15 +262,16 @@ class LiveMessage:
         self._part = self._last_part = part
         self._is_changed = True
         self._begin_stream(part)
-        self._append(part.long_text)
 
-    def _begin_stream(self, part: Part) -> MarkdownStream | OutputStream | None:
+    def _begin_stream(self, part: Part) -> None:
         self._stream = None
         if isinstance(part, Text | Thought):
-            self._stream = self._new_text(self._starts[-1])
+            index = self._starts[-1]
+            self._stream = MarkdownStream(text_options(self._message_id, index, OWNER, self._files.before(index)))
         elif isinstance(part, CodeExecutionResult):
             self._stream = OutputStream()
-        return self._stream
+        if self._stream:
+            self._stream.append(part.long_text)
 
     def _append(self, text: str) -> None:
         self._is_changed = True
@@ -291,15 +287,14 @@ class LiveMessage:
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
         index = self._starts[-1]
         root = part_element_id(self._message_id, index)
-        if isinstance(self._stream, MarkdownStream) and (
-            not self._is_shown or is_replaced or (update and update.is_reset)
-        ):
+        is_whole = not self._is_shown or is_replaced or update is None or update.is_reset
+        if is_whole and isinstance(self._stream, MarkdownStream):
             rendered = self._held_text(self._stream)
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)
             return self._elements.add(index, part_pieces(view))
-        if update is None or update.is_reset or is_replaced:
+        if update is None or is_whole:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
         return growth_swaps(root, update)

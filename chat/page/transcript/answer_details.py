@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from chat.models import Turn
-from chat.page.attachment_views import AttachmentView
-from chat.page.message_views import AnswerDetails, ClearedOutputs
+from chat.page.attachment_views import AttachmentView, ClearedOutputs
+from chat.page.message_views import AnswerDetails
 from chat.page.readers import Reader
 from chat.providers.catalogue.costs import count_searches, search_cost
 from chat.providers.reasons import clean_reason
@@ -106,8 +106,13 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
     )
 
 
-def cleared_outputs(parts: Iterable[Part], graphs: Sequence[AttachmentView]) -> ClearedOutputs | None:
+def cleared_outputs(
+    turn: Turn, parts: Iterable[Part], graphs: Sequence[AttachmentView], reader: Reader
+) -> ClearedOutputs | None:
     """Return what the code of an answer has shown and cleared; `None` if it has cleared nothing."""
+    if turn.is_live or reader.embeds_files:
+        # A live answer tells it at its end. An exported page does not hold the bytes.
+        return None
     results = [part for part in parts if isinstance(part, CodeExecutionResult)]
     texts = tuple(text for result in results for text in result.cleared)
     left_out = sum(result.cleared_left_out for result in results)

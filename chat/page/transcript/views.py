@@ -23,16 +23,7 @@ from chat.messages.written_files import attachment_names, written_files
 from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
-from chat.page.message_views import (
-    NO_HTML,
-    ClearedOutputs,
-    CodeContext,
-    MessageView,
-    PartView,
-    Rating,
-    RenderedText,
-    Versions,
-)
+from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
@@ -187,15 +178,9 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
-        cleared=_cleared(answer, reader),
+        cleared=cleared_outputs(turn, parts, answer.cleared, reader),
         rating=answer.rating,
     )
-
-
-def _cleared(answer: ShownAnswer, reader: Reader) -> ClearedOutputs | None:
-    # A live answer tells them at its end. An exported page does not hold their bytes.
-    is_hidden = answer.turn.is_live or reader.embeds_files
-    return None if is_hidden else cleared_outputs(answer.parts, answer.cleared)
 
 
 def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) -> tuple[PartView, ...]:

@@ -32,8 +32,11 @@ GIF = b"GIF89arest"
 JPEG = b"\xff\xd8\xff\xe0rest"
 
 
-def read_message(kind: str, **content: object) -> list[Output | Redrawn]:
-    return OutputReader().receive(kind, content)
+def read_message(kind: str, **content: object) -> list[Output]:
+    outputs = OutputReader().receive(kind, content)
+    added = [output for output in outputs if not isinstance(output, Redrawn)]
+    assert added == outputs, "the first message changes nothing"
+    return added
 
 
 def base64_text(data: bytes) -> str:

@@ -37,7 +37,7 @@ async def new_conversation() -> Conversation:
     return conversation
 
 
-def ignore(output: Output) -> None:
+def ignore(output: Output | Redrawn) -> None:
     """Do nothing with an output."""
 
 
