@@ -328,4 +328,4 @@ def test_output_that_code_redraws_is_reset() -> None:
         *(reset(1, "2 %"), reset(1, ""), reset(2, "1 %"), reset(1, "")),
         *(reset(3, "3 %"), reset(3, "3 % done")),
     ]
-    assert events[-1][1]["code_execution_output"] == "3 % done"
+    assert events[-1][1]["code_execution_output"] == "a table\n3 % done"
