@@ -46,6 +46,7 @@ class ProblemType(Enum):
     NOT_SHARABLE = "not-sharable", 409, "Cannot be shared", "A link cannot be made now. `detail` says why."
     NOT_WAITING = "not-waiting", 409, "Does not wait", "The turn does not wait for this decision. `detail` says why."
     NOT_RUNNING = "not-running", 409, "No Python session", "The conversation has no running Python session."
+    NOT_KEPT = "not-kept", 409, "Cannot be kept", "The limit of kept Python sessions is reached. `detail` says which."
     TURN_LIVE = (
         "turn-live",
         409,

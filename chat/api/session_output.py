@@ -6,9 +6,18 @@ when all of them have an outcome.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from chat.vocabulary.parts import CodeExecutionResult, Engine
+from chat.messages.changes import OutputCut
+from chat.vocabulary.parts import CodeExecutionResult, Engine, PartKind
+
+Content: TypeAlias = tuple[str, Mapping[str, object]]
+"""Name and data of an event."""
+
+RESET_LIMIT_CHARS = 20_000
+"""The longest text of an output that is sent again whenever the code redraws it."""
 
 
 @dataclass(slots=True)
@@ -19,15 +28,37 @@ class SessionOutput:
     """Index of a result -> its text."""
     _open: set[int] = field(default_factory=set)
     """Indexes of the results without an outcome."""
+    _redrawn_from: int | None = None
+    """The first part that shows what the code has redrawn."""
 
     def start_run(self) -> None:
         """Forget the run before this one, which may have ended without an outcome."""
         self._texts.clear()
         self._open.clear()
+        self._redrawn_from = None
 
     def append(self, index: int, text: str) -> None:
         """Add text to a result that does not end its run."""
         self._texts[index] = self._texts.get(index, "") + text
+
+    def cut(self, cut: OutputCut) -> Content | None:
+        """Forget what code has cleared; return the event about the first part that changes."""
+        self._texts = {index: text for index, text in self._texts.items() if index <= cut.index}
+        self._open = {index for index in self._open if index <= cut.index}
+        first = cut.index + 1
+        if cut.chars is not None:
+            first = cut.index
+            self._texts[first] = self._texts.get(first, "")[: cut.chars] + cut.text
+        self._redrawn_from = first if self._redrawn_from is None else min(first, self._redrawn_from)
+        return self.redrawn(first)
+
+    def redrawn(self, index: int) -> Content | None:
+        """Return the event with all text of a part that was redrawn, and may grow since then; `None` of others."""
+        text = self._texts.get(index, "")
+        # A longer one follows with the whole result when the code has ended.
+        if self._redrawn_from is None or index < self._redrawn_from or len(text) > RESET_LIMIT_CHARS:
+            return None
+        return "reset", {"part_index": index, "kind": PartKind.CODE_EXECUTION_RESULT.value, "text": text}
 
     def add(self, index: int, part: CodeExecutionResult) -> CodeExecutionResult | None:
         """Add a result, or the final form of one; return the whole result of the run at its end."""

@@ -11,14 +11,14 @@ their own. Two things are lost: the increments of a text, which is one event the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from attachments.models import Attachment
 from chat.api.serializers.turns import error_json, usage_json
-from chat.api.session_output import SessionOutput
+from chat.api.session_output import Content, SessionOutput
 from chat.messages.changes import (
     AnswerAttachment,
     ApprovalRequested,
@@ -27,6 +27,7 @@ from chat.messages.changes import (
     CallDecided,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     Reported,
@@ -43,6 +44,7 @@ from chat.messages.log import Row, from_row
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import Turn
 from chat.vocabulary.code_outcomes import ERROR, UNKNOWN, outcome_word
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
@@ -58,6 +60,7 @@ from chat.vocabulary.parts import (
     ToolResponse,
     Unsupported,
 )
+from chat.vocabulary.terminal_text import terminal_text
 
 FIRST_SEQ_FROM_PARTS = 1_000_000_000
 """Number of the first event that is made from stored parts. It exceeds every `seq` of a log."""
@@ -74,7 +77,8 @@ EVENT_DOCS = (
     (
         "reset",
         "{part_index, kind, text}",
-        "The part is of this kind, and holds this text in place of what came before: a text that was a thought.",
+        "The part is of this kind, and holds this text in place of what came before: a text that was a thought, an"
+        " output that code has cleared or redrawn. Displays and graphs after it come again.",
     ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
@@ -82,6 +86,12 @@ EVENT_DOCS = (
         "{code_execution_output, code_execution_outcome: success|error|timeout|aborted|lost, id?}",
         "The output of code that has ended. `aborted`: stopped with its answer. `lost`: the server was interrupted"
         " while the code ran. An outcome that Plotline does not know is an `error`.",
+    ),
+    (
+        "display",
+        "{part_index, bundle}",
+        "A rich output of code, such as a table, as JSON by MIME type. Its HTML and SVG were written by code: do not"
+        " insert them into a page. `code_execution_output` holds its text.",
     ),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
@@ -96,10 +106,6 @@ EVENT_DOCS = (
 """Name, data and meaning of each event."""
 
 
-Content: TypeAlias = tuple[str, Mapping[str, object]]
-"""Name and data of an event."""
-
-
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event with its number."""
@@ -110,7 +116,7 @@ class Event:
     @property
     def size_chars(self) -> int:
         """The approximate size of the event."""
-        return sum(len(value) for value in self.content[1].values() if isinstance(value, str))
+        return sum(len(str(value)) for value in self.content[1].values())
 
     def encode(self) -> bytes:
         """Return the event in the format `text/event-stream`."""
@@ -142,8 +148,9 @@ class LogTranslator:
         change = from_row(name, data)
         match change:
             case PartStarted(index, part, _):
-                self._last_part = part
-                return _part_content(index, part, self._output)
+                return self._started(index, part)
+            case OutputCut():
+                return self._output.cut(change)
             case PartReplaced(index, part):
                 return self._replaced(index, part)
             case TextAppended(index, text):
@@ -151,7 +158,7 @@ class LogTranslator:
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
                 self._output.append(index, text)
-                return None
+                return self._output.redrawn(index)
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
             case CallDecided():
@@ -173,6 +180,12 @@ class LogTranslator:
                 return None
             case _:
                 assert_never(change)
+
+    def _started(self, index: int, part: Part) -> Content | None:
+        self._last_part = part
+        content = _part_content(index, part, self._output)
+        is_output = isinstance(part, CodeExecutionResult) and part.is_running
+        return self._output.redrawn(index) if is_output else content
 
     def _replaced(self, index: int, part: Part) -> Content | None:
         if isinstance(part, Text | Thought):
@@ -243,7 +256,10 @@ def _part_content(index: int, part: Part, output: SessionOutput) -> Content | No
             return None if whole is None else _result_content(whole)
         case InlineData() | FileData() | FunctionCall() | FunctionResponse():
             return None
-        case ToolCall() | ToolResponse() | Display() | Unsupported():
+        case Display():
+            output.append(index, display_text(part.bundle))
+            return "display", {"part_index": index, "bundle": part.bundle}
+        case ToolCall() | ToolResponse() | Unsupported():
             return None
         case _:
             assert_never(part)
@@ -253,7 +269,7 @@ def _result_content(part: CodeExecutionResult) -> Content:
     # Of code with an outcome that Plotline does not know, nobody can say that it succeeded.
     word = outcome_word(part)
     outcome = ERROR if word == UNKNOWN else word
-    result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
+    result = {"code_execution_output": terminal_text(part.output or ""), "code_execution_outcome": outcome}
     return "code_execution_result", result | _id_data(part)
 
 

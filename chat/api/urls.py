@@ -71,13 +71,13 @@ calls = [
         sessions.ConversationSession.as_view(),
         name="api-session",
     ),
+    # All other addresses end with a slash, so people try one here, too. It comes first: a path may hold slashes.
+    path("conversations/<uuid:conversation_id>/session/files/<path:name>/", sessions.SessionFile.as_view(schema=None)),
     path(
-        "conversations/<uuid:conversation_id>/session/files/<str:name>",
+        "conversations/<uuid:conversation_id>/session/files/<path:name>",
         sessions.SessionFile.as_view(),
         name="api-session-file",
     ),
-    # All other addresses end with a slash, so people try one here, too.
-    path("conversations/<uuid:conversation_id>/session/files/<str:name>/", sessions.SessionFile.as_view(schema=None)),
     path(
         "conversations/<uuid:conversation_id>/session/interrupt/",
         sessions.SessionInterrupt.as_view(),
@@ -88,7 +88,22 @@ calls = [
         sessions.SessionRestart.as_view(),
         name="api-session-restart",
     ),
-    path("messages/<uuid:message_id>/files/<str:name>/keep/", files.FileKeep.as_view(), name="api-keep-file"),
+    path(
+        "conversations/<uuid:conversation_id>/session/close/",
+        sessions.SessionClose.as_view(),
+        name="api-session-close",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/session/keep/",
+        sessions.SessionKeep.as_view(),
+        name="api-session-keep",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/session/replay/",
+        code.SessionReplay.as_view(),
+        name="api-session-replay",
+    ),
+    path("messages/<uuid:message_id>/files/<path:name>/keep/", files.FileKeep.as_view(), name="api-keep-file"),
     path("messages/<uuid:message_id>/feedback/", feedback.MessageFeedback.as_view(), name="api-message-feedback"),
     path("turns/<uuid:turn_id>/", turns.TurnDetail.as_view(), name="api-turn"),
     path("turns/<uuid:turn_id>/stop/", turns.TurnStop.as_view(), name="api-turn-stop"),

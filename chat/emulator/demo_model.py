@@ -18,16 +18,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from textwrap import indent
 
 from chat.emulator import wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import NOT_RUN, CodeRun
 from chat.emulator.demo.language import LENGTH_LIMIT, Plan, read_prompt, sentence
-from chat.emulator.demo.plan import answer_clock, plan_answer
+from chat.emulator.demo.plan import OWN_CODE, answer_clock, plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
@@ -35,7 +36,8 @@ from chat.emulator.table_descriptions import table_descriptions
 from chat.emulator.wire import Step, WireObject
 from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
-from chat.python.kernels.outputs import ExecutionStatus, ImageOutput
+from chat.python.kernels.kernel_client import KernelClient
+from chat.python.kernels.outputs import ExecutionStatus, FileOutput, ImageOutput
 from chat.python.kernels.places import Place
 from chat.vocabulary.demo_model import DEMO_MODEL
 
@@ -115,7 +117,8 @@ class DemoModel:
         elif request.has_code_execution:
             for chunk in builder.text_chunks(plan.intro):
                 yield chunk
-            async for step in self._run(builder, plan, files):
+            earlier = [] if plan.comment else [code for one in prompts[:0:-1] for code in OWN_CODE.findall(one)]
+            async for step in self._run(builder, plan, files, earlier):
                 yield step
         else:
             for chunk in builder.text_chunks(CODE_IS_OFF.format(program=plan.program.rstrip())):
@@ -123,17 +126,16 @@ class DemoModel:
         yield builder.last_chunk()
 
     async def _run(
-        self, builder: ChunkBuilder, plan: Plan, files: Iterable[AttachedFile]
+        self, builder: ChunkBuilder, plan: Plan, files: Sequence[AttachedFile], earlier: Sequence[str]
     ) -> AsyncGenerator[Step, None]:
+        """Run the program, after the person's own code of earlier prompts, and yield the rest of the answer."""
         code_id = builder.new_id()
         code = wire.code_part(plan.program, code_id, builder.new_signature())
         async with self._free_kernels, AsyncExitStack() as stack:
             # Gemini 3 sends an empty text part after the code, in the same chunk.
             yield builder.chunk(code, wire.text_part(""), after_s=WRITING_PAUSE_S)
             try:
-                kernel = await stack.enter_async_context(self._client.new_kernel())
-                for file in files:
-                    await kernel.write_file(file.name, _in_one_piece(file.data))
+                kernel = await self._kernel_after(stack, files, earlier)
             except (KernelsUnavailable, KernelGone, ValueError) as error:
                 for chunk in builder.text_chunks(NOT_RUN.format(reason=error)):
                     yield chunk
@@ -141,10 +143,33 @@ class DemoModel:
             execution = await kernel.execute(plan.program, limit_s=self._limit_s)
         yield builder.chunk(wire.result_part(OUTCOMES[execution.status], execution.text, code_id), after_s=0.0)
         for output in execution.outputs:
-            if isinstance(output, ImageOutput):
+            if isinstance(output, ImageOutput | FileOutput):
                 yield builder.chunk(wire.image_part(output.data, output.mime_type))
         for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment, plan.remarks)):
             yield chunk
+
+    async def _kernel_after(
+        self, stack: AsyncExitStack, files: Sequence[AttachedFile], earlier: Sequence[str]
+    ) -> KernelClient:
+        """Return a kernel with these files that has run earlier code, as a session has; one that ended is replaced."""
+        kernel, left_s = None, self._limit_s
+        for code in [*earlier, ""]:
+            if kernel is None or not kernel.is_alive:
+                kernel = await stack.enter_async_context(self._client.new_kernel())
+                for file in files:
+                    await kernel.write_file(file.name, _in_one_piece(file.data))
+            if code and left_s > 0:
+                left_s -= (await kernel.execute(code, limit_s=left_s)).duration_s
+        assert kernel is not None
+        return kernel
+
+
+def _in_function(program: str) -> str:
+    """Return a program of the demo model as a function, so that its names stay out of the person's variables."""
+    if '"""' in program or "'''" in program:
+        return program
+    body = indent(program.strip("\n"), "    ")
+    return f"def _answer():\n{body}\n\n\n_answer()\n"
 
 
 def _answer_absent_file(text: str, file: str) -> str:
@@ -172,7 +197,8 @@ def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireO
         yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan.comment, plan.remarks))
     else:
         yield from builder.text_chunks(plan.intro)
-        call = {"code": plan.program}
+        # A plan without a comment is code of the person, or code that has run before.
+        call = {"code": _in_function(plan.program) if plan.comment else plan.program}
         part = wire.call_part(RUN_PYTHON, call, builder.new_id(), builder.new_signature())
         yield builder.chunk(part, after_s=WRITING_PAUSE_S)
 

@@ -15,6 +15,7 @@ from chat.messages.changes import (
     Change,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     Reported,
@@ -26,9 +27,17 @@ from chat.messages.changes import (
     ToolStarted,
     Waited,
 )
+from chat.messages.cleared_outputs import ClearedOutputs
 from chat.messages.marked_text import text_pieces
 from chat.vocabulary.markers import join_text
-from chat.vocabulary.parts import FunctionCall, FunctionResponse, Part, Thought, ToolCall, ToolResponse
+from chat.vocabulary.parts import (
+    FunctionCall,
+    FunctionResponse,
+    Part,
+    Thought,
+    ToolCall,
+    ToolResponse,
+)
 from chat.vocabulary.stream_events import (
     Report,
     Usage,
@@ -63,6 +72,8 @@ class Answer:
     """Length of everything but files and token counts, also of attempts that were repeated."""
     data_bytes: int = 0
     """Size of all files."""
+    cleared: ClearedOutputs = field(default_factory=ClearedOutputs)
+    """What its code has shown and cleared."""
     _parts: list[Part] = field(default_factory=list)
     _appended: list[str] = field(default_factory=list)
     """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
@@ -79,12 +90,12 @@ class Answer:
                 self._start_part(index, part, attachment)
             case PartReplaced(index, part):
                 self._replace_part(index, part)
+            case OutputCut():
+                self._cut_output(change)
             case ThoughtEnded(index, duration_ms):
                 self._end_thought(index, duration_ms)
             case AttachmentAdded(attachment):
-                # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
-                self.attachments.append(replace(attachment, data=None))
-                self.data_bytes += attachment.size_bytes
+                self._add_attachment(attachment)
             case RoundStarted():
                 self.rounds.append(AnswerRound())
             case ToolStarted(call_id):
@@ -130,6 +141,7 @@ class Answer:
         if index != len(self._parts):
             raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
         self._parts.append(part)
+        self.cleared.end(part)
         self.size_chars += len(part.long_text) + _other_chars(part)
         self.retry_notice = ""
         if attachment is not None:
@@ -139,6 +151,26 @@ class Answer:
         self._join_appended()
         self.size_chars += len(part.long_text) - len(self._parts[index].long_text)
         self._parts[index] = part
+        self.cleared.end(part)
+
+    def _add_attachment(self, attachment: AnswerAttachment) -> None:
+        # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
+        self.attachments.append(replace(attachment, data=None))
+        if not self.cleared.take_back(attachment):
+            self.data_bytes += attachment.size_bytes
+
+    def _cut_output(self, cut: OutputCut) -> None:
+        kept = cut.index + 1
+        self.size_chars -= sum(len(part.long_text) + _other_chars(part) for part in self.parts[kept:])
+        del self._parts[kept:]
+        if cut.chars is not None:
+            part = self._parts[cut.index]
+            self._replace_part(cut.index, part.with_long_text(part.long_text[: cut.chars] + cut.text))
+        self.part_attachments = {part: number for part, number in self.part_attachments.items() if part < kept}
+        removed = [one for one in self.attachments if one.part_index >= kept]
+        self.attachments = [one for one in self.attachments if one.part_index < kept]
+        self.size_chars += sum(map(len, cut.cleared))
+        self.data_bytes -= self.cleared.add(removed, cut)
 
     def _end_thought(self, index: int, duration_ms: int) -> None:
         self._join_appended()

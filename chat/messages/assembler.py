@@ -10,6 +10,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from chat.messages.answer import Answer
 from chat.messages.changes import (
@@ -17,6 +18,7 @@ from chat.messages.changes import (
     AttachmentAdded,
     AttemptRestarted,
     Change,
+    OutputCut,
     PartReplaced,
     PartStarted,
     Reported,
@@ -30,6 +32,7 @@ from chat.messages.running_code import RunningCode
 from chat.vocabulary.data_uris import Extraction, extract_images
 from chat.vocabulary.parts import (
     CodeExecutionResult,
+    Display,
     Engine,
     ExecutableCode,
     FunctionCall,
@@ -40,7 +43,7 @@ from chat.vocabulary.parts import (
     Thought,
 )
 from chat.vocabulary.sanitize import sanitize_event
-from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
+from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, StreamEvent, TextBecameThought
 
 
 class Assembler:
@@ -79,8 +82,7 @@ class Assembler:
 
     def start_round(self) -> list[Change]:
         """Begin the next round."""
-        ended = self.end_thought()
-        self._first_open = self.answer.part_count
+        ended, self._first_open = self.end_thought(), self.answer.part_count
         return ended + self.answer.apply_all([RoundStarted(self.answer.round_number + 1)])
 
     def restart_attempt(self) -> list[Change]:
@@ -101,6 +103,8 @@ class Assembler:
         answer = self.answer
         if isinstance(event, TextBecameThought):
             return answer.apply_all(self._thought_changes())
+        if isinstance(event, OutputsRedrawn):
+            return answer.apply_all(self._redraw_changes(event, made_by))
         if not isinstance(event, PartReceived):
             return answer.apply_all([Reported(event)])
         part = self._with_duration(event.part)
@@ -108,6 +112,7 @@ class Assembler:
             part = replace(part, round=answer.round_number, made_by=made_by)
             changes = answer.apply_all(self._session_changes(part))
         else:
+            self._note_output(part, made_by)
             changes = answer.apply_all(self._appended_text(part) or self._part_changes(part, made_by))
         return changes + self._after(changes)
 
@@ -186,12 +191,30 @@ class Assembler:
 
     def _session_changes(self, part: CodeExecutionResult) -> Iterator[Change]:
         """Yield the changes of more output, or of the end of the code, of which `part` holds the whole output."""
-        run = self._runs.setdefault(part.call_id, RunningCode(self.answer, part.made_by, self._result_changes))
+        run = self._run_of(part.call_id, part.made_by)
         if part.is_running:
             yield from run.add(part)
             return
         del self._runs[part.call_id]
         yield from run.end(part)
+
+    def _run_of(self, call_id: str, made_by: str) -> RunningCode:
+        if call_id not in self._runs:
+            starts = self._result_changes, partial(self._part_changes, made_by=made_by)
+            self._runs[call_id] = RunningCode(self.answer, made_by, *starts)
+        return self._runs[call_id]
+
+    def _note_output(self, part: Part, made_by: str) -> None:
+        """Record a graph or a rich output of code in the session, which the code may change."""
+        run = next(reversed(self._runs.values()), None)
+        if isinstance(part, InlineData | Display) and run is not None and run.made_by == made_by:
+            run.note(part, self.answer.part_count)
+
+    def _redraw_changes(self, event: OutputsRedrawn, made_by: str) -> Iterator[Change]:
+        for change in self._run_of(event.call_id, made_by).redraw(event):
+            yield change
+            if isinstance(change, OutputCut):
+                self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
 
     def _part_changes(self, part: Part, made_by: str) -> Iterator[Change]:
         index = self.answer.part_count
@@ -210,6 +233,8 @@ class Assembler:
                 # Beside code of a function, which makes its graphs itself, the model may send pictures of its own.
                 self._has_code = self._has_code or not made_by
                 self._runs.pop(part.call_id, None)
+                if part.engine is Engine.SESSION:
+                    self._run_of(part.call_id, made_by)
                 yield PartStarted(index, part)
             case _:
                 yield PartStarted(index, part)
@@ -256,6 +281,10 @@ class Assembler:
             return self._index_by_hash[sha256], None
         number = len(self.answer.attachments) + pending
         self._index_by_hash[sha256] = number
+        cleared = next((one for one in self.answer.cleared.graphs if one.sha256 == sha256), None)
+        if cleared is not None:
+            # Its bytes are stored already.
+            return number, replace(cleared, index=number, part_index=part_index)
         return number, describe_attachment(
             data,
             mime_type,

@@ -70,6 +70,22 @@ class PartReplaced:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputCut:
+    """Code that runs has changed what it showed before: the last parts are removed. Others may follow."""
+
+    index: int
+    """The last part that stays; -1 if none does."""
+    chars: int | None = None
+    """The length to which the text of this part is cut. `None`: it stays as it is."""
+    text: str = ""
+    """What is appended to the cut text."""
+    cleared: tuple[str, ...] = ()
+    """Texts that were shown and are cleared now. The details of the answer show them."""
+    left_out: int = 0
+    """How many such texts are not kept."""
+
+
+@dataclass(frozen=True, slots=True)
 class ThoughtEnded:
     """The model has stopped to think. The thought need not be the last part."""
 
@@ -179,6 +195,7 @@ Change: TypeAlias = (
     PartStarted
     | TextAppended
     | PartReplaced
+    | OutputCut
     | ThoughtEnded
     | AttachmentAdded
     | Reported

@@ -108,8 +108,9 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
         ending = CodeExecutionResult(
             call_id=code_part.call_id, engine=Engine.SESSION, round=code_part.round, made_by=code_part.made_by
         )
+        ended = answer.cleared.with_texts(replace(ending, outcome=outcome))
         if not indexes:
-            changes.append(PartStarted(end, replace(ending, outcome=outcome)))
+            changes.append(PartStarted(end, ended))
             continue
         last = parts[indexes[-1]]
         is_last = indexes[-1] == end - 1 and isinstance(last, CodeExecutionResult) and not last.images
@@ -118,7 +119,9 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
             changes.append(PartStarted(end, ending))
         changes += close_results(parts, indexes, outcome)
         if not is_last:
-            changes.append(PartReplaced(end, replace(ending, outcome=outcome)))
+            changes.append(PartReplaced(end, ended))
+        elif isinstance(last, CodeExecutionResult) and (ended.cleared or ended.cleared_left_out):
+            changes.append(PartReplaced(indexes[-1], answer.cleared.with_texts(replace(last, outcome=outcome))))
     return changes
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.vocabulary.display_bundles import plain_text
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.parts import CodeExecutionResult, Display, Engine, ExecutableCode, Part
 
 
@@ -84,7 +84,7 @@ def earlier_results(parts: Iterable[Part]) -> set[int]:
 
 
 def shown_text(parts: Iterable[Part]) -> str:
-    """Return what code has printed, and the plain text of its rich outputs, in order."""
+    """Return what code has printed, and the text of its rich outputs, in order."""
     return "".join(_shown_text(part) for part in parts)
 
 
@@ -93,6 +93,6 @@ def _shown_text(part: Part) -> str:
         case CodeExecutionResult():
             return part.output or ""
         case Display():
-            return plain_text(part.bundle)
+            return display_text(part.bundle)
         case _:
             return ""

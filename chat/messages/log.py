@@ -19,6 +19,7 @@ from chat.messages.changes import (
     Change,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     Reported,
@@ -56,6 +57,7 @@ REPORTS: Mapping[str, type[Report]] = {
 }
 PLAIN_CHANGES: Mapping[str, type[Change]] = {
     "append": TextAppended,
+    "output_cut": OutputCut,
     "thought_ended": ThoughtEnded,
     "round": RoundStarted,
     "tool": ToolStarted,
@@ -133,6 +135,8 @@ def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
             return PartReplaced(data["index"], part_from_json(data["part"]))
         case "attachment":
             return AttachmentAdded(AnswerAttachment(**data))
+        case "output_cut":
+            return OutputCut(**{**data, "cleared": tuple(data["cleared"])})
         case "held":
             response = part_from_json(data["response"])
             assert isinstance(response, FunctionResponse)

@@ -25,7 +25,9 @@ def describe_attachment(
         mime_type = BINARY
     is_graph = image is not None and is_graph
     kind = "graph" if is_graph else "image" if image else "file"
-    default_name = f"{kind}-{index + 1}{mimetypes.guess_extension(mime_type) or '.bin'}"
+    # Python does not know the registered type of WAV, which IPython writes.
+    extension = ".wav" if mime_type == "audio/wav" else mimetypes.guess_extension(mime_type) or ".bin"
+    default_name = f"{kind}-{index + 1}{extension}"
     return AnswerAttachment(
         index=index,
         part_index=part_index,

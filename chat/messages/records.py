@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
@@ -19,7 +19,7 @@ from chat.messages.code_results import codes_without_result
 from chat.messages.log import fold
 from chat.messages.marked_text import find_markers, text_pieces
 from chat.messages.text_runs import PartRun, part_runs
-from chat.models import CallDecision, Feedback, Message, MessageAttachment, Round, Turn
+from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, Round, Turn
 from chat.models import Part as PartRow
 from chat.vocabulary.markers import Marker, MarkerSpan
 from chat.vocabulary.parts import Part, Role
@@ -56,6 +56,8 @@ class MessageRecord:
     """Part index -> index of the attachment that holds the part's bytes."""
     attachments: list[PlacedAttachment] = field(default_factory=list)
     """In order of their index."""
+    cleared: list[PlacedAttachment] = field(default_factory=list)
+    """Graphs that the code of an answer has shown and cleared. Only its details, and its export as JSON, have them."""
     rounds: list[Round] = field(default_factory=list)
     """The rounds of an answer that has ended. Only `records_in_order` reads them."""
     decisions: list[CallDecision] = field(default_factory=list)
@@ -187,7 +189,8 @@ def _records(rows: QuerySet[Message]) -> list[MessageRecord]:
         if record.is_live:
             _read_log(record)
             continue
-        record.attachments = places[record.message.pk]
+        for placed in places[record.message.pk]:
+            (record.cleared if placed.index >= CLEARED_INDEX else record.attachments).append(placed)
         record.parts = [row.value for row in parts[record.message.pk]]
         numbers = {placed.attachment.pk: placed.index for placed in reversed(record.attachments)}
         record.part_attachments = {
@@ -222,15 +225,21 @@ def _read_log(record: MessageRecord) -> None:
     assert record.turn is not None
     rows = list(record.turn.events.order_by("seq").values_list("seq", "name", "data"))
     answer = fold((name, data) for _, name, data in rows)
-    ids = [uuid.UUID(one.attachment_id) for one in answer.attachments]
+    shown = [*answer.attachments, *answer.cleared.graphs]
+    ids = [uuid.UUID(one.attachment_id) for one in shown]
     attachments = Attachment.objects.in_bulk(ids) if ids else {}
     record.seq = rows[-1][0] if rows else 0
     record.parts = answer.parts
     record.part_attachments = answer.part_attachments
-    record.attachments = [
-        PlacedAttachment(attachments[pk], one.index, one.part_index)
-        for pk, one in zip(ids, answer.attachments, strict=True)
-        if pk in attachments
+    placed = [
+        PlacedAttachment(attachments[pk], one.index, one.part_index) if pk in attachments else None
+        for pk, one in zip(ids, shown, strict=True)
+    ]
+    record.attachments = [one for one in placed[: len(answer.attachments)] if one]
+    record.cleared = [
+        replace(one, index=CLEARED_INDEX + number, part_index=0)
+        for number, one in enumerate(placed[len(answer.attachments) :])
+        if one
     ]
     record.left_out = answer.messages_left_out
     record.move_reason = answer.move_reason

@@ -9,7 +9,8 @@ from django.conf import settings
 
 from chat.models import Turn
 from chat.providers.requests import FunctionTool
-from chat.vocabulary.parts import FunctionCall, Part
+from chat.vocabulary.parts import FunctionCall
+from chat.vocabulary.stream_events import ToolOutput
 
 
 class ToolFailed(Exception):
@@ -39,13 +40,14 @@ class ToolSet(Protocol):
         """Return whether a person must approve this call before it runs."""
         ...
 
-    def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
+    def run(self, call: FunctionCall) -> AsyncGenerator[list[ToolOutput], None]:
         """Carry out a call whose arguments are a JSON object.
 
         Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part. The
         tool loop gives them the `call_id` of the call.
         While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, between graphs and rich
-        outputs. The last result contains the outcome, and all output since the beginning or none. Raises ToolFailed.
+        outputs. Code that changes what it showed before yields `OutputsRedrawn` with all of it. The last result
+        contains the outcome, and all output since the beginning or none. Raises ToolFailed.
         Closing the generator, or cancelling the task that iterates over it, ends the call.
         """
         ...

@@ -10,7 +10,7 @@ from chat.models.endpoints import ENDPOINT_PROVIDER, EndpointModel, ModelEndpoin
 from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
 from chat.models.imports import ImportedConversation
 from chat.models.logins import LoginSession
-from chat.models.message import Message, MessageAttachment, Part, ProviderFile, RefusedFile
+from chat.models.message import CLEARED_INDEX, Message, MessageAttachment, Part, ProviderFile, RefusedFile
 from chat.models.projects import Project, ProjectFile, ProjectQuerySet, ProjectRefused
 from chat.models.python_sessions import PythonSession
 from chat.models.quotas import Quota, QuotaUse, RunningExport
@@ -22,6 +22,7 @@ from chat.models.turn import CallDecision, Round, Turn, TurnEvent
 from chat.models.user import User
 
 __all__ = [
+    "CLEARED_INDEX",
     "ENDPOINT_PROVIDER",
     "REASON_LIMIT",
     "AccessEntry",

@@ -107,6 +107,10 @@ class Part(models.Model):
         return part_from_json({"kind": self.kind, **self.data, **text})
 
 
+CLEARED_INDEX = 1_000_000
+"""Graphs that the code of an answer has shown and cleared have at least this index. They are no part of its text."""
+
+
 class MessageAttachment(models.Model):
     """An attachment's place in a message; `index` is the n of its marker."""
 

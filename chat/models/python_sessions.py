@@ -107,6 +107,9 @@ class PythonSession(models.Model):
     queued_at = models.DateTimeField(null=True, blank=True, help_text="Since when it waits for a free kernel.")
     started_at = models.DateTimeField(null=True, blank=True, help_text="When the kernel was started.")
     last_used_at = models.DateTimeField(null=True, blank=True)
+    kept_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until when it lives without use. Empty: its owner does not keep it."
+    )
 
     objects = PythonSessionQuerySet.as_manager()
 
@@ -137,3 +140,14 @@ class PythonSession(models.Model):
     def is_busy(self) -> bool:
         """Whether code runs in the session now."""
         return self.state == self.State.RUNNING and self.busy_until is not None and self.busy_until > timezone.now()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the owner keeps the session now."""
+        return self.kept_until is not None and self.kept_until > timezone.now()
+
+    @property
+    def has_lost_variables(self) -> bool:
+        """Whether the session had a kernel, and no code of a message has run in the one that it has now, if any."""
+        is_settled = self.state in (self.State.STOPPED, self.State.ERROR, self.State.RUNNING) and not self.is_busy
+        return self.generation > 0 and is_settled and not self.message_ids

@@ -111,3 +111,18 @@ class WrittenFileView:
     """The attachment that the file became when a person chose to keep it; `None` if nobody has."""
     kept_state_url: str = ""
     """The call that says whether the attachment is in storage."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedOutputs:
+    """What the code of an answer has shown and then cleared or changed."""
+
+    texts: tuple[str, ...]
+    graphs: tuple[AttachmentView, ...]
+    left_out: int
+    """How many others are not kept."""
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return len(self.texts) + len(self.graphs) + self.left_out

@@ -34,12 +34,13 @@ from chat.page.message_views import (
 from chat.page.readers import GroupPlace, Reader
 from chat.page.rendering.displays import display_blocks
 from chat.page.rendering.documents import MarkdownOptions
+from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.groups import HeldGroups
 from chat.page.rendering.highlight import highlight_code
 from chat.page.rendering.jinja import render
 from chat.page.rendering.output_text import split_output
 from chat.page.rendering.provider_tools import tool_work
-from chat.page.rendering.stream import split_markdown
+from chat.page.rendering.stream import TextUpdate, split_markdown
 from chat.vocabulary import parts
 from chat.vocabulary.code_outcomes import NO_RESULT, RUNNING, outcome_word
 from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
@@ -68,6 +69,7 @@ def part_view(
         reader=reader,
         has_code=context.has_code,
         is_hidden=context.is_hidden,
+        place=context.place,
     )
     return _with_content(view, message_id, index, context)
 
@@ -77,7 +79,8 @@ def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: Co
     part, rendered = view.part, view.text
     match part:
         case Text() | Thought():
-            options, held = text_options(message_id, index, view.reader), held_groups(message_id, index, view.reader)
+            options = text_options(message_id, index, view.reader, context.file_links)
+            held = held_groups(message_id, index, view.reader)
             text = rendered or RenderedText(*split_markdown(part.text, options, held))
             line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
             return replace(view, text=text, thought_line=line)
@@ -126,9 +129,11 @@ def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
     return f"{part_element_id(message_id, index)}-rerun"
 
 
-def text_options(message_id: uuid.UUID, index: int, reader: Reader) -> MarkdownOptions:
+def text_options(
+    message_id: uuid.UUID, index: int, reader: Reader, file_links: FileLinks = NO_FILE_LINKS
+) -> MarkdownOptions:
     """Return how the text of a part is rendered: ids in it are unique on the page."""
-    return MarkdownOptions(part_element_id(message_id, index), has_buttons=reader.has_scripts)
+    return MarkdownOptions(part_element_id(message_id, index), has_buttons=reader.has_scripts, file_links=file_links)
 
 
 def held_groups(message_id: uuid.UUID, index: int, reader: Reader) -> HeldGroups | None:
@@ -150,6 +155,32 @@ def message_html(view: MessageView) -> SafeString:
 def part_html(view: PartView) -> SafeString:
     """Render a part's root element and its attachments."""
     return render("chat/_part", {"part": view})
+
+
+def growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
+    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
+    swaps = []
+    if update.group:
+        method = "innerHTML" if update.group.is_reset else "beforeend"
+        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
+    if update.closed_html:
+        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
+    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]
+
+
+def part_pieces(view: PartView) -> list[SafeString]:
+    """Render a part's root element, and each of its attachments. Joined, they are `part_html`."""
+    element = render(f"chat/parts/_{view.part.kind.value}", {"part": view})
+    ids = (figure_element_id(view.element_id, number) for number in range(len(view.attachments)))
+    figures = zip(view.attachments, ids, strict=True)
+    return [element, *(render("chat/_attachment", {"attachment": one, "figure_id": pk}) for one, pk in figures)]
+
+
+def figure_element_id(part_id: str, number: int) -> str:
+    """Return the id of the element of a part's attachment. `number`: counted from 0. Another graph may take its
+    place while the code runs.
+    """
+    return f"{part_id}-f{number}"
 
 
 def code_end_swap(end: CodeEnd) -> SafeString:

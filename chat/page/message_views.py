@@ -10,10 +10,11 @@ from django.utils.safestring import SafeString
 
 from chat.messages.approval import Approval
 from chat.messages.notices import Notice
-from chat.page.attachment_views import AttachmentView, WrittenFileView
+from chat.page.attachment_views import AttachmentView, ClearedOutputs, WrittenFileView
 from chat.page.readers import Reader
 from chat.page.rendering.displays import Block
 from chat.page.rendering.durations import duration_text, thought_sentence
+from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.provider_tools import ToolWork
 from chat.vocabulary.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
 from chat.vocabulary.parts import CodeExecutionResult, Part
@@ -80,7 +81,7 @@ class ThoughtLine:
 
 @dataclass(frozen=True, slots=True)
 class CodeContext:
-    """What the other parts of a message say about one part with code, a result or a call."""
+    """What the other parts of a message say about one part."""
 
     result: CodeExecutionResult | None = None
     """The result of code that has ended."""
@@ -92,6 +93,10 @@ class CodeContext:
     """Whether a later result of the same run shows how the code ended."""
     is_hidden: bool = False
     """Whether the code of a function call shows the same as this call or response."""
+    file_links: FileLinks = NO_FILE_LINKS
+    """The files that links in a text lead to."""
+    place: str = ""
+    """Where code runs, in words."""
 
 
 NO_CONTEXT = CodeContext()
@@ -118,6 +123,8 @@ class PartView:
     """Whether the code of a code execution result is in the message. That code then says how it ended."""
     is_hidden: bool = False
     """The code of a function call shows the same as this call or response, so pages hide it."""
+    place: str = ""
+    """Where code runs, in words. Empty for other parts."""
     rerun: RerunView | None = None
     """`None`: the part cannot be run again here."""
     display: tuple[Block, ...] = ()
@@ -260,6 +267,8 @@ class MessageView:
     grounding: Grounding | None = None
     details: AnswerDetails | None = None
     """How an answer was made."""
+    cleared: ClearedOutputs | None = None
+    """`None`: the code has cleared nothing, or the reader's page does not show it."""
     rating: Rating | None = None
     """`None`: the message cannot be rated here."""
 

@@ -13,9 +13,10 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from chat.models import PythonSession
+from chat.models import PythonSession, Turn
 from chat.page.rendering.jinja import render
-from chat.python.sessions.branch import has_run_other_version
+from chat.python.sessions.branch import can_replay, has_run_other_version
+from chat.python.sessions.lifetime import seconds_left
 from chat.python.sessions.places import TURNED_OFF, is_enabled
 from chat.python.table_readings.placed_tables import placed_expressions
 from chat.vocabulary.parts import JSONObject
@@ -63,6 +64,11 @@ class SessionView:
     execution_count: int = 0
     is_busy: bool = False
     is_other_branch: bool = False
+    can_replay: bool = False
+    """Whether variables of the shown code are gone, which running all code again restores."""
+    seconds_left: int | None = None
+    """After how many seconds without use it ends. `None`: it has no kernel, or code runs."""
+    is_kept: bool = False
     variables: Sequence[VariableView] = ()
     files: Sequence[FileView] = ()
 
@@ -84,6 +90,9 @@ def _view(conversation_id: uuid.UUID, session: PythonSession | None) -> SessionV
         execution_count=session.execution_count,
         is_busy=is_busy,
         is_other_branch=has_run_other_version(session),
+        can_replay=can_replay(session),
+        seconds_left=seconds_left(session),
+        is_kept=session.is_kept,
         variables=[_variable(variable) for variable in session.variables],
         files=_files(session),
     )
@@ -92,7 +101,10 @@ def _view(conversation_id: uuid.UUID, session: PythonSession | None) -> SessionV
 def _sentence(session: PythonSession, *, is_busy: bool) -> str:
     if session.state != State.RUNNING:
         return SENTENCES[State(session.state)]
-    return ("Code is running." if is_busy else "Ready.") + _since(session.started_at)
+    if not is_busy:
+        return "Ready." + _since(session.started_at)
+    is_own = Turn.objects.live_of_everyone().filter(message=session.last_message_id, chosen__own_code=True).exists()
+    return ("Your code is running." if is_own else "Code is running.") + _since(session.started_at)
 
 
 def _since(started_at: datetime | None) -> str:

@@ -171,7 +171,7 @@ def _decode_image(output: str, header: re.Match[str], offset: int) -> tuple[Extr
     for line_chars, pattern in _PAYLOADS:
         payload = pattern.match(output, header.end())
         data = _decode_base64(payload[0]) if payload else b""
-        mime_type = _detect_mime_type(data)
+        mime_type = detect_image_type(data)
         if payload and mime_type and _encode_base64(data, line_chars) == payload[0]:
             return ExtractedImage(offset, header[0], mime_type, data, line_chars), payload.end()
     return None
@@ -185,6 +185,6 @@ def _decode_base64(payload: str) -> bytes:
         return b""
 
 
-def _detect_mime_type(data: bytes) -> str:
+def detect_image_type(data: bytes) -> str:
     """Return the image type by the data's first bytes; an empty string if they match no known signature."""
     return next((mime_type for mime_type, signature in _SIGNATURES if signature.match(data)), "")

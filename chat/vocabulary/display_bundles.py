@@ -47,12 +47,6 @@ def bound_bundle(data: Mapping[str, object]) -> tuple[Bundle, int]:
     return bundle, BUNDLE_LIMIT_BYTES - free_bytes
 
 
-def plain_text(bundle: Mapping[str, JSON]) -> str:
-    """Return the plain text of a bundle with a line break at its end; empty if it has none."""
-    text = bundle.get("text/plain")
-    return f"{text}\n" if isinstance(text, str) else ""
-
-
 def _size_bytes(value: object, limit_bytes: int, depth_limit: int) -> int:
     """Return about the length of a value as JSON in UTF-8; more than the limit if it is longer, too deep or no JSON."""
     too_much = limit_bytes + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 CODE_LIMIT_CHARS = 4096
 """A longer sequence is text: no title or link is that long. So no stray code holds back or hides a long output."""
@@ -24,6 +25,11 @@ _NEXT_CODE = re.compile(rf"{_COMPLETE} | (?P<open> (?: {_CURSOR} | {_STRING} \x1
 def remove_escape_codes(text: str) -> str:
     """Return the text without escape codes. A code that is not complete stays."""
     return _ESCAPE_CODE.sub("", text) if _may_hold_codes(text) else text
+
+
+def find_escape_codes(text: str) -> Iterator[re.Match[str]]:
+    """Yield the escape codes of a text that are complete."""
+    return _ESCAPE_CODE.finditer(text)
 
 
 def split_open_code(text: str) -> tuple[str, str]:

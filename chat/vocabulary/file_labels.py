@@ -29,6 +29,18 @@ def native_name(label: str) -> str:
     return _UNUSUAL.sub("_", label)
 
 
+PATH_LIMIT_CHARS = 255
+"""Longest path of a file; `imports.parts` and attachments have the same limit."""
+_FOLDERS_LIMIT = 6
+
+
+def is_file_path(path: str) -> bool:
+    """Return whether this is a label, or labels of folders and a file with `/` between them: `out/plots/line.png`."""
+    names = path.split("/")
+    is_short = len(path) <= PATH_LIMIT_CHARS and len(names) <= _FOLDERS_LIMIT
+    return is_short and all(file_labels([name]) == [name] for name in names)
+
+
 def file_labels(names: Iterable[str]) -> list[str]:
     """Return distinct labels for names, in order: `../../a.csv`, `b\\a.csv` become `a.csv`, `a-2.csv`."""
     unique = UniqueNames()

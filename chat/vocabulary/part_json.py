@@ -68,6 +68,8 @@ def part_from_json(json: Mapping[str, Any]) -> Part:
         values["refusal"] = Refusal(values["refusal"])
     if "images" in values:
         values["images"] = tuple(PrintedImage(**image) for image in values["images"])
+    if "cleared" in values:
+        values["cleared"] = tuple(map(str, values["cleared"]))
     if "files" in values:
         values["files"] = tuple(WrittenFile(**file) for file in values["files"])
     provider_data = dict(json.get("provider_data", {}))
@@ -86,7 +88,7 @@ def _json_value(value: object) -> JSON:
         case StrEnum():
             return value.value
         case tuple():
-            return [asdict(item) for item in value]
+            return [item if isinstance(item, str) else asdict(item) for item in value]
         case Mapping():
             return dict(value)
         case str() | int() | None:

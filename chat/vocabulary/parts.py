@@ -48,9 +48,8 @@ class BasePart:
     made_by: str = ""
     """`call_id` of the function call whose tool made this part. Empty: the model made it."""
     provider_data: Mapping[str, JSON] = field(default_factory=dict)
-    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it.
-
-    One key means the same for every provider, because the API shows it: `thought_signature`, in base64.
+    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it, but
+    for one key that means the same for every provider, because the API shows it: `thought_signature`, in base64.
     """
 
     @property
@@ -169,6 +168,9 @@ class CodeExecutionResult(BasePart):
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     """Files that the code wrote, by name. Only code of the Python session has them."""
+    cleared: tuple[str, ...] = ()
+    """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
+    cleared_left_out: int = 0
     duration_ms: int | None = None
     """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
 
@@ -188,6 +190,8 @@ class InlineData(BasePart):
     """The file's name, if the provider sent one."""
     data: bytes | None = None
     """`None` once the bytes are stored as an attachment."""
+    title: str | None = None
+    """The title of a figure that code drew, empty if it has none; `None` if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

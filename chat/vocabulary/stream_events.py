@@ -145,4 +145,21 @@ class MetadataReported:
 Report: TypeAlias = UsageReported | Finished | ResponseIdentified | SourcesReported | MetadataReported
 """An event about the whole response."""
 
-StreamEvent: TypeAlias = PartReceived | TextBecameThought | Report
+
+@dataclass(frozen=True, slots=True)
+class OutputsRedrawn:
+    """Code that runs in the Python session has changed what it showed before."""
+
+    parts: tuple[Part, ...]
+    """All its outputs so far, as they are now: texts without an outcome, graphs and rich outputs."""
+    cleared: tuple[str, ...] = ()
+    """Texts that were shown and are cleared now."""
+    left_out: int = 0
+    """How many such texts are not kept."""
+    call_id: str = ""
+    """That of the code."""
+
+
+StreamEvent: TypeAlias = PartReceived | OutputsRedrawn | TextBecameThought | Report
+ToolOutput: TypeAlias = Part | OutputsRedrawn
+"""What a tool shows."""

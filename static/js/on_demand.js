@@ -19,6 +19,7 @@ let missing = [
   { selector: ".message", mark: 'class="message"', load: loadStyles },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
+  { selector: '[data-status="running"] .output', mark: 'class="output"', load: () => import("./output_end.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
   { selector: ".blocks", mark: 'class="blocks"', load: () => import("./long_texts.js") },
   { selector: ".rating", load: () => import("./feedback.js") },
@@ -27,8 +28,8 @@ let missing = [
   { selector: '[data-action="share"]', load: () => import("./share.js") },
   { selector: '[data-action="move"]', load: () => import("./move.js") },
   { selector: ".written", mark: 'class="written"', load: () => import("./written_files.js") },
-  // Versions can be switched without it.
-  { selector: ".versions", mark: 'class="versions"', load: () => import("./other_variables.js").catch(() => {}) },
+  // Code can be run without it.
+  { selector: "[data-from-start]", mark: "data-from-start=", load: () => import("./session_line.js").catch(() => {}) },
   { selector: '[data-action="open-session"], [data-action="rerun"], [data-action="stop-rerun"], #session', load: () => loadSession() },
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];

@@ -1,22 +1,29 @@
-/** The panel of the Python session: its state, code of the user, and running blocks of answers again. */
+/** The panel of the Python session: its state, and running blocks of answers again. */
 import { call } from "./api.js";
-import { connection, isOpen, newClientId } from "./connection.js";
+import { connection, isOpen } from "./connection.js";
 import { store } from "./drafts.js";
 import { refreshFiles } from "./file_states.js";
 import { focusInHeader } from "./head_menu.js";
+import { connectForm } from "./own_code.js";
+import "./session_line.js";
 import { words } from "./words.js";
 
 // `forget.js` removes keys that begin like this.
 const OPEN_KEY = "plotline:session-open";
-const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const REFRESH_AFTER_MS = 400;
 const CHECK_EVERY_MS = 10_000;
+const BUSY_AFTER_MS = 700;
 const VERDICTS = { reproduced: words("reproduced"), differs: words("differs"), failed: words("failed"), stopped: words("stopped") };
+const CALLS = { interrupt: "interrupt", restart: "restart", "end-session": "close" };
+const DONE = {
+  interrupt: words("Interrupted."),
+  restart: words("The session was restarted. Its variables are gone. “Run everything again” restores them."),
+  "end-session": words("The session has ended. Its variables are gone. “Run everything again” restores them."),
+};
+const RUNNING = 'article[data-status="running"] .code-end[data-end=""]';
 const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
 
 const panel = document.getElementById("session");
-const form = document.getElementById("own-code");
-const { code } = form.elements;
 const error = document.getElementById("session-error");
 const opener = document.querySelector('[data-action="open-session"]');
 const announcer = document.getElementById("announcer");
@@ -42,7 +49,18 @@ function refresh() {
   refreshTimer = null;
   shownResults = transcript.querySelectorAll(RESULTS).length;
   const shown = htmx.ajax("GET", panel.dataset.url, { source: panel, target: "#session-state", swap: "outerMorph" });
-  Promise.resolve(shown).then(() => panel.dispatchEvent(new Event("refreshed")));
+  Promise.resolve(shown).then(() => {
+    panel.dispatchEvent(new Event("refreshed"));
+    refreshSoon();
+  });
+}
+
+/** Loads the state again if code has ended since, or runs and the panel does not say so. */
+function refreshSoon() {
+  if (panel.hidden || refreshTimer) return;
+  const isBusy = panel.querySelector('[data-action="interrupt"]:enabled') !== null;
+  if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
+  else if (!isBusy && transcript.querySelector(RUNNING)) refreshTimer = setTimeout(refresh, BUSY_AFTER_MS);
 }
 
 function setOpen(isOpen) {
@@ -57,9 +75,9 @@ function close() {
   focusInHeader(opener);
 }
 
-connection.addEventListener("frame", () => {
-  if (panel.hidden || refreshTimer) return;
-  if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
+connection.addEventListener("frame", refreshSoon);
+panel.addEventListener("stale", () => {
+  if (!panel.hidden) refresh();
 });
 
 /** A kernel may end while no code runs. No frame says so. */
@@ -97,10 +115,12 @@ document.addEventListener("click", ({ target }) => {
   const { action } = button?.dataset ?? {};
   if (action === "open-session") setOpen(panel.hidden);
   if (action === "close-session") close();
-  if (action === "interrupt" || action === "restart") {
+  if (action in CALLS) {
     attempt(async () => {
-      await call(`${panel.dataset.api}${action}/`);
-      announcer.textContent = action === "restart" ? words("The session was restarted. Its variables are gone.") : words("Interrupted.");
+      await call(`${panel.dataset.api}${CALLS[action]}/`);
+      announcer.textContent = DONE[action];
+      // It would hide what is offered now.
+      if (action !== "interrupt") document.getElementById("own-output").hidden = true;
       refresh();
       refreshFiles();
     });
@@ -116,34 +136,5 @@ panel.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.isComposing && event.keyCode !== 229) close();
 });
 
-// --- code of the user ----------------------------------------------------------------------------------------
-
-code.value = sessionStorage.getItem(DRAFT_KEY) ?? "";
-code.addEventListener("input", () => store(sessionStorage, DRAFT_KEY, code.value));
-code.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  form.requestSubmit();
-});
-
-/** `{text, key}` of the code that was sent last, until a reply says that it was stored. Sent again, it runs once. */
-let unconfirmed = null;
-let isSending = false;
-
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const text = code.value;
-  if (!text.trim() || isSending) return;
-  if (unconfirmed?.text !== text) unconfirmed = { text, key: newClientId() };
-  isSending = true;
-  await attempt(async () => {
-    await call(`${panel.dataset.api}run/`, { code: text }, { "Idempotency-Key": unconfirmed.key });
-    unconfirmed = null;
-    if (code.value !== text) return;
-    code.value = "";
-    sessionStorage.removeItem(DRAFT_KEY);
-  });
-  isSending = false;
-});
-
+connectForm(attempt, refreshSoon);
 if (sessionStorage.getItem(OPEN_KEY) && innerWidth > 1152) setOpen(true);

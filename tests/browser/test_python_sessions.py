@@ -136,7 +136,7 @@ def test_open_panel_learns_that_the_kernel_died_between_cells(page: Page) -> Non
     panel = page.locator("#session")
     expect(panel.get_by_role("row", name="lost")).to_be_visible()
     expect(panel.locator(".state")).to_contain_text("Not running.", timeout=60_000)
-    expect(panel.locator(".notice")).to_contain_text("variables are lost")
+    expect(panel.locator("p.notice")).to_contain_text("variables are lost")
     expect(panel.get_by_role("row", name="lost")).to_have_count(0)
 
 
@@ -197,6 +197,38 @@ def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
 
 
+def test_session_explains_itself(page: Page) -> None:
+    use_session(page)
+    for number in range(3):
+        ask_and_wait(page, f"x = {number}\nfor n in range(60): print(n)")
+    panel, line = open_panel(page), page.locator("#session-line")
+    page.evaluate("document.getElementById('scroller').scrollTop = 0")
+    page.fill("#own-code textarea", "print('my own', x, flush=True)\nwhile True: pass")
+    page.press("#own-code textarea", "Control+Enter")
+    own = panel.locator("#own-output")
+    expect(own).to_contain_text("my own 2")
+    expect(own).to_contain_text("Your code is running…")
+    expect(panel.locator(".state")).to_contain_text("Your code is running.")
+    panel.locator('[data-action="interrupt"]').click()
+    expect(own).to_contain_text("KeyboardInterrupt")
+    expect(own).to_contain_text("Output of your code")
+    assert page.evaluate("document.querySelectorAll('#own-output [id]').length") == 0
+    expect(page.locator(ANSWER).last.locator("summary").first).to_contain_text("in the Python session")
+    panel.get_by_role("button", name="Keep for a day").click()
+    expect(panel.locator(".lifetime")).to_contain_text("Kept. Ends without use in 2")
+    panel.locator('[data-action="restart"]').click()
+    expect(panel.get_by_role("row", name="x", exact=True)).to_have_count(0)
+    expect(line).to_contain_text("was restarted")
+    line.get_by_role("button", name="Run everything again").click()
+    expect(panel.locator(".session-body")).to_contain_text("int")
+    expect(line).to_be_hidden()
+    panel.locator('[data-action="end-session"]').click()
+    expect(line).to_contain_text("has ended")
+    page.press("#own-code textarea", "Escape")
+    page.reload()
+    expect(line.get_by_role("button", name="Run everything again")).to_be_visible()
+
+
 @pytest.mark.drill
 def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
     run_own_code(page, "n = 0")
@@ -232,7 +264,7 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
 @pytest.mark.drill
 def test_code_of_the_shown_version_is_offered_if_another_one_made_the_variables(page: Page) -> None:
     use_session(page)
-    line = page.locator("#other-variables")
+    line = page.locator("#session-line")
     ask_and_wait(page, "kind = 'first'\nprint(kind)")
     press(page.locator('article[data-role="user"]').first, "edit")
     page.fill(BOX, "print('kind' in globals())")

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from chat.vocabulary.data_uris import split_open_uri
 from chat.vocabulary.parts import CodeExecutionResult, Part
+from chat.vocabulary.stream_events import OutputsRedrawn, ToolOutput
 
 CUT = "[The output is longer than {limit:,} characters. The rest is not shown.]\n"
 _CUT = re.compile("^" + re.escape(CUT).replace(re.escape("{limit:,}"), "[0-9,]+"), re.MULTILINE)
@@ -36,17 +37,25 @@ class CallOutput:
         self._is_at_line_start = True
         self._is_cut = False
 
+    def bound(self, output: ToolOutput) -> list[ToolOutput]:
+        """Return what a tool shows without output above the limit."""
+        if not isinstance(output, OutputsRedrawn):
+            return [*self.cut([output])]
+        # It takes the place of all output so far.
+        self._shown_chars, self._is_at_line_start, self._is_cut = 0, True, False
+        return [replace(output, parts=tuple(self.cut(output.parts)))]
+
     def cut(self, parts: Iterable[Part]) -> list[Part]:
         """Return the parts without output above the limit."""
-        kept: list[Part] = []
-        for part in parts:
-            if not isinstance(part, CodeExecutionResult) or part.output is None:
-                kept.append(part)
-            elif not part.is_running:
-                kept.append(replace(part, output=self._cut_whole(part.output)))
-            elif not self._is_cut:
-                kept.append(replace(part, output=self._cut_increment(part.output)))
-        return kept
+        return [one for part in parts if (one := self._cut_part(part)) is not None]
+
+    def _cut_part(self, part: Part) -> Part | None:
+        """Return a part without output above the limit; `None` if nothing is left of it."""
+        if not isinstance(part, CodeExecutionResult) or part.output is None:
+            return part
+        if not part.is_running:
+            return replace(part, output=self._cut_whole(part.output))
+        return None if self._is_cut else replace(part, output=self._cut_increment(part.output))
 
     def _cut_increment(self, text: str) -> str:
         room = self._limit_chars - self._shown_chars

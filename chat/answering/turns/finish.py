@@ -20,7 +20,7 @@ from chat.messages.answer import Answer
 from chat.messages.closing import Closing, call_changes, code_changes
 from chat.messages.log import to_row
 from chat.messages.tool_sets import results_need_release
-from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
+from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.models.plain_sql import update_rows
 from chat.people.quotas.resources import Resource, day_of
 from chat.people.quotas.usage import add_usage
@@ -172,6 +172,13 @@ def _attachments(turn: EndedTurn) -> Iterator[MessageAttachment]:
             attachment_id=uuid.UUID(attachment.attachment_id),
             index=attachment.index,
             part_index=attachment.part_index,
+        )
+    for number, attachment in enumerate(turn.ending.answer.cleared.graphs):
+        yield MessageAttachment(
+            message_id=turn.message_id,
+            attachment_id=uuid.UUID(attachment.attachment_id),
+            index=CLEARED_INDEX + number,
+            part_index=0,
         )
 
 

@@ -17,6 +17,7 @@ from chat.answering.turns import live_page
 from chat.answering.turns.billing import bill_live_answer
 from chat.answering.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.answering.turns.log_writer import Commits, LogWriter
+from chat.answering.turns.redraw_pause import redraw_pause_s
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
@@ -263,6 +264,7 @@ class LiveTurn:
             await self._publish_rendered()
         now = loop.time()
         self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
+        self._next_frame_at += redraw_pause_s(write)
         if stored.is_stop_requested and not self.is_ending:
             # Be cancelled here, and not later, while the end of the turn is being stored.
             await asyncio.sleep(0)

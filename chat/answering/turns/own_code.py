@@ -24,9 +24,8 @@ from chat.vocabulary.parts import (
     ExecutableCode,
     FunctionCall,
     FunctionResponse,
-    Part,
 )
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived
+from chat.vocabulary.stream_events import Finish, Finished, OutputsRedrawn, PartReceived, ToolOutput
 
 
 async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
@@ -39,8 +38,9 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     call = FunctionCall(tools.function if tools else "", {CODE: code}, str(turn.turn.pk))
     tool_set = toolbox.tool_set_for(call)
 
-    def add(parts: Sequence[Part]) -> None:
-        turn.add(PartReceived(part) for part in parts if not isinstance(part, FunctionResponse))
+    def add(parts: Sequence[ToolOutput]) -> None:
+        shown = (part for part in parts if not isinstance(part, FunctionResponse))
+        turn.add(part if isinstance(part, OutputsRedrawn) else PartReceived(part) for part in shown)
 
     try:
         if tool_set is None:

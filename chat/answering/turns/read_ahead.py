@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from chat.answering.turns.live_turn import LiveTurn
 from chat.vocabulary.parts import Part
-from chat.vocabulary.stream_events import PartReceived, StreamEvent
+from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, StreamEvent, ToolOutput
 
 T = TypeVar("T")
 
@@ -85,6 +85,13 @@ async def read_ahead(
 def part_size(part: Part) -> int:
     """Return the characters of a part's text and the bytes of its file."""
     return len(part.long_text) + len(getattr(part, "data", None) or b"")
+
+
+def output_size(output: ToolOutput) -> int:
+    """Return the size of what a tool shows. Outputs that have changed wait for their frame, and each frame for those
+    that come next: what changes between two frames is shown once.
+    """
+    return SIZE_LIMIT if isinstance(output, OutputsRedrawn) else part_size(output)
 
 
 def event_size(event: StreamEvent) -> int:

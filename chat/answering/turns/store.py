@@ -216,7 +216,9 @@ def _is_stored(write: TurnWrite) -> bool:
 def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
     for one in writes:
         for attachment in (change.attachment for change in one.changes if isinstance(change, AttachmentAdded)):
-            assert attachment.data is not None
+            if attachment.data is None:
+                # The graph was cleared, is shown again, and was stored before.
+                continue
             yield NewAttachment(
                 attachment_id=uuid.UUID(attachment.attachment_id),
                 owner_id=one.owner_id,

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from chat.answering.turns.call_output import CallOutput
 from chat.answering.turns.live_turn import LiveTurn
-from chat.answering.turns.read_ahead import part_size, show_stream
+from chat.answering.turns.read_ahead import output_size, show_stream
 from chat.messages.tool_sets import ToolSet
-from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part
+from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse
+from chat.vocabulary.stream_events import OutputsRedrawn, ToolOutput
 
 
 async def run_tool(
-    turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, add: Callable[[Sequence[Part]], None]
+    turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, add: Callable[[Sequence[ToolOutput]], None]
 ) -> None:
     """Run a call to its end. `add` adds the parts of the next frame to the turn, with bounded output.
 
@@ -25,16 +26,16 @@ async def run_tool(
     """
     output = CallOutput(turn.room_chars)
 
-    def add_bounded(parts: Sequence[Part]) -> None:
-        add(output.cut(_with_call_id(part, call.call_id) for part in parts))
+    def add_bounded(parts: Sequence[ToolOutput]) -> None:
+        add([one for part in parts for one in output.bound(_with_call_id(part, call.call_id))])
 
-    await show_stream(turn, tool_set.run(call), part_size, add_bounded)
+    await show_stream(turn, tool_set.run(call), output_size, add_bounded)
 
 
-def _with_call_id(part: Part, call_id: str) -> Part:
+def _with_call_id(part: ToolOutput, call_id: str) -> ToolOutput:
     """Return the part with the id of its call, if its kind has one."""
     match part:
-        case ExecutableCode() | CodeExecutionResult() | FunctionResponse():
+        case ExecutableCode() | CodeExecutionResult() | FunctionResponse() | OutputsRedrawn():
             return replace(part, call_id=call_id)
         case _:
             return part

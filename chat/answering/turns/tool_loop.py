@@ -29,11 +29,10 @@ from chat.vocabulary.parts import (
     ExecutableCode,
     FunctionCall,
     FunctionResponse,
-    Part,
     Refusal,
 )
 from chat.vocabulary.sanitize import sanitize_event
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived
+from chat.vocabulary.stream_events import Finish, Finished, OutputsRedrawn, PartReceived, ToolOutput
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +86,7 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     code = decision.code if decision else None
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
 
-    def add(parts: Sequence[Part]) -> None:
+    def add(parts: Sequence[ToolOutput]) -> None:
         turn.add(_events(turn, _with_edit(parts, code)), made_by=call.call_id)
 
     turn.start_tool(call.call_id)
@@ -110,7 +109,7 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
             _respond_with_error(turn, call, NO_RESULT, code=code)
 
 
-def _with_edit(parts: Sequence[Part], code: str | None) -> list[Part]:
+def _with_edit(parts: Sequence[ToolOutput], code: str | None) -> list[ToolOutput]:
     """Return the parts of a call whose code a person has changed: the reader and the model are told."""
     if code is None:
         return list(parts)
@@ -124,7 +123,7 @@ def _with_edit(parts: Sequence[Part], code: str | None) -> list[Part]:
     ]
 
 
-def _events(turn: LiveTurn, parts: Sequence[Part]) -> Iterator[PartReceived]:
+def _events(turn: LiveTurn, parts: Sequence[ToolOutput]) -> Iterator[PartReceived | OutputsRedrawn]:
     """Yield the parts of a tool, with a sentence in place of a result that must not be sent yet."""
     for part in parts:
         if isinstance(part, FunctionResponse) and results_need_release():
@@ -134,14 +133,16 @@ def _events(turn: LiveTurn, parts: Sequence[Part]) -> Iterator[PartReceived]:
             turn.note(ResultHeld(held.part))
             yield PartReceived(FunctionResponse(part.name, {"error": WITHHELD}, part.call_id, True, Refusal.WITHHELD))
         else:
-            yield PartReceived(part)
+            yield part if isinstance(part, OutputsRedrawn) else PartReceived(part)
 
 
 def _respond_with_error(
     turn: LiveTurn, call: FunctionCall, sentence: str, *, refusal: Refusal | None = None, code: str | None = None
 ) -> None:
     response = FunctionResponse(call.name, {"error": sentence}, call.call_id, is_error=True, refusal=refusal)
-    turn.add(map(PartReceived, _with_edit([response], code)), made_by=call.call_id)
+    if code is not None:
+        response = replace(response, result=with_changed_code(response.result, code))
+    turn.add([PartReceived(response)], made_by=call.call_id)
 
 
 def note_round_limit(turn: LiveTurn) -> None:

@@ -81,6 +81,14 @@ class PartSerializer(serializers.Serializer[Part]):
     files = WrittenFileSerializer(
         many=True, required=False, help_text="Of `code_execution_result`: files that the code wrote in the session."
     )
+    cleared = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Of the last `code_execution_result` of code in the session: texts that it showed and then cleared.",
+    )
+    cleared_left_out = serializers.IntegerField(
+        required=False, min_value=0, help_text="How many texts and graphs that the code cleared are not kept."
+    )
     duration_ms = serializers.IntegerField(
         required=False,
         min_value=0,
@@ -108,6 +116,7 @@ class PartSerializer(serializers.Serializer[Part]):
         required=False, help_text="`id` of the function call whose tool made this part. Left out: the model made it."
     )
     mime_type = serializers.CharField(required=False, help_text="Of `inline_data` and `file_data`.")
+    title = serializers.CharField(required=False, help_text="Of a figure; empty if it has none, absent if not known.")
     uri = serializers.CharField(required=False, help_text="Of `file_data`.")
     display = serializers.DictField(
         required=False, help_text="Of `display`: MIME type -> content. Binary content is in base64."

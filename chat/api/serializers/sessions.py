@@ -9,7 +9,9 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from chat.api.serializers.fields import StrictSerializer
 from chat.models import PythonSession
+from chat.python.sessions.lifetime import seconds_left
 from chat.vocabulary.parts import JSONObject
 
 
@@ -21,6 +23,7 @@ class SessionState:
     session: PythonSession
     """A row, or one that is not saved for a conversation that has never had a session."""
     is_other_branch: bool
+    can_replay: bool
 
 
 class VariableSerializer(serializers.Serializer[JSONObject]):
@@ -45,6 +48,12 @@ class SessionFileSerializer(serializers.Serializer[JSONObject]):
     url = serializers.CharField(help_text="Where its bytes can be read, relative to the server.")
 
 
+class KeepSerializer(StrictSerializer):
+    """Whether a session is kept."""
+
+    keep = serializers.BooleanField(default=True, help_text="False: it ends when it was not used for some time.")
+
+
 class PythonSessionSerializer(serializers.Serializer[SessionState]):
     """The Python session of a conversation, as it was after the last code."""
 
@@ -61,6 +70,21 @@ class PythonSessionSerializer(serializers.Serializer[SessionState]):
     is_other_branch = serializers.BooleanField(
         help_text="Whether the session has run code of another version of the conversation, which is not shown."
     )
+
+    is_busy = serializers.BooleanField(source="session.is_busy", help_text="Whether code runs now.")
+    seconds_left = serializers.SerializerMethodField(
+        help_text="After how many seconds it ends if it is not used. Null: it has no kernel, or code runs."
+    )
+    kept_until = serializers.DateTimeField(
+        source="session.kept_until", allow_null=True, help_text="Null: it ends when it was not used for some time."
+    )
+    can_replay = serializers.BooleanField(
+        help_text="Whether variables of the shown code are gone. `replay/` restores them."
+    )
+
+    def get_seconds_left(self, state: SessionState) -> int | None:
+        """Return the remaining life of a session that nobody uses."""
+        return seconds_left(state.session)
 
     @extend_schema_field(SessionFileSerializer(many=True))
     def get_files(self, state: SessionState) -> list[JSONObject]:

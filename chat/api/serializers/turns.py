@@ -178,6 +178,7 @@ class StartedTurnSerializer(serializers.Serializer[Turn]):
     id = serializers.UUIDField()
     status = serializers.ChoiceField(Turn.Status.choices)
     events_url = serializers.SerializerMethodField(help_text="URL of its event stream, relative to the server.")
+    message_id = serializers.UUIDField(help_text="The answer.")
 
     def get_events_url(self, turn: Turn) -> str:
         """Return the path of the event stream."""
@@ -189,7 +190,6 @@ class TurnSerializer(StartedTurnSerializer):
 
     conversation_id = serializers.UUIDField()
     user_message_id = serializers.UUIDField(help_text="The question.")
-    message_id = serializers.UUIDField(help_text="The answer.")
     provider = serializers.CharField(help_text="Which provider answers.")
     endpoint = serializers.CharField(
         allow_blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."

@@ -23,7 +23,8 @@ from chat.models import Message
 from chat.people.access import writable_conversation, writable_message
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 from chat.python.reruns.live import stop_rerun
-from chat.python.reruns.rerun import RerunRefused, rerun
+from chat.python.reruns.rerun import RerunRefused, rerun, run_everything
+from chat.python.reruns.verdicts import Comparison
 from chat.vocabulary.fences import fence_code
 from chat.vocabulary.sentences import translate_sentence
 
@@ -101,9 +102,37 @@ class PartRerun(ApiView):
             comparison = async_to_sync(rerun)(message, index, from_start=serializer.validated_data["from_start"])
         except RerunRefused as refusal:
             raise Problem(ProblemType.CONFLICT, str(refusal)) from None
-        body = VerdictSerializer(comparison).data
-        # Pages announce the sentence in their language; programs get English.
-        return Response({**body, "detail": translate_sentence(body["detail"])})
+        return _verdict_response(comparison)
+
+
+class SessionReplay(ApiView):
+    """All code of a conversation, to be run again."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="session-replay",
+        summary="Run all code again",
+        tags=["session"],
+        request=None,
+        responses={
+            200: VerdictSerializer,
+            **problem_responses(ProblemType.CONFLICT, ProblemType.QUOTA, ProblemType.WRONG_SERVER),
+        },
+    )
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Restart the session, and run all code of the shown messages again, which restores the variables.
+
+        Code that was stopped, or ran out of time, is left out. The verdict is that of the last block, as for running it
+        again from the start.
+        """
+        conversation = writable_conversation(self.caller, conversation_id)
+        self.require_asgi()
+        try:
+            comparison = async_to_sync(run_everything)(conversation.pk)
+        except RerunRefused as refusal:
+            raise Problem(ProblemType.CONFLICT, str(refusal)) from None
+        return _verdict_response(comparison)
 
 
 class PartRerunStop(ApiView):
@@ -128,6 +157,12 @@ class PartRerunStop(ApiView):
         self.require_asgi()
         is_running = async_to_sync(stop_rerun)(message, index)
         return Response(status=202 if is_running else 204)
+
+
+def _verdict_response(comparison: Comparison) -> Response:
+    body = VerdictSerializer(comparison).data
+    # Pages announce the sentence in their language; programs get English.
+    return Response({**body, "detail": translate_sentence(body["detail"])})
 
 
 def _check_same_code(started: PlannedTurn, code: str) -> None:

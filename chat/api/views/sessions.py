@@ -17,14 +17,14 @@ from attachments.content_disposition import content_disposition
 from attachments.validation import BINARY
 from chat.api.problems import Problem, ProblemType, unavailable
 from chat.api.schema import problem_responses
-from chat.api.serializers.sessions import PythonSessionSerializer, SessionState
+from chat.api.serializers.sessions import KeepSerializer, PythonSessionSerializer, SessionState
 from chat.api.views.base import ApiView
 from chat.models import PythonSession
 from chat.models.database_thread import close_connection
 from chat.people.access import readable_conversation, writable_conversation
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
-from chat.python.sessions import control
-from chat.python.sessions.branch import has_run_other_version
+from chat.python.sessions import control, lifetime
+from chat.python.sessions.branch import can_replay, has_run_other_version
 from chat.python.sessions.downloads import open_file
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.rows import find_session
@@ -100,6 +100,60 @@ class SessionRestart(ApiView):
         return _session_response(conversation.pk)
 
 
+class SessionClose(ApiView):
+    """The end of a session."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="session-close",
+        summary="End the Python session",
+        request=None,
+        responses={
+            200: PythonSessionSerializer,
+            **problem_responses(ProblemType.NOT_RUNNING, ProblemType.WRONG_SERVER),
+        },
+    )
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """End the session with its variables and files. Code that runs ends. The next code starts a new session."""
+        conversation = writable_conversation(self.caller, conversation_id)
+        self.require_asgi()
+        session = find_session(conversation.pk)
+        if session is None or not async_to_sync(control.end)(session, control.ENDED_BY_OWNER):
+            raise Problem(ProblemType.NOT_RUNNING, NOT_RUNNING)
+        return _session_response(conversation.pk)
+
+
+class SessionKeep(ApiView):
+    """A session that lives without use."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="session-keep",
+        summary="Keep the Python session for a day",
+        request=KeepSerializer,
+        responses={200: PythonSessionSerializer, **problem_responses(ProblemType.NOT_RUNNING, ProblemType.NOT_KEPT)},
+    )
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Keep the session for 24 hours from now, also if it is not used. With `keep` false, stop keeping it.
+
+        One person may keep one session, and a server a quarter of those that may live at once.
+        """
+        conversation = writable_conversation(self.caller, conversation_id)
+        serializer = KeepSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        change = lifetime.keep if serializer.validated_data["keep"] else lifetime.stop_keeping
+        session = find_session(conversation.pk)
+        try:
+            is_running = session is not None and change(session)
+        except lifetime.KeepRefused as refusal:
+            raise Problem(ProblemType.NOT_KEPT, str(refusal)) from None
+        if not is_running:
+            raise Problem(ProblemType.NOT_RUNNING, NOT_RUNNING)
+        return _session_response(conversation.pk)
+
+
 class SessionFile(ApiView):
     """A file that code has written."""
 
@@ -115,7 +169,7 @@ class SessionFile(ApiView):
         """Return the bytes of a file in the working directory, as a download."""
         conversation = readable_conversation(self.caller, conversation_id)
         self.require_asgi()
-        headers = {**FILE_HEADERS, "Content-Disposition": content_disposition(name)}
+        headers = {**FILE_HEADERS, "Content-Disposition": content_disposition(name.rpartition("/")[2])}
         try:
             content = async_to_sync(_open)(
                 conversation.pk, conversation.owner_id, name, is_head=request.method == "HEAD"
@@ -148,5 +202,5 @@ def lost_file_sentence(error: FileNotFoundError | NotRunning, name: str) -> str:
 
 def _session_response(conversation_id: uuid.UUID) -> Response:
     session = find_session(conversation_id) or PythonSession()
-    state = SessionState(conversation_id, session, has_run_other_version(session))
+    state = SessionState(conversation_id, session, has_run_other_version(session), can_replay(session))
     return Response(PythonSessionSerializer(state).data)

@@ -32,7 +32,7 @@ from chat.emulator.table_descriptions import TableDescription
 EARLIER_PROMPTS = 6
 """How many earlier prompts are read to find out what a follow-up refers to."""
 TOPICS = {"calculation": read_calculation, "curves": read_curves, "lists": read_list_plan}
-_OWN_CODE = re.compile(r"```(?:python|py|python3)[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+OWN_CODE = re.compile(r"```(?:python|py|python3)[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _CONTINUATION = re.compile(r"\W*(?:please\s+)?(?:continue|go on|carry on|weiter|继续)", re.IGNORECASE)
 _GRAPH_QUOTE = re.compile(r"\AChange (?:the graph “(?P<title>.*?)” \()?graph \d+\)?: ")
 """The words that the button below a graph writes. The demo model can only change the last graph."""
@@ -57,8 +57,8 @@ def plan_answer(
     if (quote := _GRAPH_QUOTE.match(prompts[0])) and (quote["title"] or "") in last_program:
         prompts = [_GRAPH_QUOTE.sub("", one, count=1) for one in prompts]
     text = prompts[0]
-    if own_code := _OWN_CODE.search(text):
-        return make_plan("own_code", read_prompt(text[: own_code.start()]).language, own_code[1])
+    if own_code := OWN_CODE.search(text):
+        return make_plan("own_code", read_prompt(text[: own_code.start()]).language, "\n".join(OWN_CODE.findall(text)))
     prompt = read_prompt(text[:LENGTH_LIMIT])
     attempt = replace(prompt)
     if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
@@ -69,7 +69,7 @@ def plan_answer(
     answer: Plan | list[str] | None = None
     previous: object = None
     is_change = prompt.take(word("actions.change")) is not None
-    earlier = takewhile(lambda one: not _OWN_CODE.search(one), prompts[1 : EARLIER_PROMPTS + 1])
+    earlier = takewhile(lambda one: not OWN_CODE.search(one), prompts[1 : EARLIER_PROMPTS + 1])
     for one in (*reversed([*earlier]), text):
         pasted, rest = take_pasted_table(one)
         tables |= {"": pasted} if pasted else {}
@@ -188,5 +188,5 @@ def _whole_question(prompts: Sequence[str], prompt: Prompt, tables: Mapping[str,
     """Return the newest prompt; behind the one before if it only names a table, as an answer to which one is meant."""
     names = _names_in(prompt, tables)
     is_name = bool(names) and not _without_names(prompt, names).unknown_words("tables")
-    is_answer = is_name and len(prompts) > 1 and not _OWN_CODE.search(prompts[1])
+    is_answer = is_name and len(prompts) > 1 and not OWN_CODE.search(prompts[1])
     return f"{prompts[1]} {prompts[0]}" if is_answer else prompts[0]

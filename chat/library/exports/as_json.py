@@ -52,7 +52,7 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
     for number, record in enumerate(source.messages(shown_only=False)):
         yield b",\n" if number else b"\n"
         yield encode_json(message_json(record))
-        attachment_ids.update({placed.attachment.pk: None for placed in record.attachments})
+        attachment_ids.update({placed.attachment.pk: None for placed in (*record.attachments, *record.cleared)})
     yield b"\n],\n"
     yield b'"attachments": ['
     for number, attachment in enumerate(attachments_by_id(list(attachment_ids))):
@@ -98,7 +98,7 @@ def message_json(record: MessageRecord) -> JSONObject:
         "parts": [
             part_json(index, part, record.part_attachments.get(index)) for index, part in enumerate(record.parts)
         ],
-        "attachments": [_placed_json(placed) for placed in record.attachments],
+        "attachments": [_placed_json(placed) for placed in (*record.attachments, *record.cleared)],
     }
     if record.turn is not None:
         json["turn"] = turn_json(record.turn, record.rounds, record.decisions)

@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator
 from urllib.parse import quote
 
 from attachments.validation import RASTER_TYPES
-from chat.library.exports.commonmark import escape_label, escape_text, fence_code
 from chat.library.exports.download import Download
 from chat.library.exports.encoding import encode_base64
 from chat.library.exports.export_format import ExportFormat
@@ -24,6 +23,7 @@ from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.page.transcript.answer_details import answered_by
 from chat.page.transcript.sources import grounding_of
 from chat.vocabulary.fences import unfence_code
+from chat.vocabulary.markdown_source import escape_label, escape_text, fence_code
 from chat.vocabulary.parts import Role
 
 UNQUOTED_IN_URLS = ":/?#[]@!$&()*+,;=%~"

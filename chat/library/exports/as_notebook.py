@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from attachments.validation import RASTER_TYPES
-from chat.library.exports.commonmark import escape_label, escape_text
 from chat.library.exports.download import Download
 from chat.library.exports.encoding import encode_json
 from chat.library.exports.export_format import ExportFormat
@@ -26,6 +25,7 @@ from chat.library.exports.zip_stream import ZipEntry, stream_zip
 from chat.messages.code_results import earlier_results
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.page.transcript.answer_details import answered_by
+from chat.vocabulary.markdown_source import escape_label, escape_text
 from chat.vocabulary.parts import (
     OUTCOME_RUNNING,
     CodeExecutionResult,

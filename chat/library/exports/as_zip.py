@@ -91,5 +91,5 @@ def _all_attachments(source: ExportSource) -> Iterator[Attachment]:
     """Yield the attachments of all messages, each once."""
     ids: dict[uuid.UUID, None] = {}
     for record in source.messages(shown_only=False):
-        ids.update({placed.attachment.pk: None for placed in record.attachments})
+        ids.update({placed.attachment.pk: None for placed in (*record.attachments, *record.cleared)})
     return attachments_by_id(list(ids))

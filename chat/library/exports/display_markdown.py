@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from chat.library.exports.commonmark import escape_label, fence_code, sanitize_markdown
+from chat.library.exports.commonmark import sanitize_markdown
 from chat.page.rendering.displays import (
     Block,
     Formula,
@@ -13,13 +13,13 @@ from chat.page.rendering.displays import (
     PlainText,
     RenderedMarkdown,
     Source,
-    TableText,
     display_blocks,
 )
 from chat.page.rendering.maths import single_formula
 from chat.page.rendering.svg import Picture
 from chat.page.rendering.tables import Table, is_number
 from chat.vocabulary.escape_codes import remove_escape_codes
+from chat.vocabulary.markdown_source import escape_label, fence_code
 from chat.vocabulary.parts import Display
 
 ROWS_LIMIT = 200
@@ -50,7 +50,7 @@ def _block_markdown(block: Block) -> str:
             return fence_code(block.text, LANGUAGES.get(block.language, "text"))
         case PlainText():
             return fence_code(remove_escape_codes(block.text), "text") if block.text else ""
-        case TableText() | Note():
+        case Note():
             return f"*{escape_label(block.text)}*"
         case _:
             assert_never(block)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from attachments.models import Attachment
 from attachments.validation import RASTER_TYPES
-from chat.library.exports.commonmark import escape_label
 from chat.library.exports.encoding import encode_base64, encode_json
 from chat.library.exports.notebook_outputs import display_output, result_outputs
 from chat.library.exports.source import load_bytes
 from chat.messages.records import PlacedAttachment
 from chat.vocabulary.code_outcomes import ABORTED, LOST, RUNNING, SUCCESS, TIMEOUT, outcome_word
+from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.parts import CodeExecutionResult, Display, JSONObject
 
 

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from attachments.validation import JSON_TYPE, PLAIN, RASTER_TYPES
 from chat.library.exports.commonmark import sanitize_markdown
-from chat.page.rendering.displays import HTML, LATEX, MARKDOWN, SVG
+from chat.page.rendering.displays import SVG
 from chat.page.rendering.html_tables import read_html
 from chat.page.rendering.jinja import render
 from chat.page.rendering.svg import sanitize_svg
 from chat.vocabulary.display_bundles import TRACEBACK
+from chat.vocabulary.display_text import HTML, LATEX, MARKDOWN, display_text, informative_text
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, CodeExecutionResult, Display, JSONObject
+from chat.vocabulary.terminal_text import terminal_text
 
 STRING_TYPES = (PLAIN, LATEX, *sorted(RASTER_TYPES))
 """Types of rich outputs that are exported as they are."""
@@ -34,7 +36,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 
 def result_outputs(part: CodeExecutionResult) -> Iterator[JSONObject]:
     """Yield the outputs of a result: what the code printed, then the error that it ended with."""
-    text = part.output or ""
+    text = terminal_text(part.output or "")
     if part.outcome not in (OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED):
         if text:
             yield _stream(text)
@@ -67,7 +69,8 @@ def _error_in(lines: list[str]) -> tuple[str, str]:
 def display_output(part: Display) -> JSONObject:
     """Return a rich output with those of its types that cannot run code.
 
-    HTML is replaced by its tables, built from the text of their cells. Pictures and Markdown are sanitized.
+    HTML is replaced by its tables, built from the text of their cells, or by its text. Pictures and Markdown are
+    sanitized.
     """
     data: JSONObject = {}
     for mime_type, value in part.bundle.items():
@@ -77,6 +80,8 @@ def display_output(part: Display) -> JSONObject:
                 data[mime_type] = text
         elif mime_type.startswith(DATA_TYPES):
             data[mime_type] = value
+    if not data.keys() - {PLAIN} and not informative_text(part.bundle) and (text := display_text(part.bundle)):
+        data[PLAIN] = text.removesuffix("\n")
     if not data:
         data[PLAIN] = f"<Output of type {', '.join(part.bundle) or 'unknown'} that cannot be shown here>"
     return {"output_type": "display_data", "metadata": {}, "data": data}

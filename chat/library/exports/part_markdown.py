@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
 
-from chat.library.exports.commonmark import escape_label, fence_code, quote_block, sanitize_markdown
+from chat.library.exports.commonmark import quote_block, sanitize_markdown
 from chat.library.exports.display_markdown import display_markdown
 from chat.library.exports.sentences import EDITED_SENTENCE, NO_RESULT_SENTENCE, function_sentence, tool_sentence
 from chat.page.rendering.compact_json import compact_json
 from chat.page.rendering.durations import thought_sentence
 from chat.vocabulary.code_outcomes import outcome_sentence, outcome_word
-from chat.vocabulary.escape_codes import remove_escape_codes
+from chat.vocabulary.markdown_source import escape_label, fence_code
 from chat.vocabulary.parts import (
     JSON,
     CodeExecutionResult,
@@ -28,6 +28,7 @@ from chat.vocabulary.parts import (
     ToolResponse,
     Unsupported,
 )
+from chat.vocabulary.terminal_text import terminal_text
 
 PYTHON_NAMES = ("PYTHON", "", "LANGUAGE_UNSPECIFIED")
 """Values of `ExecutableCode.language` that mean Python."""
@@ -61,7 +62,7 @@ def part_markdown(
             return _code_markdown(part, is_without_result=is_without_result)
         case CodeExecutionResult():
             sentence = "" if is_earlier_result else outcome_sentence(outcome_word(part))
-            output = fence_code(remove_escape_codes(part.output), "text") if part.output else ""
+            output = fence_code(terminal_text(part.output), "text") if part.output else ""
             return "\n\n".join(filter(None, [sentence and f"*{sentence}*", output]))
         case FunctionCall():
             return _function_markdown(part, {} if part.call_id in shown_calls else part.arguments)

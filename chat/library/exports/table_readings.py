@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chat.library.exports.commonmark import escape_label, fence_code
 from chat.library.exports.sandbox_files import SandboxFiles
 from chat.python.table_readings.model_notes import read_expression
 from chat.python.table_readings.stored_readings import stored_readings
+from chat.vocabulary.markdown_source import escape_label, fence_code
 
 INTRODUCTION = "How the attached tables are read, with `import pandas as pd`:"
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from chat.library.exports.as_notebook import NOTEBOOK_FORMAT
-from chat.library.exports.commonmark import fence_code, unescape_text
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.notebook_cells import CellImages, joined_text, read_outputs
@@ -25,6 +24,7 @@ from chat.library.imports.records import (
     ParsedMessage,
     ParsedPlacement,
 )
+from chat.vocabulary.markdown_source import fence_code, unescape_text
 from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
 
 TITLE_LIMIT_CHARS = 200

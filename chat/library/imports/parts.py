@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields
 
 from chat.library.imports.json_paths import JSONValue
-from chat.python.kernels.in_kernel.file_names import shown_name
-from chat.vocabulary.file_labels import file_labels
+from chat.python.kernels.in_kernel.file_names import shown_path
+from chat.vocabulary.file_labels import is_file_path
 from chat.vocabulary.part_json import JSON_NAMES, SIGNATURE, json_names, part_from_json
 from chat.vocabulary.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage, Refusal
 
@@ -44,9 +44,9 @@ def _read_images(value: JSONValue) -> JSON:
 
 def _read_file_name(value: JSONValue) -> str:
     # Version 1.0 exported names with hidden characters.
-    name = shown_name(value.as_text(NAME_LIMIT_CHARS))
-    if file_labels([name]) != [name]:
-        raise value.refusal("there must be the name of a file here, without a folder.")
+    name = shown_path(value.as_text(NAME_LIMIT_CHARS))
+    if not is_file_path(name):
+        raise value.refusal("there must be the name of a file here.")
     return name
 
 
@@ -75,6 +75,9 @@ def _read_provider_data(value: JSONValue) -> JSON:
     return value.as_object()
 
 
+CLEARED_LIMIT = 1_000
+"""Texts that the code of one result has cleared."""
+
 READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "round": JSONValue.as_integer,
     "made_by": JSONValue.as_text,
@@ -87,9 +90,12 @@ READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "outcome": JSONValue.as_text,
     "images": _read_images,
     "files": _read_files,
+    "cleared": lambda value: [one.as_text() for one in value.items(CLEARED_LIMIT)],
+    "cleared_left_out": JSONValue.as_integer,
     "duration_ms": JSONValue.as_integer,
     "mime_type": JSONValue.as_text,
     "name": JSONValue.as_text,
+    "title": lambda value: value.as_text(NAME_LIMIT_CHARS),
     "uri": JSONValue.as_text,
     "arguments": JSONValue.as_object,
     "result": JSONValue.as_object,

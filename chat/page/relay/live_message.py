@@ -6,6 +6,7 @@ rendered again. A result of code is rendered whole once more when its code has e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.safestring import SafeString
@@ -18,6 +19,7 @@ from chat.messages.changes import (
     Change,
     EngineMoved,
     MessagesLeftOut,
+    OutputCut,
     PartReplaced,
     PartStarted,
     TextAppended,
@@ -32,23 +34,28 @@ from chat.page.fragments import (
     code_end_swap,
     code_end_view,
     delete_swap,
+    growth_swaps,
     held_groups,
     join_html,
     part_element_id,
     part_html,
+    part_pieces,
     part_view,
     partial,
-    status_html,
     text_options,
     thought_line,
     thought_line_swap,
 )
 from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
+from chat.page.relay.part_elements import PartElements
+from chat.page.relay.status_line import StatusLine
 from chat.page.rendering.output_text import OutputStream
-from chat.page.rendering.stream import MarkdownStream, TextUpdate
+from chat.page.rendering.stream import MarkdownStream
+from chat.page.transcript.answer_details import code_place
+from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import captions_so_far
-from chat.page.transcript.views import answer_view, new_attachment_view
+from chat.page.transcript.views import new_attachment_view
 from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
 
 
@@ -61,14 +68,15 @@ class LiveMessage:
         """False after a rendering error: what pages show is not known until they read a snapshot."""
         self._turn = turn
         self._message_id = turn.message_id
-        self._retry_notice = answer.retry_notice
-        self._left_out = answer.messages_left_out
-        self._move_reason = answer.move_reason
+        self._status = StatusLine(turn, answer)
         self._captions = captions_so_far(turn.message_id, answer)
+        self._files = AnswerFiles(turn.message.conversation_id, OWNER, answer.parts)
         self._results = CodeResults(answer.parts)
         self._calls = CallsAsCode(answer.parts)
         indexes_with_attachments = {one.part_index for one in answer.attachments}
         runs = [*part_runs(answer.parts, indexes_with_attachments)]
+        counts = Counter(one.part_index for one in answer.attachments)
+        self._elements = PartElements(turn.message_id, ((run.start, counts[run.last]) for run in runs))
         self._starts = [run.start for run in runs]
         """Indexes of the first parts of all runs (see `text_runs`). Each run has one element."""
         self._part: Part | None = None
@@ -97,7 +105,7 @@ class LiveMessage:
             match change:
                 case PartStarted(index, part, _):
                     swaps += self._add_part(index, part)
-                    swaps += self._show_status(retry_notice="")
+                    swaps += self._status.show(retry_notice="")
                 case TextAppended(index, text):
                     self._captions.append_text(index, text)
                     self._append(text)
@@ -107,32 +115,32 @@ class LiveMessage:
                         self._show_part(part)
                     elif isinstance(part, Thought):
                         swaps.append(self._part_swap(index, part))
-                    # Of several results of a run, only the last one shows how the code ended. The others do not change.
+                    # Of several results of a run, only the last one shows how the code ended.
                     swaps += self._update_earlier_parts(index, part)
+                case OutputCut():
+                    swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
                     # Its element must exist on the page.
-                    swaps += self._flush()
-                    swaps.append(thought_line_swap(thought_line(self._message_id, index, duration_ms)))
+                    swaps += [*self._flush(), thought_line_swap(thought_line(self._message_id, index, duration_ms))]
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
                 case Waited(sentence):
-                    swaps += self._show_status(retry_notice=sentence)
+                    swaps += self._status.show(retry_notice=sentence)
                 case EngineMoved(reason, _):
-                    swaps += self._show_status(move_reason=reason)
+                    swaps += self._status.show(move_reason=reason)
                 case MessagesLeftOut(messages):
-                    swaps += self._show_status(left_out=messages)
+                    swaps += self._status.show(left_out=messages)
                 case AttemptRestarted(kept):
-                    swaps += self._flush()
-                    swaps += self._remove_parts(kept)
+                    swaps += self._flush() + self._remove_parts(kept)
                 case _:
                     pass
-        swaps += self._flush()
-        return join_html(swaps)
+        return join_html([*swaps, *self._flush(), *self._elements.delete_stale()])
 
     def _add_part(self, index: int, part: Part) -> list[SafeString]:
         """Add a part to the last run, or begin another run with it; return the swaps that this causes at once."""
         self._captions.add_part(index, part)
+        self._files.add_part(index, part)
         if self._is_continued_by(part):
             self._last_part = part
             if part.long_text:
@@ -156,35 +164,39 @@ class LiveMessage:
     def _held_text(self, stream: MarkdownStream) -> RenderedText:
         return RenderedText(*stream.hold(held_groups(self._message_id, self._starts[-1], OWNER)))
 
-    def _show_status(
-        self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
-    ) -> list[SafeString]:
-        """Return the swap of the turn's status line, if it changes."""
-        before = self._retry_notice, self._left_out, self._move_reason
-        self._retry_notice = self._retry_notice if retry_notice is None else retry_notice
-        self._left_out = self._left_out if left_out is None else left_out
-        self._move_reason = self._move_reason if move_reason is None else move_reason
-        if before == (self._retry_notice, self._left_out, self._move_reason):
-            return []
-        answer = Answer(
-            retry_notice=self._retry_notice, messages_left_out=self._left_out, move_reason=self._move_reason
-        )
-        view = answer_view(self._turn.message, self._turn, answer)
-        return [partial(f"message-{self._message_id}-status", "outerMorph", status_html(view))]
-
     def _remove_parts(self, kept: int) -> list[SafeString]:
         """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts.
 
         The parts of an attempt belong to one round, so this cuts no run, and no function call among them has run.
         """
+        changed = self._results.remove(kept)
+        self._texts = {index: text for index, text in self._texts.items() if index < kept}
+        swaps = [delete_swap(part_element_id(self._message_id, start)) for start in self._forget(kept)]
+        return swaps + [self._code_end_swap(code) for code in changed]
+
+    def _forget(self, kept: int) -> list[int]:
+        """Keep the first parts, and return the indexes of the other runs. No later text joins what is kept."""
         removed = [start for start in self._starts if start >= kept]
         self._starts = [start for start in self._starts if start < kept]
         self._captions.remove_parts(kept)
-        changed = self._results.remove(kept)
-        self._texts = {index: text for index, text in self._texts.items() if index < kept}
+        self._files.remove_parts(kept)
         self._part = self._last_part = self._stream = None
-        swaps = [delete_swap(part_element_id(self._message_id, start)) for start in removed]
-        return swaps + [self._code_end_swap(code) for code in changed]
+        self._attachments = []
+        return removed
+
+    def _cut_output(self, cut: OutputCut) -> list[SafeString]:
+        """Cut the text of the last part, or let later parts take the places of those that are removed."""
+        if cut.chars is not None and isinstance(self._stream, OutputStream):
+            self._stream.cut(cut.chars)
+            self._append(cut.text)
+            return []
+        if self._starts[-1:] <= [cut.index]:
+            return []
+        swaps = self._flush()
+        self._results.remove(cut.index + 1)
+        for start in self._forget(cut.index + 1):
+            self._elements.remove(start)
+        return swaps
 
     def _view(
         self, index: int, part: Part, attachments: Sequence[AttachmentView], rendered: RenderedText | None
@@ -200,6 +212,8 @@ class LiveMessage:
                 result=self._results.result_of.get(index),
                 has_code=index in self._results.code_of,
                 is_hidden=index in self._calls.hidden,
+                file_links=self._files.before(index),
+                place=code_place(self._turn, part, OWNER),
             ),
         )
 
@@ -224,11 +238,11 @@ class LiveMessage:
 
     def _resume_run(self, parts: Sequence[Part], run: PartRun) -> None:
         """Render the last run of an answer that pages show already, because later text may join it."""
-        if isinstance(run.part, Text):
+        if isinstance(run.part, Text | CodeExecutionResult):
             self._part, self._last_part = run.part, parts[run.last]
-            self._stream = MarkdownStream(text_options(self._message_id, run.start, OWNER))
-            self._stream.append(run.part.text)
-            self._stream.update()
+            self._begin_stream(run.part)
+            if self._stream:
+                self._stream.update()
 
     def _is_continued_by(self, part: Part) -> bool:
         """Return whether a new part joins the last run."""
@@ -247,12 +261,17 @@ class LiveMessage:
         """Begin the last run with this part, or replace the only part of the last run by another form of it."""
         self._part = self._last_part = part
         self._is_changed = True
+        self._begin_stream(part)
+
+    def _begin_stream(self, part: Part) -> None:
         self._stream = None
         if isinstance(part, Text | Thought):
-            self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1], OWNER))
+            index = self._starts[-1]
+            self._stream = MarkdownStream(text_options(self._message_id, index, OWNER, self._files.before(index)))
         elif isinstance(part, CodeExecutionResult):
             self._stream = OutputStream()
-        self._append(part.long_text)
+        if self._stream:
+            self._stream.append(part.long_text)
 
     def _append(self, text: str) -> None:
         self._is_changed = True
@@ -268,26 +287,14 @@ class LiveMessage:
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
         index = self._starts[-1]
         root = part_element_id(self._message_id, index)
-        if isinstance(self._stream, MarkdownStream) and (
-            not self._is_shown or is_replaced or (update and update.is_reset)
-        ):
+        is_whole = not self._is_shown or is_replaced or update is None or update.is_reset
+        if is_whole and isinstance(self._stream, MarkdownStream):
             rendered = self._held_text(self._stream)
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)
-            return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
-        if update is None or update.is_reset or is_replaced:
+            return self._elements.add(index, part_pieces(view))
+        if update is None or is_whole:
             view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
-        return _growth_swaps(root, update)
-
-
-def _growth_swaps(root: str, update: TextUpdate) -> list[SafeString]:
-    """Return the swaps of a text or output that has grown. `root`: the id of its part."""
-    swaps = []
-    if update.group:
-        method = "innerHTML" if update.group.is_reset else "beforeend"
-        swaps.append(partial(f"{root}-b{update.group.number}", method, update.group.html))
-    if update.closed_html:
-        swaps.append(partial(f"{root}-tail", "beforebegin", update.closed_html))
-    return [*swaps, partial(f"{root}-tail", "innerMorph", update.tail_html)]
+        return growth_swaps(root, update)

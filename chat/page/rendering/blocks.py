@@ -17,6 +17,7 @@ import comrak
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
+from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.marks import mark_dashes, remove_marks
 from chat.page.rendering.sanitizer import sanitize_html
@@ -135,16 +136,22 @@ def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
 
 
 def make_safe_html(
-    raw_html: str, *, open_source: str | None = None, id_prefix: str = "", has_buttons: bool = True
+    raw_html: str,
+    *,
+    open_source: str | None = None,
+    id_prefix: str = "",
+    has_buttons: bool = True,
+    file_links: FileLinks = NO_FILE_LINKS,
 ) -> SafeString:
     """Rewrite and sanitize the parser's HTML of complete top-level blocks.
 
     `open_source` is the source text of the last block if that block may still grow. Code at its end is then highlighted
-    only once its fence is closed, instead of again with every line. `id_prefix`: see `elements.rewrite_elements`.
+    only once its fence is closed, instead of again with every line. `id_prefix`, `file_links`: see
+    `elements.rewrite_elements`.
     `has_buttons`: whether code and tables have buttons.
     """
     raw_html = _limit_depth(_SOURCE_POSITION.sub("", raw_html) if " data-sourcepos=" in raw_html else raw_html)
-    raw_html = rewrite_elements(raw_html, id_prefix, has_buttons=has_buttons)
+    raw_html = rewrite_elements(raw_html, id_prefix, has_buttons=has_buttons, file_links=file_links)
     if "<pre>" in raw_html:
         raw_html = _render_code_blocks(raw_html, open_source, has_buttons=has_buttons)
     safe_html = sanitize_html(raw_html)

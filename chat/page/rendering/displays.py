@@ -8,7 +8,6 @@ loop (see the limits in `html_tables`, `tables`, `svg`, `maths` and `json_text`)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,21 +16,19 @@ from typing import ClassVar, TypeAlias
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.documents import MarkdownOptions
-from chat.page.rendering.html_tables import read_html
+from chat.page.rendering.html_tables import HtmlContent, read_html
 from chat.page.rendering.json_text import format_json
 from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.maths import render_latex
 from chat.page.rendering.svg import Picture, sanitize_svg
 from chat.page.rendering.tables import Table
 from chat.vocabulary.display_bundles import TRACEBACK
+from chat.vocabulary.display_text import HTML, JSON_TYPES, LATEX, MARKDOWN, PLAIN, informative_text, text_in
+from chat.vocabulary.html_content import HtmlNote
 from chat.vocabulary.parts import JSON
 
-PLAIN = "text/plain"
-HTML = "text/html"
-LATEX = "text/latex"
-MARKDOWN = "text/markdown"
 SVG = "image/svg+xml"
-JSON_TYPES = ("application/json", "application/geo+json")
+WIDGET = "Jupyter widget"
 MARKDOWN_LIMIT_CHARS = 16_000
 """Longer Markdown is shown as text: rendering it takes about 1 ms per 1,000 characters."""
 FOLD_LINES = 24
@@ -44,12 +41,9 @@ INTERACTIVE_TYPES: Mapping[str, str] = {
     "application/vnd.vega.": "Vega chart",
     "application/vnd.bokehjs_": "Bokeh chart",
     "application/vnd.holoviews_": "HoloViews chart",
-    "application/vnd.jupyter.widget-view+": "Jupyter widget",
+    "application/vnd.jupyter.widget-view+": WIDGET,
 }
 """Beginnings of the types that a browser could show only with a script, and what they describe."""
-
-_OBJECT_NAME = re.compile(r"<[\w.]{1,200}(?: object)?(?: at 0x[0-9a-fA-F]{1,16})?>\s*")
-"""The text of an object without a text form of its own, such as `<IPython.core.display.HTML object>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +96,6 @@ class PlainText:
 
 
 @dataclass(frozen=True, slots=True)
-class TableText:
-    """A text of the output beside its tables."""
-
-    kind: ClassVar[str] = "table_text"
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Note:
     """A sentence of ours about the output. Pages translate it."""
 
@@ -119,7 +104,7 @@ class Note:
     text: str
 
 
-Block: TypeAlias = Table | Picture | Formula | RenderedMarkdown | Source | PlainText | TableText | Note
+Block: TypeAlias = Table | Picture | Formula | RenderedMarkdown | Source | PlainText | Note
 """A piece of a display. `templates/chat/displays/_<kind>.jinja` shows it."""
 
 
@@ -130,9 +115,13 @@ def display_blocks(
 
     `has_attachments`: whether images follow, which can stand for it alone. `has_buttons`: see `MarkdownOptions`.
     """
-    show_markdown = partial(_show_markdown, has_buttons=has_buttons)
-    forms = (_show_svg, _show_interactive, _show_tables, _show_latex, show_markdown, _show_json, _show_traceback)
-    for show in (*forms, _show_text):
+    options = MarkdownOptions(has_buttons=has_buttons)
+    show_tables, show_markdown = partial(_show_tables, options=options), partial(_show_markdown, options=options)
+    show_html = partial(_show_html, options=options)
+    for show in (
+        *(_show_svg, _show_interactive, show_tables, _show_latex, show_markdown, _show_json, _show_traceback),
+        *(_show_text, show_html, _show_name),
+    ):
         if blocks := show(bundle):
             return blocks
     if has_attachments:
@@ -148,18 +137,13 @@ def interactive_name(bundle: Mapping[str, JSON]) -> str:
     return ""
 
 
-def _text(bundle: Mapping[str, JSON], mime_type: str) -> str:
-    value = bundle.get(mime_type)
-    return value if isinstance(value, str) else ""
-
-
 def _show_traceback(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    text = _text(bundle, TRACEBACK)
+    text = text_in(bundle, TRACEBACK)
     return (Source("Traceback", text),) if text else ()
 
 
 def _show_svg(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    source = _text(bundle, SVG)
+    source = text_in(bundle, SVG)
     picture = sanitize_svg(source) if source else None
     return (picture,) if picture else ()
 
@@ -168,36 +152,67 @@ def _show_interactive(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
     name = interactive_name(bundle)
     if not name:
         return ()
-    note = Note(f"An interactive {name}. Only static pictures are shown here; exports contain the output itself.")
-    text = _informative_text(bundle)
+    if name == WIDGET:
+        note = Note("A Jupyter widget is a control that does not work here.")
+    else:
+        note = Note(f"An interactive {name}. Only static pictures are shown here; exports contain the output itself.")
+    text = informative_text(bundle)
     return (note, Source("Text", text)) if text else (note,)
 
 
-def _show_tables(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    content = read_html(_text(bundle, HTML))
-    if not content.is_tabular:
-        return ()
-    blocks: list[Block] = [TableText(piece) if isinstance(piece, str) else piece for piece in content.pieces]
+def _show_tables(bundle: Mapping[str, JSON], options: MarkdownOptions) -> tuple[Block, ...]:
+    html = text_in(bundle, HTML)
+    return _html_blocks(html, options) if read_html(html).is_tabular else ()
+
+
+def _show_html(bundle: Mapping[str, JSON], options: MarkdownOptions) -> tuple[Block, ...]:
+    return _html_blocks(text_in(bundle, HTML), options)
+
+
+def _html_blocks(html: str, options: MarkdownOptions) -> tuple[Block, ...]:
+    """Show all that HTML holds: tables, text with headings, lists and links, and notes about the rest."""
+    content = read_html(html, as_markdown=True)
+    if len(content.text) > MARKDOWN_LIMIT_CHARS:
+        content, options_of_text = read_html(html), None
+    else:
+        options_of_text = options
+    blocks = _content_blocks(content, options_of_text)
     if number := content.left_out_tables:
         blocks.append(Note(f"{number} more table{'s are' if number > 1 else ' is'} left out here."))
     return tuple(blocks)
 
 
+def _content_blocks(content: HtmlContent, options: MarkdownOptions | None) -> list[Block]:
+    """Return the blocks of the pieces. `options`: those of its Markdown; `None` if its texts are no Markdown."""
+    blocks: list[Block] = []
+    for piece in content.pieces:
+        match piece:
+            case Table():
+                blocks.append(piece)
+            case HtmlNote():
+                blocks.append(Note(piece.text))
+            case _ if options is None:
+                blocks.append(PlainText(piece))
+            case _:
+                blocks.append(RenderedMarkdown(render_markdown(piece, options), piece))
+    return blocks
+
+
 def _show_latex(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    latex = _text(bundle, LATEX)
+    latex = text_in(bundle, LATEX)
     if not latex:
         return ()
     html = render_latex(latex)
     return (Source("LaTeX", latex),) if html is None else (Formula(html, latex),)
 
 
-def _show_markdown(bundle: Mapping[str, JSON], *, has_buttons: bool) -> tuple[Block, ...]:
-    source = _text(bundle, MARKDOWN)
+def _show_markdown(bundle: Mapping[str, JSON], options: MarkdownOptions) -> tuple[Block, ...]:
+    source = text_in(bundle, MARKDOWN)
     if not source:
         return ()
     if len(source) > MARKDOWN_LIMIT_CHARS:
         return (Source("Markdown", source),)
-    return (RenderedMarkdown(render_markdown(source, MarkdownOptions(has_buttons=has_buttons)), source),)
+    return (RenderedMarkdown(render_markdown(source, options), source),)
 
 
 def _show_json(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
@@ -206,12 +221,11 @@ def _show_json(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
 
 
 def _show_text(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    """Show the plain text, or the text of the HTML if the plain text says nothing."""
-    text = _informative_text(bundle) or read_html(_text(bundle, HTML)).text or _text(bundle, PLAIN)
+    text = informative_text(bundle)
     return (PlainText(text),) if text else ()
 
 
-def _informative_text(bundle: Mapping[str, JSON]) -> str:
-    """Return the plain text, unless it only names the class of an object."""
-    text = _text(bundle, PLAIN)
-    return "" if _OBJECT_NAME.fullmatch(text) else text
+def _show_name(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
+    """Show the name of the class if nothing else is known of the object."""
+    text = text_in(bundle, PLAIN)
+    return (PlainText(text),) if text else ()

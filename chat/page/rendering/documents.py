@@ -23,6 +23,7 @@ from django.utils.safestring import SafeString
 
 from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, parse_markdown
 from chat.page.rendering.document_splits import find_split_inside_block, reopening_prefix
+from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
@@ -60,6 +61,8 @@ class MarkdownOptions:
     """Whether code and tables have buttons, which need scripts."""
     has_tags: bool = True
     """Whether the HTML tags of `tags` are elements, as models mean them. What people typed is shown as typed."""
+    file_links: FileLinks = NO_FILE_LINKS
+    """The files that links lead to."""
 
 
 DEFAULT_OPTIONS = MarkdownOptions()
@@ -236,7 +239,11 @@ class Document:
             return SafeString("")
         options = self.options
         return make_safe_html(
-            raw_html, open_source=open_source, id_prefix=options.id_prefix, has_buttons=options.has_buttons
+            raw_html,
+            open_source=open_source,
+            id_prefix=options.id_prefix,
+            has_buttons=options.has_buttons,
+            file_links=options.file_links,
         )
 
     def _replace_closed_html(self, previous_html: SafeString, html: SafeString) -> ClosedHtmlChange:

@@ -15,6 +15,7 @@ from itertools import count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.highlight import find_language, highlight_code
 from chat.page.rendering.maths import render_formula
 from chat.vocabulary.number_text import group_thousands
@@ -26,6 +27,7 @@ LABEL_LIMIT_CHARS = 24
 _HEADING = re.compile(r"<(/?)h([1-6])>")
 _IMAGE_OR_LINK_TAG = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="[^"]*")? />|<a |</a>')
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_ABSOLUTE_ADDRESS = re.compile(r"https?://|mailto:", re.IGNORECASE)
 _LINK_IN_PAGE = re.compile(r'<a href="#[^"]*"(?: title="[^"]*")?>')
 _LINK = re.compile(r'<a href="([^"]*)"(?: title="[^"]*")?>')
 _MATH = re.compile(r'<span data-math-style="(inline|display)">([^<]*)</span>')
@@ -47,11 +49,14 @@ _NOTE_BACK_LINK = re.compile(
 )
 
 
-def rewrite_elements(raw_html: str, id_prefix: str = "", *, has_buttons: bool = True) -> str:
+def rewrite_elements(
+    raw_html: str, id_prefix: str = "", *, has_buttons: bool = True, file_links: FileLinks = NO_FILE_LINKS
+) -> str:
     """Return the parser's HTML with all elements but code blocks as pages show them.
 
     `id_prefix`: begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links.
-    `has_buttons`: whether tables have buttons.
+    `has_buttons`: whether tables have buttons. `file_links`: files that links lead to; other links with an address that
+    is not absolute are text.
     """
     # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
     # so a search comes before each substitution.
@@ -59,11 +64,11 @@ def rewrite_elements(raw_html: str, id_prefix: str = "", *, has_buttons: bool = 
         # The page's title is h1, and each message has an h2.
         raw_html = _HEADING.sub(lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", raw_html)
     if "<img " in raw_html:
-        raw_html = _rewrite_images(raw_html)
+        raw_html = _rewrite_images(raw_html, file_links)
     if "<a " in raw_html:
         # The tooltip shows the complete address. The author's title is dropped because it could name another address.
         raw_html = _LINK_IN_PAGE.sub("<a>", raw_html)
-        raw_html = _LINK.sub(r'<a href="\1" title="\1" target="_blank">', raw_html)
+        raw_html = _LINK.sub(partial(_link, file_links=file_links), raw_html)
     if "data-footnote" in raw_html:
         raw_html = _rewrite_footnotes(raw_html, id_prefix)
     if "data-math-style=" in raw_html:
@@ -82,10 +87,17 @@ def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True, has_buttons:
     return _CODE.sub(partial(_finished_code if is_finished else _unfinished_code, has_buttons=has_buttons), raw_html)
 
 
-def _rewrite_images(raw_html: str) -> str:
+def _link(match: re.Match[str], *, file_links: FileLinks) -> str:
+    if _ABSOLUTE_ADDRESS.match(match[1]):
+        return f'<a href="{match[1]}" title="{match[1]}" target="_blank">'
+    return file_links.link(match[1])
+
+
+def _rewrite_images(raw_html: str, file_links: FileLinks) -> str:
     """Replace images by links to them, or by their description within a link; no image is loaded from elsewhere.
 
-    Images that only a machine of the model's could load are shown as their source text.
+    Graphs stand beside the code that drew them, so their images are left out of the text. Other images that only a
+    machine of the model's could load are shown as their source text.
     """
     is_in_link = False
 
@@ -95,12 +107,15 @@ def _rewrite_images(raw_html: str) -> str:
             is_in_link = match[0] == "<a "
             return match[0]
         address, description = match[1], match[2]
+        if file_links.is_graph(address):
+            return ""
         if not _WEB_ADDRESS.match(address):
             return f"![{description}]({address})"
         label = description or _("Image")
         return label if is_in_link else f'<a href="{address}">{label}</a>'
 
-    return _IMAGE_OR_LINK_TAG.sub(replacement, raw_html)
+    raw_html = _IMAGE_OR_LINK_TAG.sub(replacement, raw_html)
+    return raw_html.replace("<p></p>\n", "") if file_links.paths else raw_html
 
 
 def _rewrite_footnotes(raw_html: str, id_prefix: str) -> str:

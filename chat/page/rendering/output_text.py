@@ -1,8 +1,8 @@
 """Incremental rendering of the output of code, which grows while the code runs.
 
-Invariant: closed and tail HTML depend only on the output, not on the pieces in which it arrived. Joined, they are the
-HTML of the whole output. Later output can change only an escape code that is not complete, so this code is the tail and
-all text before it is closed, also a line without an end.
+A page shows what a terminal shows. Invariant: closed and tail HTML depend only on the output, not on the pieces in
+which it arrived. Joined, they are the HTML of the whole output. The tail holds the last lines, because a progress bar
+changes them often: a swap of the tail is small, however long the output before it is.
 """
 
 from __future__ import annotations
@@ -11,31 +11,59 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.stream import TextUpdate
-from chat.vocabulary.escape_codes import remove_escape_codes, split_open_code
+from chat.vocabulary.terminal_text import Terminal, has_controls
 
 EMPTY = SafeString("")
+TAIL_BREAKS = 2
+"""Line feeds in the tail."""
+TAIL_STEP_CHARS = 1_000
+"""The tail has at most twice as many characters."""
 
 
 class OutputStream:
     """A growing output; the cost of an update depends on the length of the new output, not of the whole output.
 
-    A blank output is shown by no element, so its closed HTML and its tail are empty.
+    Output that changes what a terminal shows already is rendered whole. The Python session sends none: its outputs are
+    what a terminal shows. A blank output is shown by no element, so its closed HTML and its tail are empty.
     """
 
     def __init__(self) -> None:
-        self._pending_texts: list[str] = []
-        self._open_code = ""
+        self._texts: list[str] = []
+        """The output as it was received, as of the last update."""
+        self._pending: list[str] = []
+        """Output since then."""
+        self._terminal: Terminal | None = None
+        """`None`: a terminal shows the output as it is."""
+        self._tail = ""
         self._closed_html: list[SafeString] = []
-        self._is_after_return = False
-        """Whether the closed text ends with a carriage return."""
+        self._closed_chars = 0
         self._has_visible_text = False
         """Whether the closed text is not blank."""
+        self._is_cut = False
+        """Whether output has been cut since the last update."""
+        self._is_terminal_cut = False
+        """Whether it had been written to a terminal."""
         self._is_blank = True
         """Whether the output was blank at the last update."""
 
     def append(self, delta: str) -> None:
         """Append to the end of the output."""
-        self._pending_texts.append(delta)
+        self._pending.append(delta)
+
+    def cut(self, chars: int) -> None:
+        """Keep only so many characters from the beginning."""
+        self._texts += self._pending
+        self._pending.clear()
+        excess = sum(map(len, self._texts)) - chars
+        while excess > 0:
+            last = self._texts.pop()
+            if len(last) > excess:
+                self._pending.append(last[: len(last) - excess])
+            excess -= len(last)
+        self._is_terminal_cut = self._terminal is not None
+        self._is_cut = True
+        closed_chars = chars - sum(map(len, self._pending))
+        self._tail = self._tail[: max(0, closed_chars - self._closed_chars)]
 
     def update(self) -> TextUpdate:
         """Render the appended output and return the change since the previous update.
@@ -43,43 +71,75 @@ class OutputStream:
         It is a reset as long as the output is blank, and when it no longer is, because the element does not exist yet.
         """
         was_blank = self._is_blank
-        closed, self._open_code = split_open_code("".join([self._open_code, *self._pending_texts]))
-        self._pending_texts.clear()
-        text = self._break_lines(remove_escape_codes(closed))
-        self._has_visible_text = self._has_visible_text or bool(text.strip())
-        self._is_blank = not (self._has_visible_text or self._open_code)
-        html = escape(text)
-        self._closed_html.append(html)
-        if was_blank or self._is_blank:
+        text = self._read_pending()
+        is_reset = text is None
+        if text is None:
+            self._has_visible_text, self._closed_chars = False, 0
+            self._closed_html.clear()
+            text = self._terminal.text if self._terminal else "".join(self._texts)
+        edge = _closed_length(text, self._closed_chars)
+        closed, self._tail = text[:edge], text[edge:]
+        self._closed_chars += edge
+        self._has_visible_text = self._has_visible_text or bool(closed.strip())
+        self._is_blank = not (self._has_visible_text or self._shown_tail.strip())
+        html = escape(closed)
+        if html:
+            self._closed_html.append(html)
+        if was_blank or self._is_blank or is_reset:
             return TextUpdate(True, *self.closed_and_tail)
-        return TextUpdate(False, html, self._tail_html)
+        return TextUpdate(False, html, escape(self._shown_tail))
+
+    def _read_pending(self) -> str | None:
+        """Return what follows the closed text; `None` if the closed text may have changed."""
+        new = "".join(self._pending)
+        self._pending.clear()
+        is_cut, self._is_cut = self._is_cut, False
+        self._texts.append(new)
+        if self._is_terminal_cut or (self._terminal is None and has_controls(new)):
+            self._terminal = Terminal()
+            self._terminal.write("".join(self._texts[:-1]))
+            is_stale, self._is_terminal_cut = self._is_terminal_cut or is_cut, False
+            appended = self._terminal.write(new)
+            return None if is_stale or appended is None else self._tail + appended
+        if self._terminal is not None:
+            appended = self._terminal.write(new)
+            return None if appended is None else self._tail + appended
+        text = self._tail + new
+        return None if is_cut and self._is_too_much_closed(text) else text
+
+    def _is_too_much_closed(self, text: str) -> bool:
+        """Return whether an output that was cut has a tail that begins in closed text. `text`: after that text."""
+        length = sum(map(len, self._texts))
+        if length < self._closed_chars + len(text):
+            return True
+        if not self._closed_chars or _end_of_steps(length) >= self._closed_chars:
+            return False
+        breaks, is_at_line = text.count("\n"), self._closed_html[-1].endswith("\n")
+        return breaks < TAIL_BREAKS or (breaks == TAIL_BREAKS and not is_at_line)
+
+    @property
+    def _shown_tail(self) -> str:
+        return self._tail + (self._terminal.open_code if self._terminal else "")
 
     @property
     def closed_and_tail(self) -> tuple[SafeString, SafeString]:
         """All closed HTML, and the HTML of the tail, as of the last update."""
         if self._is_blank:
             return EMPTY, EMPTY
-        return SafeString("".join(self._closed_html)), self._tail_html
-
-    @property
-    def _tail_html(self) -> SafeString:
-        return escape(_with_line_feeds(self._open_code))
-
-    def _break_lines(self, text: str) -> str:
-        """Return the next closed text with each line break as a line feed.
-
-        A parser of HTML reads line breaks in this way, but it would read two of them if a swap ends between a carriage
-        return and its line feed.
-        """
-        if not text:
-            return text
-        rest = text.removeprefix("\n") if self._is_after_return else text
-        self._is_after_return = text.endswith("\r")
-        return _with_line_feeds(rest)
+        return SafeString("".join(self._closed_html)), escape(self._shown_tail)
 
 
-def _with_line_feeds(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _closed_length(text: str, closed_chars: int) -> int:
+    """Return how much of the text after the closed text is closed, too."""
+    edge = len(text)
+    for _ in range(TAIL_BREAKS + 1):
+        edge = text.rfind("\n", 0, edge) if edge >= 0 else edge
+    return max(edge + 1, _end_of_steps(closed_chars + len(text)) - closed_chars, 0)
+
+
+def _end_of_steps(length: int) -> int:
+    """Return what is closed of a text of this length at least, because its lines may be long."""
+    return length - length % TAIL_STEP_CHARS - TAIL_STEP_CHARS
 
 
 def split_output(output: str) -> tuple[SafeString, SafeString]:

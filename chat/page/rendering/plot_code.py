@@ -9,8 +9,7 @@ import ast
 import re
 import threading
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeGuard
@@ -243,29 +242,35 @@ class _CaptionFinder:
         figure.texts.setdefault(name, text)
 
     def _text(self, node: ast.expr, depth: int = 0) -> str | None:
-        """Return the text of an expression, `…` for what is not known in an f-string, `None` for no text."""
+        """Return the text of an expression; `None` for what is no text, or is not known before the code runs."""
         match node:
             case ast.Constant(value=str(text)):
                 return text[: TEXT_LIMIT_CHARS * 2]
             case ast.Name(id=name):
                 return self._texts.get(name)
             case ast.JoinedStr(values=values):
-                return "".join(self._pieces(values))
+                return self._join(values)
             case ast.BinOp(left=left, op=ast.Add(), right=right) if depth < CHAIN_LIMIT:
                 first, second = self._text(left, depth + 1), self._text(right, depth + 1)
                 return None if first is None or second is None else (first + second)[: TEXT_LIMIT_CHARS * 2]
         return None
 
-    def _pieces(self, values: list[ast.expr]) -> Iterator[str]:
-        length = 0
+    def _join(self, values: list[ast.expr]) -> str | None:
+        """Return the text of an f-string if all its pieces are known: a part of a title would be a wrong one."""
+        text = ""
         for value in values:
             source = value.value if isinstance(value, ast.FormattedValue) else value
-            is_known = isinstance(source, ast.Name | ast.Constant)
-            piece = (self._text(source) if is_known and isinstance(source, ast.expr) else None) or "…"
-            length += len(piece)
-            yield piece
-            if length > TEXT_LIMIT_CHARS * 2:
-                return
+            piece = self._text(source) if isinstance(source, ast.Name | ast.Constant) else None
+            if piece is None or len(text) > TEXT_LIMIT_CHARS * 2:
+                return None
+            text += piece
+        return text
+
+
+def with_title(caption: Caption, title: str) -> Caption:
+    """Return a caption with the title that the drawn figure has; of a caption of another figure only this title."""
+    title = clean_text(title)
+    return replace(caption, title=title) if caption.title in ("", title) else Caption(title)
 
 
 def clean_text(text: str) -> str:

@@ -15,12 +15,15 @@ from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES
 from chat.page.rendering.tags import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
-_FOOTNOTE_LINK = re.compile(f"#{_ID}")
+_LINK_WITHIN = re.compile(
+    rf"#{_ID}|(?:/(?!\.)[\w.~%-]+)*/api/v1/conversations/[0-9a-f-]{{36}}/session/files(?:/(?!\.)[\w.~%-]+)+", re.ASCII
+)
+"""A footnote, or the download of a session's file, see `file_links`."""
 
 
-def _keep_footnote_link(url: str) -> str | None:
-    """Return an address that is not absolute if it is that of a footnote; `None` removes it."""
-    return url if _FOOTNOTE_LINK.fullmatch(url) else None
+def _keep_link_within(url: str) -> str | None:
+    """Return an address that is not absolute if it has one of the known forms; `None` removes it."""
+    return url if _LINK_WITHIN.fullmatch(url) else None
 
 
 _CLEANER = nh3.Cleaner(
@@ -63,7 +66,7 @@ _CLEANER = nh3.Cleaner(
         "span": {*TOKEN_CLASSES, "formula-block", "formula-wide", "muted", "table-actions", "visually-hidden"},
     },
     url_schemes={"http", "https", "mailto"},
-    url_relative=_keep_footnote_link,
+    url_relative=_keep_link_within,
     link_rel="noopener noreferrer nofollow",
 )
 

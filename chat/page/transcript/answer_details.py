@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from chat.models import Turn
+from chat.page.attachment_views import AttachmentView, ClearedOutputs
 from chat.page.message_views import AnswerDetails
 from chat.page.readers import Reader
 from chat.providers.catalogue.costs import count_searches, search_cost
 from chat.providers.reasons import clean_reason
-from chat.vocabulary.parts import Engine, ExecutableCode, Part
+from chat.vocabulary.demo_model import DEMO_MODEL
+from chat.vocabulary.parts import CodeExecutionResult, Engine, ExecutableCode, Part
 from chat.vocabulary.stream_events import Finish
 
 USAGE_WORDS = {
@@ -27,9 +29,8 @@ ENGINE_WORDS: Mapping[str, str] = {
     Engine.NATIVE: "in the sandbox of the model's service",
     Engine.SESSION: "in the Python session",
 }
-
-
-BOTH_ENGINES = f"{ENGINE_WORDS[Engine.NATIVE]}, and {ENGINE_WORDS[Engine.SESSION]}"
+IN_DEMO = "in the sandbox of the demo"
+IN_GOOGLE = "in Google's sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
         code_execution=turn.code_execution,
         duration_s=None if duration is None else round(duration, 1),
         # A live turn may move to another engine.
-        engine="" if turn.is_live else _engine_words(turn, parts),
+        engine="" if turn.is_live else _engine_words(turn, parts, reader),
         service=answered_by(turn).service if reader.sees_service else "",
         model_note=turn.model_note if reader.sees_service else "",
     )
@@ -105,6 +106,19 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
     )
 
 
+def cleared_outputs(
+    turn: Turn, parts: Iterable[Part], graphs: Sequence[AttachmentView], reader: Reader
+) -> ClearedOutputs | None:
+    """Return what the code of an answer has shown and cleared; `None` if it has cleared nothing."""
+    if turn.is_live or reader.embeds_files:
+        # A live answer tells it at its end. An exported page does not hold the bytes.
+        return None
+    results = [part for part in parts if isinstance(part, CodeExecutionResult)]
+    texts = tuple(text for result in results for text in result.cleared)
+    left_out = sum(result.cleared_left_out for result in results)
+    return ClearedOutputs(texts, tuple(graphs), left_out) if texts or graphs or left_out else None
+
+
 def _end_words(turn: Turn) -> str:
     """Return why an answer that is not complete ended, in the words of its provider. They may be imported ones."""
     if turn.is_live or (turn.finish in ("", Finish.STOP) and turn.status != Turn.Status.FAILED):
@@ -113,11 +127,26 @@ def _end_words(turn: Turn) -> str:
     return ": ".join(filter(None, words))
 
 
-def _engine_words(turn: Turn, parts: Iterable[Part]) -> str:
+def _engine_words(turn: Turn, parts: Iterable[Part], reader: Reader) -> str:
     """Return where code could run. A model that runs code at its service may have chosen the session too."""
+    words = place_words(turn, turn.engine, reader)
     if turn.engine == Engine.NATIVE and any(isinstance(part, ExecutableCode) and part.made_by for part in parts):
-        return BOTH_ENGINES
-    return ENGINE_WORDS.get(turn.engine, "")
+        return f"{words}, and {ENGINE_WORDS[Engine.SESSION]}"
+    return words
+
+
+def code_place(turn: Turn, part: Part, reader: Reader) -> str:
+    """Return where the code of a part runs; empty for other parts."""
+    return place_words(turn, part.engine, reader) if isinstance(part, ExecutableCode) else ""
+
+
+def place_words(turn: Turn, engine: str, reader: Reader) -> str:
+    """Return where code of this engine runs, as far as the reader may know it; empty for no engine."""
+    if engine != Engine.NATIVE:
+        return ENGINE_WORDS.get(engine, "")
+    if turn.model == DEMO_MODEL:
+        return IN_DEMO
+    return IN_GOOGLE if reader.sees_service and turn.provider == "gemini" else ENGINE_WORDS[Engine.NATIVE]
 
 
 def _searches(turn: Turn) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from chat.messages.records import MessageRecord, records_by_id
-from chat.models import ConversationQuerySet, MessageAttachment
+from chat.models import CLEARED_INDEX, ConversationQuerySet, MessageAttachment
 from chat.page.attachment_views import AttachmentView
 from chat.page.readers import OWNER
 from chat.page.transcript.graph_captions import with_captions
@@ -51,6 +51,7 @@ def gallery_page(
         attachment__width__isnull=False,
         message__conversation__in=conversations.order_by(),
         message__is_shown=True,
+        index__lt=CLEARED_INDEX,
     )
     if before is not None:
         rows = rows.filter(_is_older(before))

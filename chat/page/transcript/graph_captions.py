@@ -1,4 +1,4 @@
-"""Gives each graph of an answer the caption that the code before it contains."""
+"""Gives each graph of an answer its caption: the title that the figure had, and what the code before it contains."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from chat.messages.answer import Answer
 from chat.page.attachment_views import AttachmentView
 from chat.page.fragments import part_element_id
-from chat.page.rendering.plot_code import NO_CAPTION, caption_of
-from chat.vocabulary.parts import ExecutableCode, Part
+from chat.page.rendering.plot_code import NO_CAPTION, caption_of, with_title
+from chat.vocabulary.parts import ExecutableCode, InlineData, Part
 
 
 @dataclass(slots=True)
@@ -30,12 +30,16 @@ class GraphCaptions:
     def __init__(self, message_id: uuid.UUID) -> None:
         self._message_id = message_id
         self._blocks: list[_Block] = []
+        self._titles: dict[int, str] = {}
+        """What the kernel told of figures, by the indexes of their parts."""
 
     def add_part(self, index: int, part: Part) -> None:
         """Add the next part."""
         if isinstance(part, ExecutableCode):
             self.remove_parts(index)
             self._blocks.append(_Block(index, part))
+        elif isinstance(part, InlineData) and part.title is not None:
+            self._titles[index] = part.title
 
     def append_text(self, index: int, text: str) -> None:
         """Append text to a part."""
@@ -47,6 +51,7 @@ class GraphCaptions:
         """Remove all parts but the first `kept` ones, and the graphs after them."""
         while self._blocks and self._blocks[-1].index >= kept:
             self._blocks.pop()
+        self._titles = {index: title for index, title in self._titles.items() if index < kept}
         if self._blocks:
             self._blocks[-1].graphs = [index for index in self._blocks[-1].graphs if index < kept]
 
@@ -62,6 +67,8 @@ class GraphCaptions:
             return view
         block = self._blocks[-1]
         caption = caption_of(block.part.code, len(block.graphs)) if block.part.is_python else NO_CAPTION
+        if part_index in self._titles:
+            caption = with_title(caption, self._titles[part_index])
         block.graphs.append(part_index)
         return replace(view, caption=caption, code_id=part_element_id(self._message_id, block.index))
 

@@ -16,6 +16,7 @@ from chat.page.fragments import text_options
 from chat.page.readers import GroupPlace, Reader
 from chat.page.rendering.documents import DOCUMENT_LIMIT_CHARS
 from chat.page.rendering.stream import render_group, split_documents
+from chat.page.transcript.answer_files import AnswerFiles
 from chat.vocabulary.parts import Text, Thought
 
 
@@ -37,7 +38,8 @@ def group_at(record: MessageRecord, place: GroupPlace, reader: Reader) -> SafeSt
     """Return the element of a group of a message that its pages may have left out; `None` if there is no such group."""
     for run in _long_texts(record):
         if run.start == place.part:
-            options = text_options(place.message_id, place.part, reader)
+            files = AnswerFiles(record.message.conversation_id, reader, record.parts).before(run.start)
+            options = text_options(place.message_id, place.part, reader, files)
             return render_group(run.part.long_text, place.number, options)
     return None
 

@@ -69,5 +69,6 @@ def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:
     added = set(later.values_list("message_id", "index"))
     for record in records.values():
         record.attachments = [one for one in record.attachments if (record.message.pk, one.index) not in added]
+        record.cleared = [one for one in record.cleared if (record.message.pk, one.index) not in added]
     # A message is missing if the conversation has just been deleted.
     return [records[pk] for pk in ids if pk in records]

@@ -27,7 +27,8 @@ from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView,
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
-from chat.page.transcript.answer_details import answer_details
+from chat.page.transcript.answer_details import answer_details, cleared_outputs, code_place
+from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
@@ -48,6 +49,8 @@ class ShownAnswer:
     turn: Turn
     parts: Sequence[Part]
     attachments: ShownAttachments
+    cleared: Sequence[AttachmentView]
+    """Graphs that code has shown and cleared."""
     retry_notice: str
     left_out: int
     approval: Approval | None
@@ -74,6 +77,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
         record.turn,
         record.parts,
         shown,
+        cleared=[attachment_view(placed.attachment, placed.index, reader) for placed in record.cleared],
         retry_notice=record.retry_notice,
         left_out=record.left_out,
         approval=record.approval,
@@ -130,6 +134,7 @@ def answer_view(
         turn,
         answer.parts,
         shown,
+        cleared=[new_attachment_view(attachment) for attachment in answer.cleared.graphs],
         retry_notice=answer.retry_notice,
         left_out=answer.messages_left_out,
         approval=awaited_approval(answer),
@@ -173,6 +178,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
+        cleared=cleared_outputs(turn, parts, answer.cleared, reader),
         rating=answer.rating,
     )
 
@@ -183,6 +189,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
     results, earlier, hidden = CodeResults(parts), earlier_results(parts), CallsAsCode(parts).hidden
     # The code of a live answer may still get a result.
     without_result = set() if answer.turn.is_live else codes_without_result(parts)
+    files = AnswerFiles(answer.message.conversation_id, reader, parts)
     views = []
     for run in part_runs(parts, shown):
         check_reader()
@@ -193,6 +200,8 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
             is_without_result=start in without_result,
             is_earlier_result=start in earlier,
             is_hidden=start in hidden,
+            file_links=files.before(start),
+            place=code_place(answer.turn, part, reader),
         )
         rendered, attachments = answer.texts.get(start), shown.get(run.last, ())
         view = part_view(message_id, start, part, attachments, reader=reader, rendered=rendered, context=context)

@@ -13,10 +13,10 @@ import secrets
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
 from typing import Protocol
 
-from chat.python.kernels.in_kernel.file_names import shown_name
+from chat.python.kernels.in_kernel.file_names import shown_path
 from chat.python.kernels.kernel_program import ProgramFailed
 from chat.python.kernels.outputs import clean_text
-from chat.vocabulary.file_labels import file_labels
+from chat.vocabulary.file_labels import file_labels, is_file_path
 
 FILE_LIMIT_BYTES = 192 * 1024 * 1024
 """The largest file that is sent to a kernel. A kernel in the sandbox has less room, and says so."""
@@ -72,8 +72,8 @@ async def write_file(
 
 async def read_file(run_program: RunProgram, name: str) -> AsyncGenerator[bytes, None]:
     """Read a file of the working directory up to the size that it has at first; see `KernelClient.read_file`."""
-    if file_labels([name]) != [name]:
-        raise FileNotFoundError(f"There is no file {shown_name(name)} in the Python session.")
+    if not is_file_path(name):
+        raise FileNotFoundError(f"There is no file {shown_path(name)} in the Python session.")
     offset = 0
     first: Mapping[str, object] = {}
     while not first or offset < _natural(first.get("size")):

@@ -23,7 +23,7 @@ from chat.python.kernels.kernel_contents import ANSWER_LIMIT_CHARS, KernelConten
 from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
 from chat.python.kernels.kernel_websocket import KernelWebSocket
 from chat.python.kernels.limit_sentences import limit_of, limit_sentence
-from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, merge_adjacent_text
+from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, Redrawn, merge_adjacent_text
 from chat.python.kernels.pending_execution import PendingExecution
 from chat.python.kernels.request_runner import End, RequestRunner
 from chat.python.kernels.table_reading import ANSWER_LIMIT_CHARS as READING_LIMIT_CHARS
@@ -114,7 +114,7 @@ class KernelClient:
         code: str,
         *,
         limit_s: float = 60.0,
-        on_output: Callable[[Output], None] | None = None,
+        on_output: Callable[[Output | Redrawn], None] | None = None,
         is_silent: bool = False,
     ) -> Execution:
         """Run one cell to its end; a second call waits for the first. Never raises for what the code does.

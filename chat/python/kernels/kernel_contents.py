@@ -20,7 +20,7 @@ from chat.python.kernels.in_kernel.variables import (
 )
 from chat.python.kernels.kernel_program import natural_number
 from chat.python.kernels.outputs import clean_text
-from chat.vocabulary.file_labels import file_labels
+from chat.vocabulary.file_labels import is_file_path
 
 ANSWER_LIMIT_CHARS = 8 * LIST_LIMIT_CHARS
 """A longer answer is refused."""
@@ -50,10 +50,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class KernelFile:
-    """A regular file in the working directory of a kernel."""
+    """A regular file in the working directory of a kernel, or in a folder there."""
 
     name: str
-    """A label, see `file_labels`. Files of other names are not listed."""
+    """A path, see `is_file_path`. Files of other names are not listed."""
     size_bytes: int
     modified_at: datetime
 
@@ -115,7 +115,7 @@ def _parse_variable(item: Mapping[str, object]) -> Variable | None:
 
 def _parse_file(item: Mapping[str, object]) -> KernelFile | None:
     name, size_bytes, modified_at = item.get("name"), _number(item.get("size_bytes")), item.get("modified_at")
-    if not isinstance(name, str) or file_labels([name]) != [name] or size_bytes is None:
+    if not isinstance(name, str) or not is_file_path(name) or size_bytes is None:
         return None
     if not isinstance(modified_at, int | float) or not 0 <= modified_at < _TIME_LIMIT:
         modified_at = 0

@@ -8,51 +8,50 @@ Source of the message shapes: https://jupyter-client.readthedocs.io/en/stable/me
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, clean_text
-from chat.python.kernels.tracebacks import shorten_traceback
-from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, TRACEBACK, bound_bundle
-
-TEXT_LIMIT_BYTES = 1_000_000
-"""Text that is stored of one cell, in UTF-8."""
-IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
-"""The largest image that is stored."""
-IMAGES_LIMIT_BYTES = 4 * IMAGE_LIMIT_BYTES
-"""All images together that are stored of one cell."""
-IMAGES_LIMIT_COUNT = 32
-"""Number of images that are stored of one cell."""
-DISPLAYS_LIMIT_BYTES = 4 * BUNDLE_LIMIT_BYTES
-"""All MIME bundles together that are stored of one cell."""
-DISPLAYS_LIMIT_COUNT = 256
-"""Number of MIME bundles that are stored of one cell."""
-FLOOD_LIMIT_BYTES = 16 * TEXT_LIMIT_BYTES
-"""Received bytes without room, and text, after which the cell is stopped; it exceeds TEXT_LIMIT_BYTES so that later
-graphs still arrive."""
-FLOOD_LIMIT_MESSAGES = 100_000
-"""Received messages after which the cell is stopped: each one is an object in memory, however short its text is."""
+from chat.python.kernels.display_files import RASTER_TYPES, first_image, take_files
+from chat.python.kernels.message_fields import display_id, error_outputs, graph_title
+from chat.python.kernels.output_limits import (
+    DISPLAYS_LIMIT_BYTES,
+    DISPLAYS_LIMIT_COUNT,
+    FLOOD_LIMIT_BYTES,
+    FLOOD_LIMIT_MESSAGES,
+    IMAGE_LIMIT_BYTES,
+    IMAGES_LIMIT_BYTES,
+    IMAGES_LIMIT_COUNT,
+    RECEIVED_DISPLAYS_LIMIT_BYTES,
+    RECEIVED_IMAGES_LIMIT_BYTES,
+    TEXT_LIMIT_BYTES,
+)
+from chat.python.kernels.outputs import DisplayOutput, FileOutput, ImageOutput, Output, Redrawn, clean_text
+from chat.python.kernels.shown_outputs import ShownOutputs, Slot
+from chat.vocabulary.display_bundles import bound_bundle
+from chat.vocabulary.display_text import informative_text
+from chat.vocabulary.sanitize import sanitize_text
 
 _RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
 """What Jupyter's servers write to stderr when they begin to drop a kernel's output: advice for operators follows."""
 _OUTPUT_CUT = "[output cut: the server drops output that comes this fast]\n"
-_IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
-    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. They become outputs
-    only if the cell displayed no image, because a graph that is both saved and displayed is one graph.
+    Text is what a terminal shows of it (`vocabulary.terminal_text`). The cell may clear its outputs, and change those
+    that have a `display_id`. Limits of texts, displays and images are those of what is shown.
+
+    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel names
+    only those whose figure the cell has not displayed.
     """
 
     def __init__(self) -> None:
         """Start reading a new cell."""
-        self.outputs: list[Output] = []
         self.is_truncated = False
         self.has_error = False
+        self._shown = ShownOutputs()
         self._text_bytes = 0
         self._image_bytes = 0
         self._images: set[bytes] = set()
@@ -62,99 +61,173 @@ class OutputReader:
         self._display_count = 0
         self._received_bytes = 0
         self._received_messages = 0
+        self._received_display_bytes = 0
+        self._received_image_bytes = 0
+        self._clears_next = False
+        """Whether the next output takes the place of all others."""
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What the cell shows now, in order."""
+        return self._shown.outputs()
 
     @property
     def is_flooded(self) -> bool:
         """Whether the cell wrote so much that it should be stopped."""
-        return self._received_bytes > FLOOD_LIMIT_BYTES or self._received_messages > FLOOD_LIMIT_MESSAGES
+        return (
+            self._received_bytes > FLOOD_LIMIT_BYTES
+            or self._received_messages > FLOOD_LIMIT_MESSAGES
+            or self._received_display_bytes > RECEIVED_DISPLAYS_LIMIT_BYTES
+        )
 
-    def receive(self, kind: str, content: Mapping[str, object], *, is_from_server: bool = False) -> list[Output]:
+    def receive(
+        self, kind: str, content: Mapping[str, object], *, is_from_server: bool = False
+    ) -> list[Output | Redrawn]:
         """Return the outputs that one iopub message adds; an empty list if the message is not an output.
 
-        `is_from_server` means that the Jupyter server wrote the message. It writes text only when it drops output.
+        If the message changes earlier outputs, the only item is a `Redrawn`. `is_from_server` means that the Jupyter
+        server wrote the message. It writes text only when it drops output.
         """
         self._received_messages += 1
         match kind:
             case "stream":
                 stream: Literal["stdout", "stderr"] = "stderr" if content.get("name") == "stderr" else "stdout"
-                text = clean_text(content.get("text"))
+                text = content.get("text")
+                text = sanitize_text(text) if isinstance(text, str) else ""
                 if is_from_server:
                     self.is_truncated = True
                     text = _OUTPUT_CUT if text.startswith(_RATE_NOTICES) else text
-                return self._add_text(stream, text)
+                if text:
+                    self._clear_if_awaited()
+                return self._changes(self._add_text(stream, text))
             case "display_data" | "execute_result":
-                return self._add_display(content)
+                self._clear_if_awaited()
+                return self._changes(self._add_identified(content))
+            case "update_display_data":
+                return self._changes(self._update(content))
+            case "clear_output":
+                if content.get("wait") is True:
+                    self._clears_next = True
+                else:
+                    self._clear()
+                return self._changes([])
             case "error":
-                return self._add_error(content)
+                self._clear_if_awaited()
+                return self._changes(self._add_error(content))
         return []
 
-    def leave_out(self, size_bytes: int) -> list[Output]:
+    def leave_out(self, size_bytes: int) -> list[Output | Redrawn]:
         """Return the notice about a message that was dropped unread."""
         self._received_messages += 1
         self._received_bytes += size_bytes
         self.is_truncated = True
-        return self._add_text("stderr", f"[output left out: {size_bytes:,} bytes in one piece cannot be read]\n")
+        notice = f"[output left out: {size_bytes:,} bytes in one piece cannot be read]\n"
+        return self._changes(self._add_text("stderr", notice))
 
-    def finish(self) -> list[Output]:
+    def finish(self) -> list[Output | Redrawn]:
         """Return the outputs that are known only at the cell's end."""
-        saved_images = [] if self._images else self._saved_images
-        self._saved_images = []
-        return [output for image in saved_images for output in self._add_image(image)]
+        ends: list[Output] = [*self._shown.end_text()]
+        saved_images, self._saved_images = self._saved_images, []
+        return self._changes(ends + [output for image in saved_images for output in self._add_file(image)])
 
     def add(self, output: Output) -> list[Output]:
         """Add an output without applying limits, such as a notice or the reason why the cell was stopped."""
-        self.outputs.append(output)
-        return [output]
+        return self._shown.add(output)
+
+    def _changes(self, added: Sequence[Output]) -> list[Output | Redrawn]:
+        """Return what the caller is told: the outputs that were added, or that earlier ones have changed."""
+        return [redrawn] if (redrawn := self._shown.take_redrawn()) else [*added]
+
+    def _clear_if_awaited(self) -> None:
+        if self._clears_next:
+            self._clear()
+
+    def _clear(self) -> None:
+        """Clear what the cell shows."""
+        self._clears_next = False
+        self._shown.clear()
+        self._images.clear()
+        self._text_bytes = self._image_bytes = self._display_bytes = self._display_count = 0
+
+    def _add_identified(self, content: Mapping[str, object]) -> list[Output]:
+        """Add a display. One with an id is an output of its own, which `_update` finds."""
+        own_id = display_id(content)
+        return self._fill(self._shown.open_slot(own_id), content) if own_id else self._add_display(content)
+
+    def _update(self, content: Mapping[str, object]) -> list[Output]:
+        """Show another form of all displays of an id. An id that is not shown is ignored, as in Jupyter."""
+        slots = self._shown.slots_of(display_id(content))
+        for slot in slots:
+            self._images -= slot.images
+            self._image_bytes -= slot.image_bytes
+            self._display_bytes -= slot.display_bytes
+            self._display_count -= slot.display_count
+            self._shown.empty_slot(slot)
+        for slot in slots[:1]:
+            self._fill(slot, content)
+        for slot in slots[1:]:
+            # Several displays of an id are counted once: they show the same.
+            slot.outputs[:] = slots[0].outputs
+        return []
+
+    def _fill(self, slot: Slot, content: Mapping[str, object]) -> list[Output]:
+        before = self._image_bytes, self._display_bytes, self._display_count
+        with self._shown.filling(slot):
+            added = self._add_display(content, is_own=True)
+        slot.image_bytes = self._image_bytes - before[0]
+        slot.display_bytes = self._display_bytes - before[1]
+        slot.display_count = self._display_count - before[2]
+        return added
 
     def _add_text(self, stream: Literal["stdout", "stderr"], text: str) -> list[Output]:
         encoded = text.encode()
         self._received_bytes += len(encoded)
+        if text and self._text_bytes + len(encoded) > TEXT_LIMIT_BYTES and self._text_bytes <= TEXT_LIMIT_BYTES:
+            # Only what is shown counts, and most of it may have been overwritten.
+            self._text_bytes = self._shown.count_text_bytes(self._text_bytes)
         remaining_bytes = TEXT_LIMIT_BYTES - self._text_bytes
         if not text or remaining_bytes < 0:
             return []
         if len(encoded) <= remaining_bytes:
             self._text_bytes += len(encoded)
-            return self.add(TextOutput(stream, text))
+            return self._shown.write(stream, text)
         self._text_bytes = TEXT_LIMIT_BYTES + 1
         self.is_truncated = True
         start = encoded[:remaining_bytes].decode(errors="ignore")
-        return self.add(TextOutput(stream, f"{start}\n[output cut: more than 1 MB]\n"))
+        return self._shown.write(stream, f"{start}\n[output cut: more than 1 MB]\n")
 
     def _add_error(self, content: Mapping[str, object]) -> list[Output]:
         # A cell raises at most one exception; further error messages are forged.
         if self.has_error:
             return []
         self.has_error = True
-        lines = content.get("traceback")
-        texts = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
-        traceback = clean_text("\n".join(texts))
-        name, value = clean_text(content.get("ename"))[:200], clean_text(content.get("evalue"))
-        limit_chars = TEXT_LIMIT_BYTES // 10
-        if len(traceback) > 2 * limit_chars or len(value) > limit_chars:
-            self.is_truncated = True
-            traceback, value = f"{traceback[:limit_chars]}\n{traceback[-limit_chars:]}", value[:limit_chars]
-        short = shorten_traceback(traceback, name)
-        # The error itself comes last.
-        added = self.add(DisplayOutput({TRACEBACK: short.whole})) if short.whole else []
-        return added + self.add(ErrorOutput(name, value, short.text))
+        outputs, is_cut = error_outputs(content)
+        self.is_truncated = self.is_truncated or is_cut
+        return [added for output in outputs for added in self.add(output)]
 
-    def _add_display(self, content: Mapping[str, object]) -> list[Output]:
+    def _add_display(self, content: Mapping[str, object], *, is_own: bool = False) -> list[Output]:
+        """Add a display. `is_own`: plain text is no text of a stream, because it may change."""
         data, metadata = content.get("data"), content.get("metadata")
         if not isinstance(data, dict):
             return []
-        image = _first_image(data)
+        image = first_image(data)
+        if image is not None and isinstance(metadata, dict):
+            image = replace(image, title=graph_title(metadata))
         if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:
             self._hold_back(image)
             return []
-        images = [] if image is None else [image]
-        forms = {mime_type: form for mime_type, form in data.items() if mime_type not in _IMAGE_SIGNATURES}
-        if forms.keys() <= {"text/plain"}:
+        forms, files = take_files({name: form for name, form in data.items() if name not in RASTER_TYPES})
+        if image is not None:
+            files.insert(0, image)
+        if is_own and image is None and forms.keys() == {"text/plain"}:
+            added = self._add_bundle(forms)
+        elif forms.keys() <= {"text/plain"}:
             # The plain text of an image only names its class.
             text = "" if image else clean_text(forms.get("text/plain"))
             added = self._add_text("stdout", f"{text}\n") if text else []
         else:
             added = self._add_bundle(forms)
-        return added + [output for image in images for output in self._add_image(image)]
+        return added + [output for file in files for output in self._add_file(file)]
 
     def _hold_back(self, image: ImageOutput) -> None:
         # The first image above the limit is held back too, so that `finish` adds the notice about it.
@@ -167,45 +240,40 @@ class OutputReader:
             forms = {**forms, "text/plain": clean_text(forms["text/plain"])}
         bundle, size_bytes = bound_bundle(forms)
         self._display_count += 1
+        self._received_display_bytes += size_bytes
         has_room = (
             self._display_bytes + size_bytes <= DISPLAYS_LIMIT_BYTES and self._display_count <= DISPLAYS_LIMIT_COUNT
         )
-        if len(bundle) < len(forms) or not has_room:
+        is_cut = len(bundle) < len(forms)
+        if is_cut or not has_room:
             self.is_truncated = True
         if not bundle or not has_room:
             self._received_bytes += size_bytes
             return self._add_text("stderr", "[display left out: it is too large for this cell]\n")
         self._display_bytes += size_bytes
-        return self.add(DisplayOutput(bundle))
+        added = self.add(DisplayOutput(bundle))
+        if is_cut and not informative_text(bundle):
+            types = ", ".join(sorted(map(str, forms.keys() - bundle.keys())))[:200]
+            added += self._add_text("stderr", f"[{clean_text(types)} of this display left out: it is too large]\n")
+        return added
 
-    def _add_image(self, image: ImageOutput) -> list[Output]:
+    def _add_file(self, file: ImageOutput | FileOutput) -> list[Output]:
         # `savefig` to a file and to a buffer, or `show` twice, give the same bytes and count as one graph.
-        if image.data in self._images:
+        if file.data in self._images:
             return []
+        size_bytes = len(file.data)
         is_too_large = (
-            len(image.data) > IMAGE_LIMIT_BYTES
-            or self._image_bytes + len(image.data) > IMAGES_LIMIT_BYTES
+            size_bytes > IMAGE_LIMIT_BYTES
+            or self._image_bytes + size_bytes > IMAGES_LIMIT_BYTES
             or len(self._images) >= IMAGES_LIMIT_COUNT
+            or self._received_image_bytes > RECEIVED_IMAGES_LIMIT_BYTES
         )
         if is_too_large:
             self.is_truncated = True
-            self._received_bytes += len(image.data)
-            return self._add_text("stderr", f"[image left out: {len(image.data):,} bytes are too many for this cell]\n")
-        self._images.add(image.data)
-        self._image_bytes += len(image.data)
-        return self.add(image)
-
-
-def _first_image(data: Mapping[str, object]) -> ImageOutput | None:
-    """Return the first valid image of a bundle; its other images would show the same."""
-    encoded_images = ((mime_type, data.get(mime_type)) for mime_type in _IMAGE_SIGNATURES)
-    images = (_decode_image(mime_type, text) for mime_type, text in encoded_images if isinstance(text, str))
-    return next((image for image in images if image is not None), None)
-
-
-def _decode_image(mime_type: str, encoded: str) -> ImageOutput | None:
-    try:
-        data = base64.b64decode(encoded)
-    except (binascii.Error, ValueError):
-        return None
-    return ImageOutput(mime_type, data) if data.startswith(_IMAGE_SIGNATURES[mime_type]) else None
+            self._received_bytes += size_bytes
+            what = "image" if isinstance(file, ImageOutput) else "file"
+            return self._add_text("stderr", f"[{what} left out: {size_bytes:,} bytes are too many for this cell]\n")
+        self._images.add(file.data)
+        self._image_bytes += size_bytes
+        self._received_image_bytes += size_bytes
+        return self.add(file)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from chat.vocabulary.display_bundles import Bundle, plain_text
+from chat.vocabulary.display_bundles import Bundle
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.escape_codes import remove_escape_codes
 from chat.vocabulary.sanitize import sanitize_text
 
@@ -49,7 +50,18 @@ class ImageOutput:
     """An image that the code displayed or saved, usually a graph."""
 
     mime_type: str
-    """`image/png` or `image/jpeg`."""
+    """One of `display_files.RASTER_TYPES`."""
+    data: bytes
+    title: str | None = None
+    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutput:
+    """A sound or a video that the code displayed. Pages offer it as a file."""
+
+    mime_type: str
+    """As the code named it."""
     data: bytes
 
 
@@ -57,14 +69,27 @@ class ImageOutput:
 class DisplayOutput:
     """An object that the code displayed in a richer form than plain text, such as a table or a formula.
 
-    An image among its forms is an `ImageOutput` of its own, which follows directly.
+    An image among its forms is an `ImageOutput` of its own, which follows directly, and so are images, sounds and
+    videos in its HTML (see `display_files`).
     """
 
     bundle: Bundle
     """JSON by MIME type. It was written by untrusted code: never put its HTML or SVG into a page as it is."""
 
 
-Output: TypeAlias = TextOutput | ErrorOutput | ImageOutput | DisplayOutput
+Output: TypeAlias = TextOutput | ErrorOutput | ImageOutput | FileOutput | DisplayOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Redrawn:
+    """The code has changed what it showed before: all outputs of its cell are other ones now."""
+
+    read: Callable[[], Sequence[Output]]
+    """Returns the outputs as they are when it is called: many changes are read once."""
+    cleared: tuple[str, ...] = ()
+    """Texts that were shown and are cleared now, not what a cursor overwrote."""
+    left_out: int = 0
+    """How many such texts are not kept, because there are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +110,7 @@ class Execution:
 
 
 def join_text(outputs: Iterable[Output]) -> str:
-    """Return stdout, stderr, tracebacks and the plain text of displays in their order, as one text.
+    """Return stdout, stderr, tracebacks and the text of displays in their order, as one text.
 
     The field `output` of Gemini's API has the same form.
     """
@@ -98,7 +123,7 @@ def join_text(outputs: Iterable[Output]) -> str:
             text += "\n" if text and not text.endswith("\n") else ""
             text += (output.traceback or f"{output.name}: {output.value}").rstrip("\n") + "\n"
         elif isinstance(output, DisplayOutput):
-            text += plain_text(output.bundle)
+            text += display_text(output.bundle)
     return text
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from chat.python.kernels.channel_messages import Message
 from chat.python.kernels.output_reader import OutputReader
-from chat.python.kernels.outputs import Output
+from chat.python.kernels.outputs import Output, Redrawn
 
 REPLY_CHANNELS = frozenset({"shell", "control"})
 
@@ -22,7 +22,7 @@ def _create_future() -> asyncio.Future[None]:
 class PendingExecution:
     """One request; its messages are passed to `receive`."""
 
-    on_output: Callable[[Output], None] | None = None
+    on_output: Callable[[Output | Redrawn], None] | None = None
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     reader: OutputReader = field(default_factory=OutputReader)
     is_interrupted: bool = False
@@ -72,7 +72,7 @@ class PendingExecution:
         self.report(self.reader.leave_out(size_bytes))
         self._check_flood()
 
-    def report(self, outputs: Sequence[Output]) -> None:
+    def report(self, outputs: Sequence[Output | Redrawn]) -> None:
         """Pass outputs to the caller's callback."""
         if self.on_output is None or self.error is not None:
             return

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 NOBODY = 65534
 MIB = 1024 * 1024
 WORKING_DIRECTORY_BYTES = 256 * MIB
-"""Size limit of the working directory `/box`, which is held in memory."""
+"""Size limit of the working directory `/box`, which is held in memory. Code of models also calls it `/mnt/data`."""
 ENVIRONMENT = {
     # pyarrow's own allocator reserves 1 GiB of address space, which `bootstrap` limits. pandas uses it for each text.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -201,7 +201,18 @@ def _sandbox_arguments(directory: Path, interpreter: Interpreter) -> list[str]:
         *("--size", str(64 * MIB), "--tmpfs", "/tmp", *_host_arguments(interpreter)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(16 * MIB), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
-        *("--size", str(WORKING_DIRECTORY_BYTES), "--tmpfs", "/box", "--bind", str(directory), "/rt"),
+        *(
+            "--size",
+            str(WORKING_DIRECTORY_BYTES),
+            "--tmpfs",
+            "/box",
+            "--symlink",
+            "/box",
+            "/mnt/data",
+            "--bind",
+            str(directory),
+            "/rt",
+        ),
     ]
 
 

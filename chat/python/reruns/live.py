@@ -28,6 +28,7 @@ from chat.python.reruns import rows
 from chat.python.reruns.verdicts import Comparison
 from chat.python.tool_set.code_run import CodeRun
 from chat.vocabulary.sanitize import sanitize_text
+from chat.vocabulary.stream_events import OutputsRedrawn
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +101,12 @@ class LiveRerun:
         try:
             async with aclosing(run.parts()) as lists:
                 async for parts in lists:
-                    self._output = (self._output + sanitize_text(shown_text(parts)))[-SHOWN_CHARS:]
+                    for part in parts:
+                        # Outputs that have changed take the place of what was shown.
+                        if isinstance(part, OutputsRedrawn):
+                            self._output = sanitize_text(shown_text(part.parts))[-SHOWN_CHARS:]
+                        else:
+                            self._output = (self._output + sanitize_text(shown_text([part])))[-SHOWN_CHARS:]
         finally:
             frames.cancel()
             await asyncio.wait({frames})

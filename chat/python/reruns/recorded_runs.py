@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chat.vocabulary.display_bundles import plain_text
+from attachments.images import is_image_type
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
@@ -46,10 +47,10 @@ def recorded_run(parts: Sequence[Part], index: int) -> RecordedRun | None:
                 outcome = result.outcome or outcome
                 text += result.output or ""
                 printed += [image.attachment for image in result.images]
-            case InlineData():
+            case InlineData() if is_image_type(result.mime_type):
                 images.append(number)
             case Display():
-                text += plain_text(result.bundle)
+                text += display_text(result.bundle)
     return RecordedRun(part.code, outcome, text, tuple(images), tuple(printed))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from django.conf import settings
 
 from chat.models import Message
-from chat.python.kernels.outputs import Execution, Output
+from chat.python.kernels.outputs import Execution, Output, Redrawn
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.kernel_time import check_kernel_time
 from chat.python.sessions.run import run_in_held_kernel
@@ -22,7 +22,7 @@ async def run_blocks(
     codes: Sequence[str],
     *,
     is_restarted: bool,
-    on_output: Callable[[Output], None],
+    on_output: Callable[[Output | Redrawn], None],
     on_note: Callable[[str], None],
 ) -> Execution:
     """Run each block to its end, also after one that fails; return what the last one gave.
@@ -56,12 +56,12 @@ async def run_blocks(
 
 
 async def _run_block(
-    held: LeasedKernel, code: str, on_output: Callable[[Output], None], on_note: Callable[[str], None]
+    held: LeasedKernel, code: str, on_output: Callable[[Output | Redrawn], None], on_note: Callable[[str], None]
 ) -> Execution:
     limit_s: float = settings.KERNEL_CELL_LIMIT_S
     result = await run_in_held_kernel(held, code, limit_s=limit_s, on_output=on_output, on_note=on_note)
     return result.execution
 
 
-def _ignore(output: Output) -> None:
+def _ignore(output: Output | Redrawn) -> None:
     """Do nothing: nobody asks what an earlier block gives."""

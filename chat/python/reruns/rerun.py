@@ -25,7 +25,7 @@ from chat.python.sessions.branch import replay_codes
 from chat.python.sessions.errors import KernelTimeUsedUp, SessionUnavailable
 from chat.python.sessions.outcomes import OUTCOMES
 from chat.python.tool_set.code_run import CodeRun
-from chat.python.tool_set.outputs import OutputParts
+from chat.python.tool_set.outputs import OutputParts, joined_parts
 from chat.vocabulary.code_outcomes import UNFINISHED
 from chat.vocabulary.data_uris import extract_images
 from chat.vocabulary.parts import ExecutableCode
@@ -33,6 +33,7 @@ from chat.vocabulary.parts import ExecutableCode
 NO_CODE = "This part holds no Python code."
 NOT_SHOWN = "This answer is not shown now. Switch to its version first."
 IS_LIVE = "An answer is still being written here. Stop it, or wait until it is done."
+NOTHING_RAN = "There is no Python code here that can be run again."
 NO_RESULT = "This code has no result to compare with: it was stopped."
 NO_GRAPH = "A graph of this code could not be read from storage just now. Try again soon."
 TOO_MANY_IMAGES = "This code gave too many images to compare them with new ones."
@@ -75,6 +76,24 @@ async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison
     block = await database_sync_to_async(_load, thread_sensitive=False)(message.pk, index)
     live = LiveRerun(message, index, block.language)
     return await asyncio.shield(live.launch(_run(live, block, from_start=from_start)))
+
+
+async def run_everything(conversation_id: uuid.UUID) -> Comparison:
+    """Restart the session, and run all code of the shown version again. The verdict is that of the last block.
+
+    Code that was stopped, or ran out of time, is left out. Raises RerunRefused and KernelTimeUsedUp.
+    """
+    last = await database_sync_to_async(_last_block, thread_sensitive=False)(conversation_id)
+    if last is None:
+        raise RerunRefused(NOTHING_RAN)
+    message, index = last
+    return await rerun(message, index, from_start=True)
+
+
+def _last_block(conversation_id: uuid.UUID) -> tuple[Message, int] | None:
+    blocks = replay_codes(conversation_id)
+    message = Message.objects.filter(pk=blocks[-1].message_id).first() if blocks else None
+    return (message, blocks[-1].part_index) if message else None
 
 
 async def _run(live: LiveRerun, block: _Block, *, from_start: bool) -> Comparison:
@@ -134,15 +153,11 @@ def _load(message_id: uuid.UUID, index: int) -> _Block:
     if not run.outcome or run.outcome in UNFINISHED:
         raise RerunRefused(NO_RESULT)
     text, is_cut = before_cut(without_notes(run.text))
-    earlier = []
-    for block in replay_codes(record.message.conversation_id):
-        if (block.message_id, block.part_index) == (record.message.pk, index):
-            break
-        earlier.append(block.code)
+    earlier = replay_codes(record.message.conversation_id, before=(record.message.index, index))
     return _Block(
         run,
         RunOutput(run.outcome, text, _images(record, run), is_cut),
-        tuple(earlier),
+        tuple(block.code for block in earlier),
         record.message.conversation.owner_id,
         record.message.conversation.owner.shown_language,
     )
@@ -168,10 +183,7 @@ def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
 def output_of(execution: Execution) -> RunOutput:
     """Return what an execution gave, in the form in which recorded runs are compared."""
     # The same way as into an answer, so that line breaks before errors and after images are the same.
-    outputs = OutputParts()
-    for output in execution.outputs:
-        outputs.add(output)
-    run = recorded_run([ExecutableCode("", "PYTHON"), *outputs.take()], 0)
+    run = recorded_run([ExecutableCode("", "PYTHON"), *joined_parts(execution.outputs)], 0)
     assert run is not None, "the first part is Python code"
     extraction = extract_images(run.text)
     images = [output.data for output in execution.outputs if isinstance(output, ImageOutput)]

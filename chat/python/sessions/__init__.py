@@ -5,7 +5,8 @@ starts one if there is none; `limits` decides who may start one, and which sessi
 rows, each by a conditional UPDATE, so that several processes may serve one conversation. `leases` renews the leases
 that this process holds. `files` brings attachments into the kernel, `downloads` reads files from it, and `kept_files`
 makes one an attachment of its answer. `control` interrupts and ends sessions; `losses` notices kernels that have ended
-by themselves; `reaper` ends those that nobody uses, and cleans up after processes that have died. `branch` says whether
-the variables belong to the version that is shown. `contents_columns` makes columns of what a kernel contains.
+by themselves; `reaper` ends those that nobody uses, and cleans up after processes that have died. `lifetime` says how
+long a session lives, and keeps it for a day. `branch` says whether the variables belong to the version that is shown,
+and which code restores them. `contents_columns` makes columns of what a kernel contains.
 `outcomes` says how cells ended in the words of parts. `places` says where kernels run.
 """

@@ -1,12 +1,23 @@
-"""Whether the variables of a session belong to the version of the conversation that is shown."""
+"""Whether the variables of a session belong to the shown version of the conversation, and which code restores them."""
 
 from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from chat.models import Message, Part, PythonSession
-from chat.vocabulary.parts import Engine, ExecutableCode, PartKind
+from chat.python.sessions.places import is_enabled
+from chat.vocabulary.code_outcomes import UNFINISHED
+from chat.vocabulary.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    PartKind,
+)
 
 OTHER_VERSION = (
     "Some of these variables were made by another version of this conversation, which is not shown. Do not rely on"
@@ -31,14 +42,42 @@ def has_run_other_version(session: PythonSession) -> bool:
     return bool(ids) and Message.objects.filter(pk__in=ids, is_shown=False).exists()
 
 
-def replay_codes(conversation_id: uuid.UUID) -> list[CodeBlock]:
-    """Return the Python code of the shown messages in order, wherever it ran. Running it restores the variables."""
+def replay_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = None) -> list[CodeBlock]:
+    """Return the Python code of the shown messages in order, wherever it ran. Running it restores the variables.
+
+    Code that was stopped, or ran out of time, is left out: it may never end. `before`: indexes of a message and a part,
+    to return only code that stands before it.
+    """
     rows = Part.objects.filter(
-        message__conversation=conversation_id, message__is_shown=True, kind=PartKind.EXECUTABLE_CODE
-    ).order_by("message__index", "index")
-    values = [(row, row.value) for row in rows]
-    return [
-        CodeBlock(row.message_id, row.index, value.code, value.engine)
-        for row, value in values
-        if isinstance(value, ExecutableCode) and value.is_python
-    ]
+        message__conversation=conversation_id,
+        message__is_shown=True,
+        kind__in=[PartKind.EXECUTABLE_CODE, PartKind.CODE_EXECUTION_RESULT],
+    ).order_by("-message__index", "-index")
+    if before:
+        rows = rows.filter(Q(message__index__lt=before[0]) | Q(message__index=before[0], index__lt=before[1]))
+    blocks: list[CodeBlock] = []
+    has_ended = True
+    for row in rows:
+        match row.value:
+            case CodeExecutionResult() as result:
+                has_ended = has_ended and not _was_cut_short(result)
+            case ExecutableCode() as code:
+                if code.is_python and has_ended:
+                    blocks.append(CodeBlock(row.message_id, row.index, code.code, code.engine))
+                has_ended = True
+    return blocks[::-1]
+
+
+def can_replay(session: PythonSession) -> bool:
+    """Return whether variables of shown code are gone, which running all code again restores. One query, or none."""
+    if not session.has_lost_variables or not is_enabled():
+        return False
+    shown = Part.objects.filter(message__conversation=session.conversation_id, message__is_shown=True)
+    return shown.filter(kind=PartKind.EXECUTABLE_CODE).exists()
+
+
+def _was_cut_short(result: CodeExecutionResult) -> bool:
+    """Return whether code did not reach its end. An interruption is the last line of its output."""
+    last_line = (result.output or "").rstrip().rpartition("\n")[2]
+    is_interrupted = result.outcome == OUTCOME_FAILED and last_line.startswith("KeyboardInterrupt")
+    return is_interrupted or result.outcome in (OUTCOME_DEADLINE_EXCEEDED, *UNFINISHED)

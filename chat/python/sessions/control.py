@@ -14,6 +14,7 @@ from chat.python.sessions.rows import State, session_store
 
 logger = logging.getLogger(__name__)
 
+ENDED_BY_OWNER = "The Python session was ended by its owner. Its variables are lost."
 ENDED_BY_STAFF = "The Python session was ended by the operator of this server. Its variables are lost."
 
 

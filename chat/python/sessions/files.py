@@ -121,7 +121,9 @@ def files_to_place(
     files: Iterable[SessionFile], placed: Mapping[str, str], present: Collection[str]
 ) -> list[SessionFile]:
     """Return the files that the kernel does not have yet. `placed`, `present`: see `place_files`."""
-    return [file for file in files if not file.is_placed(placed) and not (file.is_kept and file.label in present)]
+    # A kept file may still lie in the folder where code wrote it.
+    names = {path.rpartition("/")[2] for path in present}
+    return [file for file in files if not file.is_placed(placed) and not (file.is_kept and file.label in names)]
 
 
 async def place_files(

@@ -17,7 +17,7 @@ from attachments.validation import RefusedUpload, UploadTooLarge, build_too_larg
 from chat.answering.turns.finish import increment_revision
 from chat.messages.records import records_by_id
 from chat.messages.written_files import attachment_names, written_files
-from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Announcement
 from chat.people.quotas.resources import QuotaExceeded
@@ -127,7 +127,8 @@ def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
             raise FileTooLarge(str(error)) from error
         except RefusedUpload as error:
             raise KeepRefused(str(error)) from error
-        last = MessageAttachment.objects.filter(message=message).aggregate(last=Max("index"))["last"]
+        shown = MessageAttachment.objects.filter(message=message, index__lt=CLEARED_INDEX)
+        last = shown.aggregate(last=Max("index"))["last"]
         index = 0 if last is None else last + 1
         MessageAttachment.objects.create(message=message, attachment=attachment, index=index)
         live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)

@@ -3,7 +3,7 @@
 A session that wants a kernel is in the queue (`queued_at`), and asks again and again. Its turn comes when as many
 kernels are free as sessions are in front of it. In front are those whose owner has fewer kernels, then those that wait
 longer. If no kernel is free, the first one in the queue takes that of a session that nobody uses: of the owner with the
-most kernels the one that was used least recently.
+most kernels the one that was used least recently. Sessions that their owners keep give way last.
 
 All functions run on a database thread.
 """
@@ -101,7 +101,7 @@ Step: TypeAlias = StartKernel | AlreadyRunning | EvictKernel | Wait | Refuse
 def admit(session_id: int) -> Step:
     """Return the next step that the caller must take so that a session gets a kernel. It may change rows."""
     with transaction.atomic():
-        _lock(session_id)
+        lock_admission(session_id)
         [own] = _candidates(PythonSession.objects.filter(pk=session_id))
         if own.session.state == State.RUNNING:
             return AlreadyRunning()
@@ -123,7 +123,7 @@ def leave_queue(session_id: int) -> None:
     rows.exclude(state__in=PythonSession.ALIVE).update(queued_at=None, busy_until=None)
 
 
-def _lock(session_id: int) -> None:
+def lock_admission(session_id: int) -> None:
     """Let one transaction at a time decide, and lock all sessions that count, until the end of the transaction.
 
     Locks of rows do not suffice: a session that another transaction is putting into the queue cannot be seen yet. In
@@ -202,7 +202,7 @@ def _start(own: PythonSession) -> StartKernel:
 def _evict(candidates: Iterable[Candidate], kernels_of: Counter[int | None], sentence: str) -> EvictKernel | None:
     """Claim the session that gives way; return `None` if all of them are in use."""
     unused = [one.session for one in candidates if one.is_unused]
-    unused.sort(key=lambda session: (-kernels_of[session.owner_id], session.last_used_at, session.pk))
+    unused.sort(key=lambda one: (one.is_kept, -kernels_of[one.owner_id], one.last_used_at, one.pk))
     for session in unused:
         # A cell may have begun since the session was read: beginning one takes no lock.
         if begin_stop(session.pk, session.generation, sentence, only_idle=True):

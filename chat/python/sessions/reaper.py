@@ -101,6 +101,7 @@ def claim_work(*, trusts_leases: bool = True) -> ClaimedKernels:
     """
     idle_limit_s: float = settings.KERNEL_IDLE_LIMIT_S
     unused = Q(busy_until__isnull=True, last_used_at__lt=Now() - timedelta(seconds=idle_limit_s))
+    unused &= Q(kept_until__isnull=True) | Q(kept_until__lt=Now())
     flags = {
         "is_unused": ExpressionWrapper(unused, output_field=BooleanField()),
         "is_abandoned": ExpressionWrapper(Q(busy_until__lt=Now()), output_field=BooleanField()),

@@ -44,6 +44,7 @@ GONE: Mapping[str, object] = {
     "last_message": None,
     "busy_until": None,
     "queued_at": None,
+    "kept_until": None,
 }
 """The columns of a session without a kernel."""
 

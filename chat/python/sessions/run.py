@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from chat.messages.written_files import written_between
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
-from chat.python.kernels.outputs import ErrorOutput, Execution, Output
+from chat.python.kernels.outputs import ErrorOutput, Execution, Output, Redrawn
 from chat.python.sessions.contents_columns import contents_columns, files_as_json
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.files import place_files, session_files
@@ -52,7 +52,7 @@ async def run_cell(
     *,
     message_id: uuid.UUID | None,
     limit_s: float,
-    on_output: Callable[[Output], None],
+    on_output: Callable[[Output | Redrawn], None],
     on_note: Callable[[str], None],
 ) -> CellResult:
     """Run a cell to its end; start a kernel and write the conversation's files into it if needed.
@@ -69,7 +69,7 @@ async def run_in_held_kernel(
     code: str,
     *,
     limit_s: float,
-    on_output: Callable[[Output], None],
+    on_output: Callable[[Output | Redrawn], None],
     on_note: Callable[[str], None],
 ) -> CellResult:
     """Run a cell in a kernel that is held, as `run_cell` does. If the kernel ends, no more can run in it."""

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from chat.python.tool_set.outputs import OutputParts
-from chat.vocabulary.parts import Part
+from chat.vocabulary.stream_events import ToolOutput
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class CodeRun(Generic[T]):
         self._run = run
         self.outputs = OutputParts()
 
-    async def parts(self) -> AsyncGenerator[list[Part], None]:
+    async def parts(self) -> AsyncGenerator[list[ToolOutput], None]:
         """Run the code, and yield its outputs as they arrive. Raises what the run raises.
 
         Closing the generator, or cancelling the task that reads it, interrupts the code and waits until it has stopped.

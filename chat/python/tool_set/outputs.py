@@ -1,14 +1,24 @@
 """Outputs of a kernel as parts of the answer, while the code runs.
 
 The parts of one call are the code, then texts, graphs and rich outputs in the order of arrival, then a result with the
-outcome and all texts. The assembler joins texts that follow each other, and does not repeat what it has shown.
+outcome and all texts. The assembler joins texts that follow each other, and does not repeat what it has shown. If the
+code changes what it showed before, one event holds all its outputs as they are then.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput
+from chat.python.kernels.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    FileOutput,
+    ImageOutput,
+    Output,
+    Redrawn,
+    TextOutput,
+)
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
@@ -17,6 +27,7 @@ from chat.vocabulary.parts import (
     Part,
     WrittenFile,
 )
+from chat.vocabulary.stream_events import OutputsRedrawn, ToolOutput
 
 
 class OutputParts:
@@ -27,31 +38,39 @@ class OutputParts:
     """
 
     def __init__(self) -> None:
-        self._parts: list[Part] = []
-        self._texts: list[str] = []
-        """Text that is not in a part yet."""
-        self._is_at_line_start = True
-        self._all_text: list[str] = []
+        self._parts = _JoinedParts()
+        self._redrawn: Redrawn | None = None
+        """The last change of earlier outputs, if it is not taken yet."""
+        self._cleared: list[str] = []
+        self._left_out = 0
+        self._notes_before: list[str] = []
+        self._notes_after: list[str] = []
+        """Sentences of the server, before and after the first output of the code."""
+        self._has_output = False
         self._is_changed = asyncio.Event()
-        self.graph_count = 0
 
-    def add(self, output: Output) -> None:
+    @property
+    def graph_count(self) -> int:
+        """How many graphs the code shows."""
+        return self._parts.graph_count
+
+    def add(self, output: Output | Redrawn) -> None:
         """Add an output of the kernel."""
-        match output:
-            case TextOutput():
-                self._add_text(output.text)
-            case ErrorOutput():
-                text = (output.traceback or f"{output.name}: {output.value}").rstrip("\n")
-                self._add_line(text)
-            case ImageOutput():
-                self.graph_count += 1
-                self._add_part(InlineData(output.mime_type, data=output.data))
-            case DisplayOutput():
-                self._add_part(Display(output.bundle))
+        self._has_output = True
+        if isinstance(output, Redrawn):
+            self._redrawn = output
+            self._cleared += output.cleared
+            self._left_out += output.left_out
+        elif self._redrawn is None:
+            # Otherwise the outputs that are read later hold this one.
+            self._parts.add(output)
+        self._is_changed.set()
 
     def add_note(self, sentence: str) -> None:
         """Add a sentence of the server."""
-        self._add_line(f"[{sentence}]")
+        (self._notes_after if self._has_output else self._notes_before).append(sentence)
+        self._parts.add_line(f"[{sentence}]")
+        self._is_changed.set()
 
     def wake(self) -> None:
         """Let `wait` return."""
@@ -62,40 +81,91 @@ class OutputParts:
         await self._is_changed.wait()
         self._is_changed.clear()
 
+    def take(self) -> list[ToolOutput]:
+        """Return the parts that have been added since the last call, or all of them if earlier ones have changed."""
+        if self._redrawn is None:
+            return [*self._parts.take()]
+        outputs = self._redrawn.read()
+        self._parts = _JoinedParts()
+        for sentence in self._notes_before:
+            self._parts.add_line(f"[{sentence}]")
+        for output in outputs:
+            self._parts.add(output)
+        for sentence in self._notes_after:
+            self._parts.add_line(f"[{sentence}]")
+        redrawn = OutputsRedrawn(tuple(self._parts.take()), tuple(self._cleared), self._left_out)
+        self._redrawn, self._cleared, self._left_out = None, [], 0
+        return [redrawn]
+
+    def final_result(self, outcome: str, files: tuple[WrittenFile, ...] = ()) -> CodeExecutionResult:
+        """Return the last result, with all text. `files`: those that the code wrote."""
+        return CodeExecutionResult(
+            output="".join(self._parts.all_text) or None,
+            outcome=outcome,
+            engine=Engine.SESSION,
+            files=files,
+        )
+
+
+def joined_parts(outputs: Iterable[Output]) -> list[Part]:
+    """Return all outputs of code as parts."""
+    joined = _JoinedParts()
+    for output in outputs:
+        joined.add(output)
+    return joined.take()
+
+
+class _JoinedParts:
+    """Joins outputs to parts."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._texts: list[str] = []
+        """Text that is not in a part yet."""
+        self._is_at_line_start = True
+        self.all_text: list[str] = []
+        """All text that is in parts."""
+        self.graph_count = 0
+
+    def add(self, output: Output) -> None:
+        """Add an output."""
+        match output:
+            case TextOutput():
+                self._add_text(output.text)
+            case ErrorOutput():
+                text = (output.traceback or f"{output.name}: {output.value}").rstrip("\n")
+                self.add_line(text)
+            case ImageOutput():
+                self.graph_count += 1
+                self._add_part(InlineData(output.mime_type, data=output.data, title=output.title))
+            case FileOutput():
+                self._add_part(InlineData(output.mime_type, data=output.data))
+            case DisplayOutput():
+                self._add_part(Display(output.bundle))
+
+    def add_line(self, text: str) -> None:
+        """Add text on lines of its own."""
+        self._add_text(f"{'' if self._is_at_line_start else chr(10)}{text}\n")
+
     def take(self) -> list[Part]:
         """Return the parts that have been added since the last call."""
         self._close_text()
         parts, self._parts = self._parts, []
         return parts
 
-    def final_result(self, outcome: str, files: tuple[WrittenFile, ...] = ()) -> CodeExecutionResult:
-        """Return the last result, with all text. `files`: those that the code wrote."""
-        return CodeExecutionResult(
-            output="".join(self._all_text) or None,
-            outcome=outcome,
-            engine=Engine.SESSION,
-            files=files,
-        )
-
-    def _add_line(self, text: str) -> None:
-        """Add text on lines of its own."""
-        self._add_text(f"{'' if self._is_at_line_start else chr(10)}{text}\n")
-
     def _add_text(self, text: str) -> None:
         if text:
             self._texts.append(text)
             self._is_at_line_start = text.endswith("\n")
-            self._is_changed.set()
 
     def _add_part(self, part: Part) -> None:
         self._close_text()
         self._is_at_line_start = True
         self._parts.append(part)
-        self._is_changed.set()
 
     def _close_text(self) -> None:
         if self._texts:
             text = "".join(self._texts)
             self._texts.clear()
-            self._all_text.append(text)
+            self.all_text.append(text)
             self._parts.append(CodeExecutionResult(output=text, engine=Engine.SESSION))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -45,8 +46,8 @@ from chat.vocabulary.parts import (
     FunctionCall,
     FunctionResponse,
     JSONObject,
-    Part,
 )
+from chat.vocabulary.stream_events import ToolOutput
 
 NOT_RUNNING = "No Python session is running, so there are no variables. The next call of run_python starts one."
 WAS_RESET = "The Python session was ended. The next call of run_python starts a new one."
@@ -74,7 +75,7 @@ class PythonSessionTools:
         """Return whether the call runs code in a conversation whose user approves code."""
         return call.name == RUN_PYTHON and self._turn.conversation.approval == Conversation.Approval.ASK
 
-    async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
+    async def run(self, call: FunctionCall) -> AsyncGenerator[list[ToolOutput], None]:
         """Run the code of `run_python`, or look up what another function asks. Raises ToolFailed."""
         self._has_run = True
         arguments = call.arguments or {}
@@ -113,7 +114,7 @@ class PythonSessionTools:
 
     # --- running code -------------------------------------------------------------------------------------------------
 
-    async def _run_code(self, call: FunctionCall, arguments: RunArguments) -> AsyncGenerator[list[Part], None]:
+    async def _run_code(self, call: FunctionCall, arguments: RunArguments) -> AsyncGenerator[list[ToolOutput], None]:
         run = CodeRun(partial(self._run_cell, arguments))
         outputs = run.outputs
         yield [ExecutableCode(arguments.code, "PYTHON", engine=Engine.SESSION)]
@@ -129,7 +130,8 @@ class PythonSessionTools:
                 FunctionResponse(call.name, {"error": str(error)}, is_error=True),
             ]
             return
-        response = cell_response(run.result, outputs.graph_count)
+        # In a thread, because reading the text of large HTML takes time.
+        response = await asyncio.to_thread(cell_response, run.result, outputs.graph_count)
         yield [
             *outputs.take(),
             outputs.final_result(OUTCOMES[run.result.execution.status], run.result.written_files),

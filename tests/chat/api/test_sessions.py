@@ -66,6 +66,10 @@ def test_session_shows_variables_and_files(api: ApiClient) -> None:
         "started_at": None,
         "note": "",
         "is_other_branch": False,
+        "is_busy": False,
+        "seconds_left": None,
+        "kept_until": None,
+        "can_replay": False,
     }
     turn = run(api, conversation_id, "x = [1, 2]\nopen('out.csv', 'w').write('a,b')")
     assert (turn["engine"], turn["move_reason"]) == ("session", "")
@@ -94,6 +98,11 @@ def test_files_are_downloaded_and_never_shown(api: ApiClient, server: LiveServer
     assert api.get(f"{file['url']}/").content == response.content
     for name in ("absent.csv", "..%2Fa.csv", "%2Fetc%2Fpasswd", ".%00"):
         assert api.get(f"conversations/{conversation_id}/session/files/{name}").status_code == 404
+    run(api, conversation_id, "import os\nos.makedirs('out/ä b')\nopen('out/ä b/sums.csv', 'w').write('1')")
+    file = next(file for file in session_of(api, conversation_id)["files"] if file["name"] == "out/ä b/sums.csv")
+    response = api.get(file["url"])
+    assert (response.content, api.get(f"{file['url']}/").content) == (b"1", b"1")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="sums.csv"'
     stranger = Visitor.signed_up(server, f"stranger-{conversation_id[:8]}", "a long password")
     assert stranger.http.get(f"{server.url}{file['url']}", timeout=60).status_code == 404
 
@@ -158,6 +167,35 @@ def test_session_can_be_restarted_and_the_next_answer_says_so(api: ApiClient) ->
     text = api.get(f"conversations/{conversation_id}/messages/").text
     assert "A new Python session was started." in text
     assert session_of(api, conversation_id)["note"] == ""
+
+
+def test_session_is_kept_ended_and_run_again(api: ApiClient) -> None:
+    conversation_id = new_conversation(api)
+    path = f"conversations/{conversation_id}/session"
+    for call in ("close", "keep", "replay"):
+        assert api.post(f"{path}/{call}/").status_code == 409
+    run(api, conversation_id, "x = 41")
+    run(api, conversation_id, "x += 1\nprint(x)")
+    session = session_of(api, conversation_id)
+    assert 0 < session["seconds_left"] <= 900
+    assert not session["can_replay"]
+    kept = api.post(f"{path}/keep/").json()
+    assert kept["kept_until"]
+    assert kept["seconds_left"] > 86_000
+    other = new_conversation(api)
+    run(api, other, "y = 1")
+    refused = api.post(f"conversations/{other}/session/keep/")
+    assert (refused.status_code, refused.json()["title"]) == (409, "Cannot be kept")
+    assert "one person may keep 1" in refused.json()["detail"]
+    assert api.call("POST", f"{path}/keep/", json={"keep": False}).json()["kept_until"] is None
+    ended = api.post(f"{path}/close/").json()
+    assert (ended["state"], ended["variables"], ended["can_replay"]) == ("stopped", [], True)
+    assert "ended by its owner" in ended["note"]
+    assert api.post(f"{path}/close/").status_code == 409
+    assert api.post(f"{path}/replay/").json()["verdict"] == "reproduced"
+    session = session_of(api, conversation_id)
+    assert not session["can_replay"]
+    assert [(one["name"], one["preview"]) for one in session["variables"]] == [("x", "42")]
 
 
 def test_session_says_that_it_has_run_another_version(api: ApiClient, server: LiveServer) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from chat.api.session_output import Content
 from chat.api.stored_events import BEFORE_FIRST, LogEvents, LogForgotten, PartsEvents, StoredEvents, open_events
-from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
+from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Event
 from chat.messages.changes import AttemptRestarted, CallDecided, ToolStarted
 from chat.models import Turn, TurnEvent
 from chat.vocabulary.parts import (
@@ -26,16 +28,21 @@ from chat.vocabulary.parts import (
     FunctionCall,
     FunctionResponse,
     InlineData,
+    JSONObject,
     Text,
     Thought,
 )
-from chat.vocabulary.stream_events import TextBecameThought
+from chat.vocabulary.stream_events import OutputsRedrawn, TextBecameThought
 from tests.attachments.conftest import png
 from tests.chat.api.logs import LiveTurn
 
 pytestmark = pytest.mark.django_db
 
 RUNNING: Content = ("status", {"status": "running"})
+TABLE: JSONObject = {
+    "text/html": "<table><tr><th>a</th><td>5</td></tr></table>",
+    "text/plain": "<pandas.Styler at 0x1>",
+}
 WAITING: Content = ("status", {"status": "waiting"})
 
 
@@ -83,7 +90,7 @@ def write_two_rounds(live: LiveTurn) -> None:
         ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="1\n", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="2\n", call_id="c1", engine=Engine.SESSION),
-        Display(bundle={"text/html": "<table></table>"}),
+        Display(bundle=TABLE),
         InlineData(mime_type="image/png", data=png()),
         CodeExecutionResult(output="3\n", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="3\n4\n", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION),
@@ -111,11 +118,12 @@ def test_log_and_stored_parts_give_the_same_events() -> None:
     assert list(with_joined_text(from_log)) == list(with_joined_text(from_parts))
     names = [name for name, _ in with_joined_text(from_parts)]
     assert names == [
-        *("status", "thought", "text", "code_executable", "graph", "code_execution_result"),
+        *("status", "thought", "text", "code_executable", "display", "graph", "code_execution_result"),
         *("text", "code_executable", "code_execution_result", "text", "status", "usage", "done"),
     ]
     [whole, _] = [data for name, data in from_log if name == "code_execution_result"]
-    assert whole["code_execution_output"] == "1\n2\n3\n4\n"
+    assert whole["code_execution_output"] == "1\n2\na | 5\n3\n4\n"
+    assert [data["bundle"] for name, data in from_log if name == "display"] == [TABLE]
     assert turn.round_count == 2
 
 
@@ -184,7 +192,6 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     [
         FunctionCall(name="run_python", arguments={"code": "1"}, call_id="c1"),
         FunctionResponse(name="run_python", result={"output": "1"}, call_id="c1"),
-        Display(bundle={"text/plain": "1"}),
         FileData(uri="files/1", mime_type="text/csv"),
         Text(text="", provider_data={"thought_signature": "c2ln"}),
         InlineData(mime_type="application/pdf", data=b"%PDF-"),
@@ -192,7 +199,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     ids=lambda part: part.kind.value,
 )
 def test_parts_of_other_kinds_give_no_event(
-    part: FunctionCall | FunctionResponse | Display | FileData | Text | InlineData,
+    part: FunctionCall | FunctionResponse | FileData | Text | InlineData,
 ) -> None:
     live = LiveTurn.create()
     live.receive(part)
@@ -291,3 +298,34 @@ def test_outcome_that_plotline_does_not_know_is_an_error(outcome: str) -> None:
     live.receive(ExecutableCode(code="1", language="PYTHON"), CodeExecutionResult(output="1\n", outcome=outcome))
     [result] = [data for name, data in contents_of(live.turn) if name == "code_execution_result"]
     assert result["code_execution_outcome"] == "error"
+
+
+def test_output_that_code_redraws_is_reset() -> None:
+    live = LiveTurn.create()
+    graphs = [InlineData("image/png", data=png(number)) for number in (1, 2)]
+    output = CodeExecutionResult(output="1 %", call_id="c1", engine=Engine.SESSION)
+    live.receive(ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION), output)
+    for parts in (
+        (replace(output, output="2 %"),),
+        (graphs[0], output),
+        (graphs[1], Display({"text/plain": "a table"}), replace(output, output="3 %")),
+    ):
+        live.write(live.assembler.add(OutputsRedrawn(parts, call_id="c1")))
+    live.receive(replace(output, output=" done"))
+    live.receive(replace(output, output="3 % done", outcome=OUTCOME_OK))
+    events = contents_of(live.turn)[2:]
+
+    def reset(index: int, text: str) -> tuple[str, dict[str, object]]:
+        return "reset", {"part_index": index, "kind": "code_execution_result", "text": text}
+
+    assert [data["index"] if name == "graph" else name for name, data in events if name != "reset"] == [
+        *(0, 0),
+        "display",
+        "code_execution_result",
+    ]
+    resets = [event for event in events if event[0] == "reset"]
+    assert resets == [
+        *(reset(1, "2 %"), reset(1, ""), reset(2, "1 %"), reset(1, "")),
+        *(reset(3, "3 %"), reset(3, "3 % done")),
+    ]
+    assert events[-1][1]["code_execution_output"] == "a table\n3 % done"

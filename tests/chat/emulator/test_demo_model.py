@@ -91,6 +91,14 @@ async def test_code_in_the_prompt_is_run_unchanged_and_again(client: genai.Clien
     assert _outputs(parts_of(again)) == [(types.Outcome.OUTCOME_OK, "42\n")]
 
 
+async def test_fenced_blocks_share_their_state_within_and_across_prompts(client: genai.Client) -> None:
+    first = user("```python\nx = 40\n```\nand\n```python\nx += 1\nprint(x)\n```")
+    chunks = await answer(client, DEMO_MODEL, first)
+    assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "41\n")]
+    history = [first, model_content(parts_of(chunks)), user("```python\nprint(x + 1)\n```")]
+    assert _outputs(parts_of(await answer(client, DEMO_MODEL, history))) == [(types.Outcome.OUTCOME_OK, "42\n")]
+
+
 async def test_attached_table_is_described_and_available_in_a_later_turn(client: genai.Client) -> None:
     first = user("What is in here?", TABLE)
     chunks = await answer(client, DEMO_MODEL, first)

@@ -11,6 +11,11 @@ HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp")
 """Control and format characters, which include bidirectional controls and those without width, and separators."""
 
 
+def shown_path(path: str) -> str:
+    """Return a path below the working directory, with the names of its folders and file as `shown_name` has them."""
+    return "/".join(map(shown_name, path.split("/")))
+
+
 def shown_name(name: str) -> str:
     """Return a name with its hidden characters spelled out, as `_u202e_`."""
     if name.isascii() and name.isprintable():

@@ -1,6 +1,7 @@
 """Runs inside a kernel: read and write regular files of the working directory in pieces.
 
-Names are labels without folders. A pipe, a device or a link of such a name is never opened.
+Names of files that are written are labels without folders. Files that are read may lie in folders below the working
+directory. A pipe, a device or a link of such a name is never opened, and no link among the folders is followed.
 """
 
 from __future__ import annotations
@@ -43,17 +44,34 @@ def drop_file(token: str) -> dict[str, object]:
     return {}
 
 
-def real_name(name: str) -> str:
-    """Return the name of the file that is shown under this name."""
-    if os.path.lexists(name):
+def open_shown(path: str) -> int:
+    """Return a descriptor of the file with this path, as `shown_path` has it. Raises OSError."""
+    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    *folders, name = path.split("/")
+    try:
+        for one in folders:
+            inner = os.open(real_name(one, folder), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        # Opening a pipe without O_NONBLOCK waits for a writer.
+        return os.open(real_name(name, folder), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def real_name(name: str, folder: int) -> str:
+    """Return the name in a folder that is shown under this name. Raises FileNotFoundError for names such as `..`."""
+    if name in ("", ".", ".."):
+        raise FileNotFoundError("It is not the name of a file.")
+    with contextlib.suppress(OSError):
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
         return name
-    return next((entry for entry in os.listdir(".") if shown_name(entry) == name), name)
+    return next((entry for entry in os.listdir(folder) if shown_name(entry) == name), name)
 
 
 def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
-    """Return a piece of a file as base64, and the file's identity and size. `name`: see `shown_name`."""
-    # Opening a pipe without this flag waits for a writer.
-    descriptor = os.open(real_name(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    """Return a piece of a file as base64, and the file's identity and size. `name`: see `shown_path`."""
+    descriptor = open_shown(name)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from IPython.display import display
 
+from chat.python.kernels.in_kernel.file_walk import written_entries
+from chat.python.kernels.in_kernel.hook_figures import TITLE_KEY, CellFigures
+
 _IMAGE_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 _IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
 _IMAGES_LIMIT_COUNT = 32
@@ -18,8 +21,9 @@ _IMAGES_LIMIT_COUNT = 32
 class SavedImages:
     """Knows the image files of earlier cells."""
 
-    def __init__(self) -> None:
+    def __init__(self, figures: CellFigures) -> None:
         """Know no file. The folders of a new kernel are empty."""
+        self._figures = figures
         self._known_times: dict[str, int] = {}
         # The folder of temporary files belongs to this kernel alone in the sandbox only.
         self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
@@ -32,18 +36,19 @@ class SavedImages:
             new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
             self._known_times.update(times)
             for path in sorted(new_paths, key=lambda path: times[path])[:_IMAGES_LIMIT_COUNT]:
-                if bundle := _image_bundle(path):
-                    display(bundle, metadata={"saved": True}, raw=True)
+                is_new_graph, title = self._figures.saved(path)
+                if is_new_graph and (bundle := _image_bundle(path)):
+                    metadata = {"saved": True} if title is None else {"saved": True, TITLE_KEY: title}
+                    display(bundle, metadata=metadata, raw=True)
 
     def _image_files(self) -> dict[str, int]:
         """Return the paths of image files in the writable folders, with their modification times in nanoseconds."""
-        times = {}
-        for folder in self._folders:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if Path(entry.name).suffix.lower() in _IMAGE_TYPES and entry.is_file(follow_symlinks=False):
-                        times[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
-        return times
+        return {
+            os.path.join(folder, name): status.st_mtime_ns
+            for folder in self._folders
+            for name, status in written_entries(folder)
+            if Path(name).suffix.lower() in _IMAGE_TYPES
+        }
 
 
 def _image_bundle(path: str) -> dict[str, str]:

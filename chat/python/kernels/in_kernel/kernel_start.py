@@ -15,7 +15,10 @@ from IPython import get_ipython
 
 from chat.python.kernels.in_kernel.hook_ends import end_code_in_words
 from chat.python.kernels.in_kernel.hook_excel import choose_reader
+from chat.python.kernels.in_kernel.hook_figures import CellFigures
+from chat.python.kernels.in_kernel.hook_fonts import GraphFonts
 from chat.python.kernels.in_kernel.hook_images import SavedImages
+from chat.python.kernels.in_kernel.hook_tables import register_tables
 
 
 def _enter_own_directory() -> None:
@@ -35,5 +38,15 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
     shell = get_ipython()
     end_code_in_words(shell)
     shell.events.register("pre_run_cell", choose_reader)
-    shell.events.register("post_execute", SavedImages().show)
+    figures = CellFigures(shell)
+    shell.events.register("pre_run_cell", lambda info: figures.forget())
+    images, fonts = SavedImages(figures), GraphFonts()
+
+    def end_cell(result: object) -> None:
+        images.show()
+        fonts.note()
+
+    # After `post_execute`, in which matplotlib shows the figures that are left.
+    shell.events.register("post_run_cell", end_cell)
+    register_tables(shell)
     return {}

@@ -6,7 +6,6 @@ and none of a large object that looks at all of its content. Only the descriptio
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -14,13 +13,13 @@ from datetime import date, datetime, time, timedelta, timezone
 from itertools import islice
 from typing import Any, TypeVar
 
-from chat.python.kernels.in_kernel.file_names import shown_name
+from chat.python.kernels.in_kernel.file_names import shown_path
+from chat.python.kernels.in_kernel.file_walk import SCANNED_ENTRIES_LIMIT, written_entries
 
 T = TypeVar("T")
 
 VARIABLES_LIMIT = 100
 FILES_LIMIT = 200
-SCANNED_FILES_LIMIT = 10_000
 LIST_LIMIT_CHARS = 64_000
 """Sum of all texts of a list. Its JSON escapes other characters than ASCII, so it can be six times as long."""
 PREVIEW_LIMIT_CHARS = 200
@@ -98,21 +97,15 @@ def execution_count() -> int:
 
 
 def files() -> tuple[list[dict[str, object]], bool]:
-    """Return the regular files of the working directory, the newest first, and whether some are left out.
-
-    See `shown_name` for the names.
+    """Return the regular files of the working directory and the folders in it, the newest first, and whether some are
+    left out. See `shown_path` for the names.
     """
-    found: list[dict[str, Any]] = []
-    with os.scandir(".") as entries:
-        for entry in islice(entries, SCANNED_FILES_LIMIT):
-            if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
-                status = entry.stat(follow_symlinks=False)
-                found.append(
-                    {"name": shown_name(entry.name), "size_bytes": status.st_size, "modified_at": status.st_mtime}
-                )
-        has_more = next(entries, None) is not None
+    found: list[dict[str, Any]] = [
+        {"name": shown_path(name), "size_bytes": status.st_size, "modified_at": status.st_mtime}
+        for name, status in islice(written_entries("."), SCANNED_ENTRIES_LIMIT)
+    ]
     found.sort(key=lambda file: -file["modified_at"])
-    return found[:FILES_LIMIT], has_more or len(found) > FILES_LIMIT
+    return found[:FILES_LIMIT], len(found) > FILES_LIMIT
 
 
 def summarize(name: str, value: object) -> dict[str, Any]:

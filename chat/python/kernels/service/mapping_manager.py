@@ -93,8 +93,13 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         raise web.HTTPError(503, log_message=sentence.replace("%", "%%"))
 
     def take_cpu_s(self, kernel_id: str) -> float:
-        """Return the CPU seconds of a kernel since the last call. Raises KeyError if it has ended."""
-        return self._kernel(kernel_id).process.take_cpu_s()
+        """Return the CPU seconds of a kernel since the last call. Raises KeyError if it has ended.
+
+        The web server whose session it is asks every few seconds, and ends it in time. So it is not idle here.
+        """
+        kernel = self._kernel(kernel_id)
+        kernel.last_activity = datetime.now(UTC)
+        return kernel.process.take_cpu_s()
 
     async def _start_warm(self, kernel_id: str) -> str:
         return await self._start(kernel_id, extra_arguments=["preload"])

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from chat.answering.turns import recovery
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
+from chat.api.session_output import Content
 from chat.api.stored_events import BEFORE_FIRST, LogEvents, PartsEvents, StoredEvents
-from chat.api.turn_events import Content
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import CodeExecutionResult
 from tests.chat.answering.tools.recording_tools import UseTools

@@ -14,7 +14,7 @@ from chat.answering.turns.start import Edit, Regenerate, RunCode
 from chat.models import Conversation, Message, PythonSession, QuotaUse, Turn
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
-from chat.python.kernels.outputs import Output
+from chat.python.kernels.outputs import Output, Redrawn
 from chat.python.reruns import replay
 from chat.python.reruns.rerun import IS_LIVE, NO_CODE, RerunRefused, rerun
 from chat.python.reruns.verdicts import Verdict
@@ -110,7 +110,7 @@ async def test_no_other_code_runs_between_the_blocks_of_a_rerun(
 
     async def run_other() -> CellResult:
         kernel = SessionKernel(conversation.pk, conversation.owner_id)
-        outputs: list[Output] = []
+        outputs: list[Output | Redrawn] = []
         code = "log.append('other')"
         try:
             return await run_cell(

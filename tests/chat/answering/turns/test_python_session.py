@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
-from chat.models import PythonSession, Turn
+from chat.models import CLEARED_INDEX, MessageAttachment, PythonSession, Turn
 from chat.python.sessions.places import current_client
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
@@ -62,6 +62,54 @@ async def test_variables_stay_from_turn_to_turn(sessions: Settings) -> None:
     assert (session.state, session.generation, session.execution_count) == ("running", 1, 3)
     assert [variable["name"] for variable in session.variables] == ["x"]
     assert session.last_message_id == turn.message_id
+
+
+async def test_outputs_that_code_changes_are_shown_as_they_are_at_its_end(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    code = """
+import sys, time, pandas, matplotlib.pyplot as plt
+from IPython.display import clear_output, display, Markdown
+for epoch in range(4):
+    clear_output(wait=True)
+    plt.plot([epoch, 1]); plt.show()
+    print("epoch", epoch)
+    time.sleep(0.2)
+handle = display(Markdown("*working*"), display_id=True)
+table = display(pandas.DataFrame({"step": [0]}), display_id="t")
+for step in range(1, 51):
+    sys.stderr.write(f"\\rtraining {step}/50"); sys.stderr.flush()
+sys.stderr.write("\\n")
+table.update(pandas.DataFrame({"step": [0, 1, 2, 3]}))
+handle.update(Markdown("**finished**"))
+"""
+    turn = await ask_and_wait(conversation, code, tab)
+    assert turn.status == "done"
+    graph, epoch, finished, table, bar = [part for part in await parts_of(turn) if part.made_by][1:-1]
+    assert isinstance(graph, InlineData)
+    assert isinstance(epoch, CodeExecutionResult)
+    assert epoch.output == "epoch 3\n"
+    assert isinstance(finished, Display)
+    assert finished.bundle["text/markdown"] == "**finished**"
+    assert isinstance(table, Display)
+    assert "3" in str(table.bundle["text/plain"])
+    assert isinstance(bar, CodeExecutionResult)
+    assert (bar.output, bar.outcome) == ("training 50/50\n", OUTCOME_OK)
+    assert bar.cleared[:3] == ("epoch 0", "epoch 1", "epoch 2")
+    [response] = await responses_of(turn)
+    assert response["graphs"] == 1
+    assert "working" not in response["output"]
+    assert "training 50/50\n" in response["output"]
+    assert "training 49" not in response["output"]
+    indexes = [one.index async for one in MessageAttachment.objects.filter(message=turn.message_id).order_by("index")]
+    assert indexes == [0, *range(CLEARED_INDEX, CLEARED_INDEX + len(indexes) - 1)]
+    assert len(indexes) > 1
+    page = await fresh_page(conversation)
+    assert tab.page.transcript == page
+    assert page.count("data-graph-index") == 1
+    details = ParsedHtml(page).only(class_="fold cleared")
+    assert "epoch 0" in details.text
+    assert "step" in details.text
 
 
 async def test_graphs_text_and_tables_come_in_the_order_of_the_code(sessions: Settings) -> None:
@@ -259,9 +307,8 @@ async def test_demo_model_uses_the_session(sessions: Settings) -> None:
     # The comment quotes what the code printed.
     assert "**1 (x = 1.57)**" in plot.message.text
     await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
-    later = await ask_and_wait(conversation, "```python\nprint(waves + 1, y.shape)\n```", tab)
-    [output] = await outputs_of(later)
-    assert output.startswith("4 (")
+    later = await ask_and_wait(conversation, "```python\nprint(waves + 1, 'y' in dir())\n```", tab)
+    assert await outputs_of(later) == ["4 False\n"], "the names of its own programs do not stay"
     failed = await ask_and_wait(conversation, "```python\n1 / 0\n```", tab)
     await failed.message.arefresh_from_db()
     assert "The code failed: `ZeroDivisionError: division by zero`" in failed.message.text

@@ -14,7 +14,15 @@ from chat.models import Part, PythonSession
 from chat.python.sessions import reaper, rows
 from chat.python.sessions.branch import OTHER_VERSION, has_run_other_version, replay_codes
 from chat.python.sessions.places import current_client
-from chat.vocabulary.parts import Engine, ExecutableCode
+from chat.vocabulary.parts import (
+    OUTCOME_ABORTED,
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+)
+from chat.vocabulary.parts import Part as PartValue
 from tests.chat.answering.turns.session_turns import outputs_of, session_conversation, state_of
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, start_and_wait
 from tests.factories import make_conversation, make_model_message
@@ -98,6 +106,32 @@ async def test_variables_of_another_version_are_told(sessions: Settings) -> None
     await ask_and_wait(conversation, "y = 1")
     session = await PythonSession.objects.aget(conversation=conversation)
     assert not await database_sync_to_async(has_run_other_version)(session)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "output"),
+    [
+        (OUTCOME_ABORTED, ""),
+        (OUTCOME_DEADLINE_EXCEEDED, "begun"),
+        (OUTCOME_FAILED, "Traceback (most recent call last):\nKeyboardInterrupt\n"),
+    ],
+)
+def test_code_that_was_cut_short_is_not_run_again_with_everything(outcome: str, output: str) -> None:
+    message = make_model_message(make_conversation(), parts=())
+    values: list[PartValue] = [
+        ExecutableCode("x = 1"),
+        CodeExecutionResult("", outcome=OUTCOME_FAILED),
+        ExecutableCode("while True: pass"),
+        CodeExecutionResult(output, outcome=outcome),
+        ExecutableCode("print(x)"),
+    ]
+    Part.objects.bulk_create(
+        Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
+        for index, value in enumerate(values)
+    )
+    assert [block.code for block in replay_codes(message.conversation_id)] == ["x = 1", "print(x)"]
+    before = replay_codes(message.conversation_id, before=(message.index, 4))
+    assert [block.code for block in before] == ["x = 1"]
 
 
 def test_only_python_is_run_again() -> None:

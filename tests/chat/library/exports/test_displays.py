@@ -70,7 +70,7 @@ def test_long_table_is_cut() -> None:
             "plotly",
             "*An interactive Plotly chart. Only static pictures are shown here; exports contain the output itself.*",
         ),
-        ("html", "```text\nReport\nAll good.\n```"),
+        ("html", "### Report\n\nAll good."),
         ("markdown", "**Total:** 3\n\n- a"),
         ("text", "```text\narray([[1, 2],"),
     ],
@@ -124,6 +124,7 @@ def test_notebook_holds_only_safe_types_of_an_output() -> None:
         "latex": {"text/latex", "text/plain"},
         "json": {"application/json", "text/plain"},
     }
+    assert output_data(BUNDLES["html"]) == {"text/plain": "### Report\nAll good."}
     assert "<caption>Cities</caption>" in str(output_data(BUNDLES["styler"])["text/html"])
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from chat.library.exports.commonmark import escape_text, fence_code, sanitize_markdown, unescape_text
+from chat.library.exports.commonmark import sanitize_markdown
+from chat.vocabulary.markdown_source import escape_text, fence_code, unescape_text
 from chat.vocabulary.parts import CodeExecutionResult, Display, ExecutableCode, PartKind, Thought
 from tests.chat.library.exports.samples import add_parts, exported_bytes, rich_conversation, session_conversation
 from tests.factories import make_conversation, make_model_message

@@ -18,7 +18,7 @@ from chat.page.rendering import html_tables, maths, svg
 from chat.page.rendering.displays import MARKDOWN_LIMIT_CHARS, display_blocks
 from chat.page.rendering.html_tables import TABLES_LIMIT
 from chat.page.rendering.tables import ROWS_SHOWN, Table
-from chat.vocabulary.parts import JSON, Display, ToolResponse
+from chat.vocabulary.parts import JSON, Display, JSONObject, ToolResponse
 from tests.chat.page.fragments.samples import GRAPH, view_of
 from tests.chat.page.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
 from tests.chat.page.rendering.test_safety import ADDRESS, ALLOWED, EXFILTRATION, SCRIPTS
@@ -84,7 +84,7 @@ def assert_is_safe_html(html: str) -> None:
         ("svg", ["picture"]),
         ("json", ["source"]),
         ("plotly", ["note", "source"]),
-        ("html", ["text"]),
+        ("html", ["markdown"]),
         ("markdown", ["markdown"]),
         ("text", ["text"]),
     ],
@@ -107,6 +107,7 @@ def test_richest_safe_form_is_shown(name: str, kinds: list[str]) -> None:
         ({"text/html": 1, "image/svg+xml": None, "text/latex": [], "text/markdown": {}}, ["note"]),
         ({"application/json": None}, ["source"]),
         ({"application/javascript": "alert(1)", "text/plain": "<IPython.core.display.Javascript object>"}, ["text"]),
+        ({"text/html": "<script>1</script>", "text/plain": "<a.B object at 0x1f>"}, ["note"]),
         ({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(value=0)"}, ["note", "source"]),
         ({"application/vnd.bokehjs_exec.v0+json": "", "text/html": "<script>1</script>"}, ["note"]),
         ({}, ["note"]),
@@ -117,7 +118,36 @@ def test_next_form_is_shown_if_one_cannot_be(bundle: Mapping[str, JSON], kinds: 
 
 
 def test_text_of_html_is_shown_if_the_plain_text_only_names_the_object() -> None:
-    assert ">Report\nAll good.</pre>" in html_of(BUNDLES["html"])
+    assert re.search(r"<h\d>Report</h\d>\s*<p>All good.</p>", html_of(BUNDLES["html"]))
+
+
+def test_html_keeps_links_items_and_tables_and_names_what_cannot_be_shown() -> None:
+    source = (
+        '<h3>1. *Parts*</h3><a href="https://example.com/a_(b)">more</a><ul><li>one<li>two</ul>'
+        "<table><tr><td>1</td></tr></table><audio controls>cannot play</audio><button>Go</button>"
+        '<iframe src="https://example.com/page"></iframe>'
+    )
+    bundle: JSONObject = {
+        "text/html": source + f"<p>{'word ' * 200}</p>",
+        "text/plain": "<IPython.core.display.HTML object>",
+    }
+    html = html_of(bundle)
+    assert "1. *Parts*</h" in html
+    assert 'href="https://example.com/a_(b)"' in html
+    assert html.count("<li>") == 2
+    assert "<td" in html
+    assert 'href="https://example.com/page"' in html
+    for note in ("A sound cannot be played here.", "Buttons and other", "A page at another address"):
+        assert note in html
+    assert "cannot play" not in html
+    assert ">Go<" not in html
+    assert_is_safe_html(html)
+
+
+def test_widget_is_named_as_a_control_with_its_text() -> None:
+    html = html_of({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(value=5)"})
+    assert "A Jupyter widget is a control that does not work here." in html
+    assert "IntSlider(value=5)" in html
 
 
 def test_interactive_output_is_named() -> None:
@@ -149,7 +179,7 @@ def test_only_sentences_of_ours_are_translated() -> None:
     with translation.override("de"):
         html = html_of({"text/html": f"<p>{ours}</p>{tables}"})
         work = part_html(view_of(ToolResponse("FILE_SEARCH", {"found": ours, "files": [{}, {}]})))
-    assert html.count(f'<p class="muted">{ours}</p>') == 1
+    assert html.count(f"<p>{ours}</p>") == 1
     assert html.count(f'aria-label="Tabelle: {ours}"') == TABLES_LIMIT
     assert html.count('<p class="muted">5 weitere Tabellen') == 1
     assert f"</span> {ours}</p>" in work

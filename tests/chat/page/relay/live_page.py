@@ -17,13 +17,17 @@ from chat.page.message_views import RenderedText
 from chat.page.readers import OWNER
 from chat.page.relay.live_message import LiveMessage
 from chat.page.rendering.stream import split_markdown
+from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.views import answer_view
-from chat.vocabulary.parts import Part, Text, Thought
-from chat.vocabulary.stream_events import PartReceived
+from chat.vocabulary.parts import Text, Thought
+from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, ToolOutput
 from tests.dom import Page
 
 MESSAGE_ID = uuid.UUID(int=7)
-TURN = Turn(message=Message(pk=MESSAGE_ID, created_at=datetime(2026, 1, 1, tzinfo=UTC)), status=Turn.Status.RUNNING)
+TURN = Turn(
+    message=Message(pk=MESSAGE_ID, conversation_id=MESSAGE_ID, created_at=datetime(2026, 1, 1, tzinfo=UTC)),
+    status=Turn.Status.RUNNING,
+)
 EMPTY_PAGE = f'<div id="message-{MESSAGE_ID}-parts"></div>' + status_html(answer_view(TURN.message, TURN, Answer()))
 
 
@@ -45,11 +49,14 @@ class LivePage:
         self.log += [to_row(change) for change in changes]
         self.page.swap(self.live.update(changes))
 
-    def receive(self, parts: Iterable[Part]) -> None:
+    def receive(self, parts: Iterable[ToolOutput]) -> None:
         """Show parts in one frame."""
         changes: list[Change] = []
         for part in parts:
-            changes += self.assembler.add(PartReceived(part), made_by=part.made_by)
+            if isinstance(part, OutputsRedrawn):
+                changes += self.assembler.add(part)
+            else:
+                changes += self.assembler.add(PartReceived(part), made_by=part.made_by)
         self.show(changes)
 
     @property
@@ -64,8 +71,10 @@ class LivePage:
         assert answer.text == self.assembler.answer.text
         assert self.parts_html == render_whole(answer)
         texts = {run.start: run.part.long_text for run in shown_runs(answer) if isinstance(run.part, Text | Thought)}
+        files = AnswerFiles(MESSAGE_ID, OWNER, answer.parts)
         for index, rendered in self.live.rendered_texts().items():
-            assert rendered == RenderedText(*split_markdown(texts[index], text_options(MESSAGE_ID, index, OWNER)))
+            options = text_options(MESSAGE_ID, index, OWNER, files.before(index))
+            assert rendered == RenderedText(*split_markdown(texts[index], options))
         status = self.page.ids[f"message-{MESSAGE_ID}-status"].html()
         assert status == status_html(answer_view(TURN.message, TURN, answer))
 

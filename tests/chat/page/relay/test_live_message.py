@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,7 @@ from chat.vocabulary.parts import (
     Part,
     Text,
     Thought,
+    WrittenFile,
 )
 from chat.vocabulary.stream_events import PartReceived, StreamEvent, TextBecameThought
 from tests.attachments.conftest import png
@@ -212,6 +214,29 @@ def test_graphs_have_the_titles_of_the_code_before_them() -> None:
     assert 'alt="Graph: First"' in page.parts_html
     assert 'alt="Graph: Second"' in page.parts_html
     assert 'download="second.png"' in page.parts_html
+
+
+def test_title_that_a_figure_had_takes_the_place_of_that_in_the_code() -> None:
+    page = LivePage()
+    known, untitled = replace(GRAPH, title="epoch 3"), replace(GRAPH, data=png(1), title="")
+    page.receive(session_run([known, untitled], None, OUTCOME_OK))
+    page.check()
+    assert re.findall(r'alt="(Graph[^"]*)', page.parts_html) == [
+        "Graph: epoch 3",
+        "Graph drawn by the code: graph-2.png",
+    ]
+    assert 'download="epoch-3.png"' in page.parts_html
+
+
+def test_text_links_to_files_that_earlier_code_wrote() -> None:
+    file = WrittenFile("out/result.csv", 8, "2026-01-01T00:00:00Z", is_new=True)
+    end = CodeExecutionResult(outcome=OUTCOME_OK, engine=Engine.SESSION, files=(file,))
+    text = Text("[a](sandbox:/mnt/data/result.csv) [b](no.csv)\n\nend [c](out/result.csv)")
+    page = LivePage()
+    page.receive(cut([Text("[early](result.csv)"), ExecutableCode("1", "PYTHON", engine=Engine.SESSION), end, text]))
+    page.check()
+    assert page.parts_html.count(f'<a href="/api/v1/conversations/{MESSAGE_ID}/session/files/out/result.csv"') == 2
+    assert page.parts_html.count("href=") == 2
 
 
 @pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES)

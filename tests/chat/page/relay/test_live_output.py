@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from chat.vocabulary.parts import (
     InlineData,
     Part,
 )
-from chat.vocabulary.stream_events import PartReceived
+from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, ToolOutput
 from tests.attachments.conftest import png
 from tests.chat.page.relay.live_page import TURN, LivePage, render_whole
 from tests.time_growth import GROWTH_LIMIT, time_growth
@@ -50,22 +51,21 @@ def frames_of(outputs: Sequence[str]) -> list[str]:
     return [page.live.update(page.assembler.add(PartReceived(printed(output)))) for output in outputs]
 
 
-def test_frame_does_not_grow_with_the_output_before_it() -> None:
-    first, *frames = map(len, frames_of([LINE] * 500))
-    assert set(frames) == {frames[0]}
-    assert frames[0] < first + len(LINE)
-
-
-def test_frame_of_a_line_without_an_end_does_not_grow() -> None:
-    _, *frames = map(len, frames_of(["."] * 500))
-    assert set(frames) == {frames[0]}
+@pytest.mark.parametrize("piece", [LINE, "."])
+def test_frame_does_not_grow_with_the_output_before_it(piece: str) -> None:
+    """A frame holds what is new, and the last lines, or the end of a long line."""
+    frames = [*map(len, frames_of([piece] * 3000))]
+    assert max(frames[2000:]) <= max(frames[1000:2000])
 
 
 def test_frame_that_extends_an_output_is_paced_like_one_that_extends_a_text() -> None:
     """The page merges frames that append to the closed part, and then replace the tail."""
-    *_, frame = frames_of([LINE, f"{LINE}\x1b[3"])
+    *_, frame = frames_of([LINE * 3, f"{LINE}\x1b[3"])
     swaps = re.findall(r'hx-target="#([^"]+-tail)" hx-swap="(\w+)">(.*?)</hx-partial>', frame, flags=re.DOTALL)
-    assert [(method, html) for _, method, html in swaps] == [("beforebegin", LINE), ("innerMorph", "\x1b[3")]
+    assert [(method, html) for _, method, html in swaps] == [
+        ("beforebegin", LINE),
+        ("innerMorph", f"{LINE}{LINE}\x1b[3"),
+    ]
     assert frame.count("<hx-partial") == 2
 
 
@@ -84,11 +84,11 @@ def test_outcome_replaces_the_result_at_the_end_of_its_code() -> None:
     page.receive([CODE, printed("1\n")])
     page.receive([printed("2\x1b[")])
     assert 'data-outcome=""' in page.parts_html
-    assert SPAN.findall(page.parts_html) == ["\x1b["]
+    assert SPAN.findall(page.parts_html) == ["1\n2\x1b["]
     page.receive([replace(printed("1\n2\x1b[0m"), outcome=OUTCOME_OK)])
     page.check()
     assert 'data-outcome="success"' in page.parts_html
-    assert SPAN.findall(page.parts_html) == [""]
+    assert SPAN.findall(page.parts_html) == ["1\n2"]
 
 
 @pytest.mark.parametrize("final", ["done\n", "", " \n", "100 %\rdone"])
@@ -100,6 +100,17 @@ def test_final_output_that_differs_replaces_what_was_shown(final: str) -> None:
     page.check()
     assert "10 %" not in page.parts_html
     assert ("<pre tabindex" in page.parts_html.rpartition("</details>")[2]) == bool(final.strip())
+
+
+def joined(parts: Sequence[Part]) -> list[Part]:
+    """Return outputs as a tool set sends them: no text follows another."""
+    result: list[Part] = []
+    for part in parts:
+        if isinstance(part, CodeExecutionResult) and result and isinstance(result[-1], CodeExecutionResult):
+            result[-1] = printed(result[-1].long_text + part.long_text)
+        else:
+            result.append(part)
+    return [part for part in result if not isinstance(part, CodeExecutionResult) or part.output]
 
 
 TEXTS = st.sampled_from(
@@ -121,13 +132,24 @@ TEXTS = st.sampled_from(
         "data:",
     ]
 ).map(printed)
-RUN = st.lists(st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from([*GRAPHS, TABLE])), max_size=16)
+SHOWN = st.lists(st.one_of(TEXTS, st.sampled_from([*GRAPHS, TABLE])), max_size=5)
+REDRAWN = st.builds(
+    lambda parts, cleared: OutputsRedrawn(tuple(joined(parts)), tuple(cleared)),
+    SHOWN,
+    st.lists(st.sampled_from(["working", "50 %"]), max_size=1),
+)
+RUN = st.lists(st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from([*GRAPHS, TABLE]), REDRAWN), max_size=16)
 ENDS = st.sampled_from(["whole", "more", "other", "without output", "stopped", "lost", "running"])
 
 
-def run_parts(outputs: Sequence[Part], end: str) -> list[Part]:
+def run_parts(outputs: Sequence[ToolOutput], end: str) -> list[ToolOutput]:
     """Return code, its outputs, and the result with the outcome that its service sends, if it does."""
-    whole = "".join(output.long_text for output in outputs)
+    whole = ""
+    for output in outputs:
+        if isinstance(output, OutputsRedrawn):
+            whole = "".join(part.long_text for part in output.parts)
+        else:
+            whole += output.long_text
     finals = {"whole": whole, "more": f"{whole}more\x1b[0m\r\n", "other": "other\r\n", "without output": None}
     if end not in finals:
         return [CODE, *outputs]
@@ -140,12 +162,12 @@ def run_parts(outputs: Sequence[Part], end: str) -> list[Part]:
 
 @given(runs=st.lists(st.tuples(RUN, ENDS), min_size=1, max_size=3), data=st.data())
 def test_output_in_any_pieces_looks_like_a_page_that_is_loaded_later(
-    runs: Sequence[tuple[Sequence[Part], str]], data: st.DataObject
+    runs: Sequence[tuple[Sequence[ToolOutput], str]], data: st.DataObject
 ) -> None:
     """After each frame, the page equals one that is loaded at this time: by a second tab, or after a reconnection."""
     page = LivePage()
     for outputs, end in runs:
-        frame: list[Part] = []
+        frame: list[ToolOutput] = []
         for part in run_parts(outputs, end):
             frame.append(part)
             if data.draw(st.booleans()):
@@ -169,3 +191,36 @@ def test_page_that_joined_before_the_end_of_an_output_shows_its_outcome() -> Non
     after.show(after.assembler.end_code(OUTCOME_LOST))
     assert 'data-outcome="lost"' in after.parts_html
     assert after.parts_html == render_whole(after.assembler.answer)
+
+
+def test_graph_that_is_redrawn_keeps_its_number_and_its_element() -> None:
+    page = LivePage()
+    page.receive([CODE, GRAPHS[0], printed("epoch 0\n")])
+    figure = re.findall(r'<figure id="([^"]+)"', page.parts_html)
+    page.receive([OutputsRedrawn((GRAPHS[1], printed("epoch 1\n")), ("epoch 0",))])
+    page.check()
+    answer = page.assembler.answer
+    assert re.findall(r'<figure id="([^"]+)"', page.parts_html) == figure
+    assert [one.index for one in answer.attachments] == [0]
+    assert (answer.cleared.texts, [one.sha256 for one in answer.cleared.graphs]) == (
+        ["epoch 0"],
+        [hashlib.sha256(png(1)).hexdigest()],
+    )
+    assert answer.text == "\n[GRAPH:0]\n"
+    # The first graph is shown again: it is the same attachment, which is stored already.
+    page.receive([OutputsRedrawn((GRAPHS[0],))])
+    page.check()
+    assert [one.index for one in answer.attachments] == [0]
+    assert [one.sha256 for one in answer.cleared.graphs] == [hashlib.sha256(png(2)).hexdigest()]
+    assert answer.data_bytes == len(png(1)) + len(png(2))
+
+
+def test_result_of_code_that_is_stopped_holds_what_it_has_cleared() -> None:
+    page = LivePage()
+    page.receive([CODE, printed("working")])
+    page.receive([OutputsRedrawn((printed("done"),), ("working",), left_out=3)])
+    page.show(page.assembler.end_code(OUTCOME_ABORTED))
+    page.check()
+    last = page.assembler.answer.parts[-1]
+    assert isinstance(last, CodeExecutionResult)
+    assert (last.output, last.cleared, last.cleared_left_out) == ("done", ("working",), 3)

@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.page.rendering.html_tables import (
-    CELL_LIMIT_CHARS,
-    HTML_LIMIT_CHARS,
-    TABLES_LIMIT,
-    TEXT_LIMIT_CHARS,
-    HtmlContent,
-    read_html,
-)
+from chat.page.rendering.html_tables import TABLES_LIMIT, HtmlContent, read_html
 from chat.page.rendering.tables import CELLS_LIMIT, COLUMNS_LIMIT, ROWS_LIMIT, Table
+from chat.vocabulary.html_content import TEXT_LIMIT_CHARS, HtmlNote
+from chat.vocabulary.html_elements import CELL_LIMIT_CHARS, HTML_LIMIT_CHARS
 from tests.display_bundles import (
     MULTI_INDEX_HTML,
     POLARS_HTML,
@@ -71,6 +66,18 @@ def test_styled_data_frame_is_read_with_its_caption() -> None:
     assert table.rows[2] == ("=1+1", "nan", "-3.500000")
 
 
+def test_colours_of_a_styled_table_are_named() -> None:
+    rules = '<style type="text/css">\n#T_1_row0_col0 {\n  background-color: #f7fbff;\n}\n'
+    content = read_html(STYLER_HTML.replace('<style type="text/css">\n', rules))
+    assert content.pieces[1:] == (HtmlNote("The colours of cells are not shown here."),)
+    assert len(content.tables[0].rows) == 3
+
+
+def test_links_and_pictures_in_cells_are_named() -> None:
+    source = '<table><tr><td><a href="https://e.org/a">a</a></td><td><img alt="cat" src="data:"></td></tr></table>'
+    assert only_table(source).rows == (("a (https://e.org/a)", "[cat]"),)
+
+
 def test_data_frame_of_polars_is_read_with_its_types() -> None:
     table = only_table(POLARS_HTML)
     assert [[cell.text for cell in row] for row in table.header] == [["foo", "bar"], ["i64", "str"]]
@@ -87,13 +94,13 @@ def test_table_with_unclosed_tags_is_read() -> None:
 
 def test_text_around_tables_is_kept_in_order() -> None:
     content = read_html("<h1>Title</h1><p>One <b>two</b></p><table><td>1</table>between<table><td>2</table>end")
-    pieces = [piece if isinstance(piece, str) else piece.rows for piece in content.pieces]
-    assert pieces == ["Title\nOne two", (("1",),), "between", (("2",),), "end"]
+    pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
+    assert pieces == ["# Title\nOne two", (("1",),), "between", (("2",),), "end"]
 
 
 def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> None:
     content = read_html("<table><tr><td>left<table><tr><td>1</td></tr></table></td><td>right</td></tr></table>")
-    pieces = [piece if isinstance(piece, str) else piece.rows for piece in content.pieces]
+    pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["left", (("1",),), "right"]
 
 
@@ -111,9 +118,7 @@ def test_tables_stand_for_the_whole_only_if_they_are_much_of_it(source: str, is_
     assert read_html(source).is_tabular == is_tabular
 
 
-@pytest.mark.parametrize(
-    "source", ["", " ", "<!-- x -->", "<style>a</style>", "<script>alert(1)</script>", "<", "\ud800"]
-)
+@pytest.mark.parametrize("source", ["", " ", "<!-- x -->", "<style>a</style>", "<template>a</template>", "<", "\ud800"])
 def test_html_without_content_gives_nothing_or_its_text(source: str) -> None:
     assert [piece for piece in read_html(source).pieces if piece not in ("<", "?")] == []
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from html import unescape
 from itertools import pairwise
 
 import pytest
 from django.utils.html import escape
+from django.utils.safestring import SafeString
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.page.rendering.output_text import OutputStream, split_output
-from chat.vocabulary.escape_codes import CODE_LIMIT_CHARS, remove_escape_codes
+from chat.page.rendering.stream import TextUpdate
+from chat.vocabulary.escape_codes import CODE_LIMIT_CHARS
+from chat.vocabulary.terminal_text import has_controls, terminal_text
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 PIECES = [
@@ -45,7 +47,7 @@ def outputs_with_cuts(draw: st.DrawFn) -> tuple[str, list[int]]:
 
 def shown(output: str) -> str:
     """Return an output as a page shows it; empty if no element shows it."""
-    text = re.sub(r"\r\n|\r", "\n", remove_escape_codes(output))
+    text = terminal_text(output)
     return text if text.strip() else ""
 
 
@@ -74,27 +76,52 @@ def test_output_that_is_cut_at_every_character_equals_the_output_rendered_at_onc
     assert_streams_like_whole(output, [*range(len(output))])
 
 
-def test_line_without_an_end_is_closed() -> None:
-    assert split_output("." * 1000) == ("." * 1000, "")
+@given(st.lists(st.tuples(st.integers(0, 60), outputs.filter(lambda text: not has_controls(text))), max_size=8))
+def test_output_that_is_cut_and_grows_again_equals_the_output_rendered_at_once(cuts: list[tuple[int, str]]) -> None:
+    output = "".join(f"line {number}\n" for number in range(8))
+    stream = OutputStream()
+    stream.append(output)
+    update = stream.update()
+    closed = update.closed_html
+    for length, text in cuts:
+        stream.cut(min(length, len(output)))
+        output = output[:length] + text
+        stream.append(text)
+        update = stream.update()
+        closed = update.closed_html if update.is_reset else closed + update.closed_html
+        assert (closed, update.tail_html) == split_output(output)
 
 
-def test_only_an_open_escape_code_is_not_closed() -> None:
-    assert split_output("a\n\x1b[31mb\x1b[3") == ("a\nb", "\x1b[3")
-    assert split_output("a\x1b]8;;http://x") == ("a", "\x1b]8;;http://x")
+def test_progress_bar_after_a_long_output_sends_its_last_lines_alone() -> None:
+    stream, output = OutputStream(), "line\n" * 1000
+    stream.append(output)
+    stream.update()
+    for percent in range(100):
+        stream.cut(len(output))
+        stream.append(f"{percent} %")
+        assert stream.update() == TextUpdate(False, SafeString(""), SafeString(f"line\nline\n{percent} %"))
+
+
+def test_tail_holds_the_last_lines_or_the_end_of_a_long_line() -> None:
+    assert split_output("1\n2\n3\n4") == ("1\n", "2\n3\n4")
+    assert split_output("." * 2500) == ("." * 1000, "." * 1500)
+
+
+def test_open_escape_code_is_the_end() -> None:
+    assert split_output("a\n\x1b[31mb\x1b[3") == ("", "a\nb\x1b[3")
 
 
 @pytest.mark.parametrize("start", ["\x1b]", "\x1b[", "\x1b "])
 def test_escape_code_without_an_end_becomes_text(start: str) -> None:
     filler = "0" if start == "\x1b[" else " "
     longest, longer = start + filler * (CODE_LIMIT_CHARS - 1), start + filler * (CODE_LIMIT_CHARS + 1)
-    assert split_output(f"a{longest}") == ("a", longest)
-    closed, tail = split_output(f"a{longer}b")
-    assert (unescape(closed), tail) == (f"a{longer}b", "")
+    assert split_output(f"a{longest}") == ("", f"a{longest}")
+    assert unescape("".join(split_output(f"a{longer}b"))) == f"a{longer}b"
 
 
 def test_carriage_return_and_its_line_feed_are_one_line_break_wherever_they_are_cut() -> None:
     assert_streams_like_whole("a\r\x1b[0m\nb\r\rc\r\n\nd", [*range(16)])
-    assert split_output("a\r\nb\rc\n") == ("a\nb\nc\n", "")
+    assert split_output("a\r\nb\rc\n") == ("", "a\nc\n")
 
 
 @pytest.mark.parametrize(

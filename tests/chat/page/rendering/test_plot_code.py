@@ -43,7 +43,7 @@ PIECES = (
         ("df.plot(kind='hist', title='Ages', xlabel='years')", Caption("Ages", "Histogram", "years")),
         ("df.plot.scatter(x='a', y='b')", Caption("", "Scatter plot")),
         ("plt.imshow(a)\nplt.suptitle('All')\nplt.title('One')", Caption("All", "Image plot")),
-        ("name = 'Oslo'\nplt.title(f'{name} in {year}')\nplt.pie(x)", Caption("Oslo in …", "Pie chart")),
+        ("name = 'Oslo'\nplt.title(f'{name} in {year}')\nplt.pie(x)", Caption("", "Pie chart")),
         ("plt.title('Mean ' + 'and sum')", Caption("Mean and sum")),
         ("for name in names:\n    plt.title(name)", NO_CAPTION),
         ("name = 'a'\nfor name in names:\n    plt.title(name)", NO_CAPTION),

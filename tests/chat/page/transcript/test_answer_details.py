@@ -10,7 +10,7 @@ import pytest
 
 from chat.models import Turn
 from chat.page.readers import OWNER, guest_reader
-from chat.page.transcript.answer_details import answer_details
+from chat.page.transcript.answer_details import answer_details, code_place
 from chat.vocabulary.parts import Engine, ExecutableCode
 
 BEGAN_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -54,6 +54,16 @@ def test_model_that_chose_the_session_beside_its_sandbox_ran_code_in_both() -> N
     assert answer_details(turn, OWNER, [native]).engine == "in the sandbox of the model's service"
     both = answer_details(turn, OWNER, [native, session]).engine
     assert both == "in the sandbox of the model's service, and in the Python session"
+
+
+def test_service_whose_sandbox_ran_code_is_named_to_those_who_see_it() -> None:
+    google = make_turn(engine=Engine.NATIVE, provider="gemini")
+    assert answer_details(google, OWNER).engine == "in Google's sandbox"
+    assert answer_details(google, guest_reader(str)).engine == "in the sandbox of the model's service"
+    demo = make_turn(engine=Engine.NATIVE, provider="gemini", model="plotline-demo")
+    assert answer_details(demo, OWNER).engine == "in the sandbox of the demo"
+    assert code_place(demo, ExecutableCode("1"), OWNER) == "in the sandbox of the demo"
+    assert code_place(demo, ExecutableCode("1", engine=Engine.SESSION), OWNER) == "in the Python session"
 
 
 def test_searches_are_counted_with_their_cost() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from chat.python.kernels import kernel_websocket
 from chat.python.kernels.kernel_websocket import TOO_MUCH, KernelWebSocket
-from chat.python.kernels.outputs import ErrorOutput, Output, TextOutput
+from chat.python.kernels.outputs import ErrorOutput, Output, Redrawn, TextOutput
 from chat.python.kernels.pending_execution import PendingExecution
 
 TEST_LIMIT_S = 60.0
@@ -52,7 +52,7 @@ class FakeWebsocket(aiohttp.ClientWebSocketResponse):
 async def test_forged_messages_do_not_end_the_connection() -> None:
     websocket = FakeWebsocket()
     connection = KernelWebSocket(websocket)
-    outputs: list[Output] = []
+    outputs: list[Output | Redrawn] = []
     request = PendingExecution(outputs.append)
     await connection.send("shell", "execute_request", {}, request)
     websocket.put(request, "status", {"execution_state": ["dead"]})
@@ -98,7 +98,7 @@ async def test_stopped_flood_is_dropped_unread_and_ends_the_connection_if_it_goe
     monkeypatch.setattr(kernel_websocket, "_SMALL_MESSAGE_BYTES", 1_000)
     websocket = FakeWebsocket()
     connection = KernelWebSocket(websocket)
-    outputs: list[Output] = []
+    outputs: list[Output | Redrawn] = []
     request = PendingExecution(outputs.append)
     await connection.send("shell", "execute_request", {}, request)
     for _ in range(5):

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import base64
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES, OutputReader
+from chat.python.kernels.output_limits import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES
+from chat.python.kernels.output_reader import OutputReader
 from chat.python.kernels.outputs import (
     DisplayOutput,
     ErrorOutput,
     Execution,
     ExecutionStatus,
+    FileOutput,
     ImageOutput,
     Output,
+    Redrawn,
     TextOutput,
     join_text,
     merge_adjacent_text,
 )
+from chat.python.kernels.shown_outputs import CLEARED_LIMIT_COUNT
 from chat.python.kernels.tracebacks import LINES_LIMIT
 from chat.vocabulary.display_bundles import TRACEBACK
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
+GIF = b"GIF89arest"
 JPEG = b"\xff\xd8\xff\xe0rest"
 
 
 def read_message(kind: str, **content: object) -> list[Output]:
-    return OutputReader().receive(kind, content)
+    outputs = OutputReader().receive(kind, content)
+    added = [output for output in outputs if not isinstance(output, Redrawn)]
+    assert added == outputs, "the first message changes nothing"
+    return added
 
 
 def base64_text(data: bytes) -> str:
@@ -49,6 +58,45 @@ def test_image_is_preferred_to_its_text() -> None:
             ImageOutput("image/png", PNG),
         ]
     assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
+
+
+def test_gif_is_an_image() -> None:
+    data = {"image/gif": base64_text(GIF), "text/plain": "<IPython.core.display.Image object>"}
+    assert read_message("display_data", data=data) == [ImageOutput("image/gif", GIF)]
+
+
+def test_picture_and_sound_in_html_are_outputs_of_their_own() -> None:
+    html = '<h3>Result</h3><img src="data:{}"><audio><source src="data:audio/wav;base64,{}"></audio>'
+    name = "<IPython.core.display.HTML object>"
+    source = html.format(f"image/png;base64,{base64_text(PNG)}", base64_text(b"RIFF"))
+    display, *files = read_message("execute_result", data={"text/html": source, "text/plain": name})
+    assert files == [ImageOutput("image/png", PNG), FileOutput("audio/wav", b"RIFF")]
+    assert join_text([display]) == (
+        "### Result\n[A picture follows.]\n[A sound cannot be played here; its file follows.]\n"
+    )
+
+
+def test_animation_becomes_its_first_frame_whatever_its_size() -> None:
+    frames = [base64.encodebytes(PNG + bytes([number]) * 100_000).decode() for number in range(12)]
+    lines = [
+        '  frames[{}] = "data:image/png;base64,{}"'.format(number, frame.replace("\n", "\\\n"))
+        for number, frame in enumerate(frames)
+    ]
+    html = f'<div class="animation"><button>Once</button></div><script>{chr(10).join(lines)}</script>'
+    name = "<IPython.core.display.HTML object>"
+    display, frame = read_message("execute_result", data={"text/html": html, "text/plain": name})
+    assert frame == ImageOutput("image/png", PNG + bytes(100_000))
+    text = join_text([display])
+    assert text.startswith(
+        "[An animation of 12 frames cannot be played here; its first frame follows. To show it, save"
+    )
+    assert "Once" not in text
+
+
+def test_form_that_is_too_large_is_named() -> None:
+    data = {"text/html": "<p>a</p>" * 200_000, "text/plain": "<IPython.core.display.HTML object>"}
+    _, notice = read_message("display_data", data=data)
+    assert notice == TextOutput("stderr", "[text/html of this display left out: it is too large]\n")
 
 
 def test_value_of_the_last_expression_is_text() -> None:
@@ -81,15 +129,21 @@ def test_same_image_twice_is_one_graph() -> None:
     assert reader.outputs == [ImageOutput("image/png", PNG)]
 
 
-def test_saved_image_is_an_output_only_if_none_was_displayed() -> None:
+def test_saved_image_is_an_output_at_the_end() -> None:
     saved_image = {"data": {"image/png": base64_text(PNG)}, "metadata": {"saved": True}}
     reader = OutputReader()
     assert reader.receive("display_data", saved_image) == []
     assert reader.finish() == [ImageOutput("image/png", PNG)]
-    reader = OutputReader()
-    reader.receive("display_data", saved_image)
-    reader.receive("display_data", {"data": {"image/png": base64_text(PNG + b"shown")}})
+    reader.receive("display_data", {"data": {"image/png": base64_text(PNG)}})
     assert reader.finish() == []
+
+
+@pytest.mark.parametrize(
+    ("told", "title"), [("a\n\x1b[31mb\ud800", "a b\ufffd"), ("x" * 300, "x" * 200), ("", ""), (1, None), (None, None)]
+)
+def test_title_of_a_figure_is_one_line(told: object, title: str | None) -> None:
+    content = {"data": {"image/png": base64_text(PNG)}, "metadata": {"plotline_title": told}}
+    assert OutputReader().receive("display_data", content) == [ImageOutput("image/png", PNG, title)]
 
 
 def test_saved_images_are_held_back_up_to_the_limit_and_one_notice_follows() -> None:
@@ -154,12 +208,113 @@ def test_text_of_an_execution_has_the_form_of_geminis_output() -> None:
     ).text == ("TimeoutError: late\n")
 
 
+def show(reader: OutputReader, **content: object) -> list[Output | Redrawn]:
+    """Let a cell show a display."""
+    return reader.receive("display_data", content)
+
+
+def write(reader: OutputReader, text: str, name: str = "stdout") -> list[Output | Redrawn]:
+    """Let a cell write text."""
+    return reader.receive("stream", {"name": name, "text": text})
+
+
+def test_progress_bar_is_one_line_that_changes() -> None:
+    reader = OutputReader()
+    assert write(reader, "\r1/3", "stderr") == [TextOutput("stderr", "1/3")]
+    (redrawn,) = write(reader, "\r2/3", "stderr")
+    assert isinstance(redrawn, Redrawn)
+    # What is printed meanwhile has lines of its own.
+    write(reader, "loss 1\n")
+    write(reader, "\r3/3\n", "stderr")
+    assert "".join(output.text for output in redrawn.read() if isinstance(output, TextOutput)) == "2/3\nloss 1\n3/3\n"
+    assert redrawn.cleared == ()
+
+
+def test_only_text_that_is_shown_counts() -> None:
+    reader = OutputReader()
+    for number in range(3 * TEXT_LIMIT_BYTES // 1000):
+        write(reader, f"\r{number:999d}")
+    assert not reader.is_truncated
+    assert reader.outputs == [TextOutput("stdout", f"{number:999d}")]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_live_plot_is_one_graph(*, waits: bool) -> None:
+    reader = OutputReader()
+    cleared: list[str] = []
+    for epoch in range(200):
+        for change in [*reader.receive("clear_output", {"wait": waits}), *show(reader, data=png_bundle(epoch))]:
+            cleared += change.cleared if isinstance(change, Redrawn) else ()
+        write(reader, f"epoch {epoch}\n")
+    reader.receive("clear_output", {"wait": True})
+    assert reader.finish() == []
+    assert reader.outputs == [ImageOutput("image/png", PNG + bytes([199])), TextOutput("stdout", "epoch 199\n")]
+    assert cleared == [f"epoch {epoch}" for epoch in range(199)]
+    assert not reader.is_truncated
+
+
+def png_bundle(number: int) -> dict[str, str]:
+    """Return the bundle of an image."""
+    return {"image/png": base64_text(PNG + bytes([number])), "text/plain": "<Figure>"}
+
+
+def test_update_changes_all_displays_of_an_id_and_nothing_else() -> None:
+    reader = OutputReader()
+    for display_id in ("a", "b", "a"):
+        shown = show(reader, data={"text/plain": "working"}, transient={"display_id": display_id})
+        assert shown == [DisplayOutput({"text/plain": "working"})]
+    write(reader, "between\n")
+    bundle = {"text/markdown": "**done**", "image/png": base64_text(PNG)}
+    (redrawn,) = reader.receive("update_display_data", {"data": bundle, "transient": {"display_id": "a"}})
+    done = [DisplayOutput({"text/markdown": "**done**"}), ImageOutput("image/png", PNG)]
+    assert isinstance(redrawn, Redrawn)
+    assert redrawn.cleared == ("working", "working")
+    assert reader.outputs == [*done, DisplayOutput({"text/plain": "working"}), *done, TextOutput("stdout", "between\n")]
+    assert reader.receive("update_display_data", {"data": bundle, "transient": {"display_id": "x"}}) == []
+
+
+def test_display_may_change_more_often_than_a_cell_may_show_displays() -> None:
+    reader = OutputReader()
+    shown = {"transient": {"display_id": "t"}}
+    show(reader, data=png_bundle(0), **shown)
+    for number in range(600):
+        bundle = {"text/html": f"<p>{number}</p>"} if number % 2 else png_bundle(number % 256)
+        reader.receive("update_display_data", {"data": bundle, **shown})
+    assert reader.outputs == [DisplayOutput({"text/html": "<p>599</p>"})]
+    assert not reader.is_truncated
+
+
+def test_texts_that_are_cleared_are_bounded() -> None:
+    reader = OutputReader()
+    kept = left_out = 0
+    for number in range(2 * CLEARED_LIMIT_COUNT):
+        write(reader, f"{number}\n")
+        (redrawn,) = reader.receive("clear_output", {})
+        assert isinstance(redrawn, Redrawn)
+        kept, left_out = kept + len(redrawn.cleared), left_out + redrawn.left_out
+    assert (kept, left_out) == (CLEARED_LIMIT_COUNT, CLEARED_LIMIT_COUNT)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.sampled_from(["\ud800", "\0", "aGk="]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["image/png", "saved"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["image/png", "saved", "display_id"]), inner)
+    ),
 )
-KEYS = st.sampled_from(["name", "text", "data", "metadata", "ename", "evalue", "traceback"])
-KINDS = st.sampled_from(["stream", "display_data", "execute_result", "error", "status", "comm_open", ""])
+KEYS = st.sampled_from(["transient", "wait", "name", "text", "data", "metadata", "ename", "evalue", "traceback"])
+KINDS = st.sampled_from(
+    [
+        "stream",
+        "display_data",
+        "update_display_data",
+        "clear_output",
+        "execute_result",
+        "error",
+        "status",
+        "comm_open",
+        "",
+    ]
+)
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)

@@ -8,6 +8,7 @@ from chat.python.sessions.limits import PERSON_HAS_ALL, SERVER_IS_FULL
 from chat.python.sessions.run import STARTED_ANEW
 from chat.python.sessions.session_kernel import IS_BUSY
 from chat.python.tool_set.outputs import OutputParts
+from chat.vocabulary.parts import CodeExecutionResult
 
 NOTES = (
     IS_BUSY,
@@ -23,5 +24,6 @@ def test_notes_before_the_output_are_removed_and_no_other_lines() -> None:
     for note in NOTES:
         outputs.add_note(note)
     [part] = outputs.take()
+    assert isinstance(part, CodeExecutionResult)
     printed = f"[1, 2]\n[{IS_BUSY}]\n"
     assert without_notes(part.long_text + printed) == printed

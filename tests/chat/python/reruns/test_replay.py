@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from chat.models import Message
-from chat.python.kernels.outputs import Execution, ExecutionStatus, Output, TextOutput
+from chat.python.kernels.outputs import Execution, ExecutionStatus, Output, Redrawn, TextOutput
 from chat.python.reruns import replay
 from chat.python.sessions.run import CellResult
 
@@ -34,7 +34,7 @@ class FakeSessionKernel:
 @pytest.mark.drill
 async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[int] = []
-    shown: list[Output] = []
+    shown: list[Output | Redrawn] = []
 
     async def run(held: object, code: str, *, on_output: Callable[[Output], None], **_: object) -> CellResult:
         on_output(TextOutput("stdout", code))

@@ -109,6 +109,17 @@ async def test_kept_file_is_an_attachment_of_the_answer_that_outlives_the_sessio
     assert await files_of(turn) == []
 
 
+async def test_file_in_a_folder_is_listed_and_kept_with_its_last_name(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    turn = await run(conversation, "import os\nos.makedirs('/mnt/data/out')\nopen('out/sums.csv', 'w').write('a,b')")
+    assert [(one.name, one.is_new) for one in await files_of(turn)] == [("out/sums.csv", True)]
+    assert 'data-name="out/sums.csv"' in await fresh_page(conversation)
+    assert (await keep(turn, "out/sums.csv")).attachment.name == "sums.csv"
+    # The file is still there, so that no second one is put into the working directory.
+    await run(conversation, "print('copied:', os.path.exists('sums.csv'))")
+    assert "copied: False" in await fresh_page(conversation)
+
+
 async def test_kept_file_does_not_replace_what_later_code_wrote(sessions: Settings) -> None:
     conversation = await new_conversation()
     await keep(await run(conversation, WRITE))

@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from chat.models import PythonSession, Turn, User
-from chat.python.sessions import limits, rows
+from chat.python.sessions import lifetime, limits, rows
 from chat.python.sessions.limits import AlreadyRunning, EvictKernel, StartKernel, Step, Wait, admit, leave_queue
 from chat.python.sessions.rows import State, begin_cell
 from chat.vocabulary.parts import Engine
@@ -68,6 +68,27 @@ def test_reason_of_a_failed_start_is_forgotten_at_the_next_one() -> None:
     session = make_stopped(state=State.ERROR, note="The service does not run.")
     assert isinstance(admit(session.pk), StartKernel)
     assert PythonSession.objects.get(pk=session.pk).note == ""
+
+
+def test_kept_session_gives_way_last() -> None:
+    make_session(unused_s=100, kept_until=soon()), make_session(unused_s=5)
+    used_before = make_session(unused_s=20)
+    assert evicted(admit(make_stopped().pk)) == used_before
+
+
+def test_person_and_server_keep_few_sessions() -> None:
+    owner = make_user()
+    session, second, of_another = make_session(owner), make_session(owner), make_session()
+    assert lifetime.keep(session)
+    assert lifetime.keep(session)
+    with pytest.raises(lifetime.KeepRefused, match="one person may keep 1"):
+        lifetime.keep(second)
+    with pytest.raises(lifetime.KeepRefused, match="keeps 1 Python sessions already"):
+        lifetime.keep(of_another)
+    assert lifetime.stop_keeping(session)
+    assert lifetime.keep(of_another)
+    assert lifetime.stop_keeping(of_another)
+    assert not lifetime.keep(make_stopped())
 
 
 def test_session_that_was_used_least_recently_gives_way() -> None:

@@ -65,6 +65,11 @@ async def test_unused_session_is_ended(sessions: Settings) -> None:
     assert session.note == "The Python session was ended after 15 minutes without use. Its variables are lost."
 
 
+async def test_kept_session_is_not_unused(sessions: Settings) -> None:
+    await in_thread(lambda: make_session(unused_s=10_000, kept_until=soon()))
+    assert not await in_thread(reaper.reap)
+
+
 async def test_session_whose_code_runs_is_not_unused(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000, busy_until=soon()))
     assert not await in_thread(reaper.reap)

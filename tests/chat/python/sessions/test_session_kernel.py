@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from chat.models import Conversation, PythonSession
-from chat.python.kernels.outputs import Output
+from chat.python.kernels.outputs import Output, Redrawn
 from chat.python.sessions import session_kernel
 from chat.python.sessions.downloads import open_file
 from chat.python.sessions.errors import SessionUnavailable
@@ -37,7 +37,7 @@ async def new_conversation() -> Conversation:
     return conversation
 
 
-def ignore(output: Output) -> None:
+def ignore(output: Output | Redrawn) -> None:
     """Do nothing with an output."""
 
 
@@ -46,7 +46,7 @@ async def run(
     code: str,
     notes: list[str] | None = None,
     message_id: uuid.UUID | None = None,
-    on_output: Callable[[Output], None] = ignore,
+    on_output: Callable[[Output | Redrawn], None] = ignore,
 ) -> CellResult:
     """Run a cell with a connection of its own."""
     session_kernel = SessionKernel(conversation.pk, conversation.owner_id)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
+from hashlib import sha256
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.messages.assembler import Assembler
+from chat.python.kernels.output_reader import OutputReader
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, join_text
 from chat.python.tool_set.outputs import OutputParts
 from chat.vocabulary.parts import (
@@ -17,11 +21,12 @@ from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
     Engine,
+    ExecutableCode,
     InlineData,
     Part,
 )
 from chat.vocabulary.sanitize import sanitize_text
-from chat.vocabulary.stream_events import PartReceived
+from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, ToolOutput
 from tests.attachments.conftest import png
 
 
@@ -112,14 +117,14 @@ def test_assembled_parts_do_not_depend_on_when_outputs_are_taken(outputs: list[O
     def assemble(*, is_taken_often: bool) -> list[Part]:
         parts = OutputParts()
         assembler = Assembler(is_code_offered=True, new_id=lambda: "id")
-        received: list[Part] = []
+        received: list[ToolOutput] = []
         for output in outputs:
             parts.add(output)
             if is_taken_often and data.draw(st.booleans()):
                 received += parts.take()
         received += [*parts.take(), parts.final_result(OUTCOME_FAILED)]
         for part in received:
-            assembler.add(PartReceived(part))
+            assembler.add(part if isinstance(part, OutputsRedrawn) else PartReceived(part))
         return assembler.answer.parts
 
     often, once = assemble(is_taken_often=True), assemble(is_taken_often=False)
@@ -129,3 +134,73 @@ def test_assembled_parts_do_not_depend_on_when_outputs_are_taken(outputs: list[O
     printed = join_text(output for output in outputs if not isinstance(output, DisplayOutput))
     assert shown == sanitize_text(printed.replace("\n", "")) or TABLE in outputs
     assert [part.outcome for part in often if isinstance(part, CodeExecutionResult)][-1] == OUTCOME_FAILED
+
+
+MESSAGES = st.lists(
+    st.one_of(
+        st.sampled_from(["line\n", "\r50 %", "\r100 %\n", "\b", "\x1b[A\x1b[2K", "stop"]).map(
+            lambda text: ("stream", {"name": "stdout", "text": text})
+        ),
+        st.sampled_from(["a", "b", ""]).flatmap(
+            lambda display_id: st.sampled_from([1, 2, 0]).map(
+                lambda number: (
+                    "display_data",
+                    {
+                        "data": {"image/png": b64encode(png(number)).decode()} if number else {"text/html": display_id},
+                        "transient": {"display_id": display_id},
+                    },
+                )
+            )
+        ),
+        st.sampled_from(["a", "b"]).flatmap(
+            lambda display_id: st.sampled_from(["new", "old"]).map(
+                lambda text: (
+                    "update_display_data",
+                    {"data": {"text/plain": text}, "transient": {"display_id": display_id}},
+                )
+            )
+        ),
+        st.booleans().map(lambda waits: ("clear_output", {"wait": waits})),
+    ),
+    max_size=16,
+)
+
+
+@given(messages=MESSAGES, data=st.data())
+def test_parts_are_what_the_code_shows_at_its_end_whenever_its_outputs_are_taken(
+    messages: list[tuple[str, dict[str, object]]], data: st.DataObject
+) -> None:
+    reader, parts = OutputReader(), OutputParts()
+    assembler = Assembler(is_code_offered=True, new_id=lambda: str(uuid4()))
+    assembler.add(PartReceived(ExecutableCode("run()", "PYTHON", engine=Engine.SESSION)))
+    parts.add_note("A note.")
+
+    def take() -> None:
+        for part in parts.take():
+            assembler.add(part if isinstance(part, OutputsRedrawn) else PartReceived(part))
+
+    for kind, content in messages:
+        for output in reader.receive(kind, content):
+            parts.add(output)
+        if data.draw(st.booleans()):
+            take()
+    for output in reader.finish():
+        parts.add(output)
+    take()
+    assembler.add(PartReceived(parts.final_result(OUTCOME_OK)))
+    whole = OutputParts()
+    whole.add_note("A note.")
+    for output in reader.outputs:
+        whole.add(output)
+    expected = [part for part in whole.take() if not isinstance(part, OutputsRedrawn)]
+    shown = assembler.answer.parts[1:]
+    if not isinstance(expected[-1], CodeExecutionResult):
+        expected.append(ended(None))
+    assert [type(part) for part in shown] == [type(part) for part in expected]
+    assert [part.long_text for part in shown] == [part.long_text for part in expected]
+    bundles = [part.bundle for part in shown if isinstance(part, Display)]
+    assert bundles == [part.bundle for part in expected if isinstance(part, Display)]
+    hashes = [one.sha256 for one in assembler.answer.attachments]
+    images = [part.data for part in expected if isinstance(part, InlineData)]
+    assert hashes == list(dict.fromkeys(sha256(image or b"").hexdigest() for image in images))
+    assert parts.graph_count == len(images)

@@ -31,8 +31,6 @@ class Differences:
     """The sandbox cuts each print, so that a gigabyte never leaves the kernel."""
     limits_memory: bool = True
     """The sandbox ends a kernel that uses too much memory. Elsewhere this is left to the operator."""
-    shows_saved_images: bool = True
-    """The sandbox displays images that the code saved to files. Elsewhere they are files only."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,6 @@ JUPYTER = Differences(
     drops_fast_output=True,
     limits_output_in_kernel=False,
     limits_memory=False,
-    shows_saved_images=False,
 )
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from io import BytesIO
 
 import pytest
 from PIL import Image
 
 from chat.python.kernels.client import KernelClient
-from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES
-from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ExecutionStatus, ImageOutput, Output, TextOutput
-from tests.chat.python.kernels.conformance.places import PlaceUnderTest
+from chat.python.kernels.output_limits import IMAGE_LIMIT_BYTES
+from chat.python.kernels.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    ExecutionStatus,
+    FileOutput,
+    ImageOutput,
+    Output,
+    Redrawn,
+    TextOutput,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -149,12 +158,12 @@ async def test_figure_left_open_is_displayed_at_the_end_of_the_cell(kernel: Kern
     assert len(images((await kernel.execute(code, limit_s=LONG_S)).outputs)) == 2
 
 
-async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelClient) -> None:
     save = DRAW.format(values=[3, 1]) + "plt.savefig('saved.png')\n"
     shown_count = len(images((await kernel.execute(save + "plt.show()", limit_s=LONG_S)).outputs))
     assert shown_count == 1
     saved_count = len(images((await kernel.execute(save + "plt.close()", limit_s=LONG_S)).outputs))
-    assert saved_count == (1 if place.differences.shows_saved_images else 0)
+    assert saved_count == 1
     assert "saved.png" in {file.name for file in (await kernel.contents()).files}
 
 
@@ -165,6 +174,62 @@ async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) ->
     assert "<table" in str(table.bundle["text/html"])
     assert str(table.bundle["text/plain"]).split() == ["a", "0", "1", "1", "2"]
     assert execution.text.split() == ["a", "0", "1", "1", "2"]
+
+
+async def test_series_is_a_table_and_a_table_of_moderate_size_is_whole(kernel: KernelClient) -> None:
+    code = "import pandas as pd\npd.Series([5, 6], index=['x', 'y'], name='n')"
+    (series,) = displays((await kernel.execute(code, limit_s=LONG_S)).outputs)
+    assert ["x", "5"] in [re.findall(r">(\w+)<", row) for row in str(series.bundle["text/html"]).split("<tr>")]
+    assert "Name: n, dtype: int64" in str(series.bundle["text/plain"])
+    rows = {}
+    for count in (900, 5_000):
+        execution = await kernel.execute(f"pd.DataFrame({{'a': range({count}), 'b': 1}})", limit_s=LONG_S)
+        (table,) = displays(execution.outputs)
+        rows[count] = str(table.bundle["text/html"]).count("<tr")
+    chosen = "pd.set_option('display.max_rows', 20)\npd.DataFrame({'a': range(900)})"
+    (table,) = displays((await kernel.execute(chosen, limit_s=LONG_S)).outputs)
+    await kernel.execute("pd.reset_option('display.max_rows')")
+    assert rows == {900: 901, 5_000: 12}
+    assert str(table.bundle["text/html"]).count("<tr") == 12
+
+
+MEDIA = """\
+import base64, io
+import numpy as np, matplotlib.pyplot as plt
+from IPython.display import HTML, Audio, IFrame, Image, Markdown, display
+from matplotlib.animation import FuncAnimation, PillowWriter
+figure, axes = plt.subplots(figsize=(2, 1), dpi=50)
+(line,) = axes.plot([1, 2])
+move = FuncAnimation(figure, lambda step: line.set_ydata([step, 2]) or (line,), frames=3)
+move.save('wave.gif', writer=PillowWriter(fps=8))
+plt.close(figure)
+display(Image(filename='wave.gif'))
+display(HTML(move.to_jshtml(fps=8)))
+plt.close('all')
+display(Audio(np.linspace(-1, 1, 800), rate=8000))
+display(IFrame('https://example.com/page', 300, 200))
+display(Markdown('**The mean is 4.2**'))
+buffer = io.BytesIO()
+plt.figure(figsize=(1, 1)); plt.savefig(buffer, format='png'); plt.close()
+HTML('<h3>Result</h3><img src="data:image/png;base64,' + base64.b64encode(buffer.getvalue()).decode() + '">')
+"""
+
+
+async def test_media_are_images_and_files_and_their_displays_have_a_text(kernel: KernelClient) -> None:
+    execution = await kernel.execute(MEDIA, limit_s=LONG_S)
+    assert [image.mime_type for image in images(execution.outputs)] == ["image/gif", "image/png", "image/png"]
+    (sound,) = [output for output in execution.outputs if isinstance(output, FileOutput)]
+    assert (sound.mime_type, sound.data[:4]) == ("audio/wav", b"RIFF")
+    assert execution.text.splitlines() == [
+        "[An animation of 3 frames cannot be played here; its first frame follows. To show it, save it as a GIF with"
+        " save('animation.gif', writer='pillow') and display Image('animation.gif').]",
+        "[A sound cannot be played here; its file follows.]",
+        "[A page at another address is not shown here.]",
+        "https://example.com/page",
+        "**The mean is 4.2**",
+        "### Result",
+        "[A picture follows.]",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +275,7 @@ async def test_image_of_the_largest_size_is_an_output(kernel: KernelClient) -> N
 
 
 async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) -> None:
-    outputs: asyncio.Queue[Output] = asyncio.Queue()
+    outputs: asyncio.Queue[Output | Redrawn] = asyncio.Queue()
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=outputs.put_nowait))
     assert await outputs.get() == TextOutput("stdout", "first\n")
@@ -221,7 +286,7 @@ async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) ->
 
 
 async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kernel: KernelClient) -> None:
-    def fail(output: Output) -> None:
+    def fail(output: Output | Redrawn) -> None:
         raise LookupError(output)
 
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"

@@ -9,7 +9,7 @@ import pytest
 from chat.python.kernels import request_runner
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.errors import KernelGone
-from chat.python.kernels.output_reader import TEXT_LIMIT_BYTES
+from chat.python.kernels.output_limits import TEXT_LIMIT_BYTES
 from chat.python.kernels.outputs import ExecutionStatus, ImageOutput
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES, PlaceUnderTest
 

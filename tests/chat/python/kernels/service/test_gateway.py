@@ -14,7 +14,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from chat.python.kernels.places import LocalService
+from chat.python.kernels.places import CPU_PATH, LocalService
 from tests.chat.python.kernels.processes import process_tree, survivors_of
 from tests.chat.python.kernels.service.raw_kernel import DEAD, connected, open_client, running_kernel, start_kernel
 from tests.environment import ROOT
@@ -121,6 +121,30 @@ async def test_kernel_that_nobody_uses_is_ended_and_a_connected_one_is_not() -> 
             assert (await idle_one.model())["end"] == "It was idle for 0.1 min."
             assert await connected_one.run("1 + 1") == "2"
             assert service.place.status().warm_kernels == 1
+
+
+@pytest.mark.drill
+async def test_kernel_whose_cpu_time_a_web_server_counts_is_not_ended() -> None:
+    with running_service("--warm-kernels", "0", "--idle-limit", "6") as service:
+        address = await service.place.address()
+        async with (
+            running_kernel(service.place) as kept,
+            running_kernel(service.place) as idle,
+            open_client(address) as http,
+        ):
+            await kept.socket.close()
+            await idle.socket.close()
+
+            async def count_until_other_ends() -> bool:
+                url = f"{address.url}{CPU_PATH.format(kernel_id=kept.kernel_id)}"
+                async with http.post(url) as response:
+                    assert response.status == HTTPStatus.OK
+                return await asyncio.to_thread(lambda: service.place.status().kernels) == 1
+
+            async with asyncio.timeout(LIMIT_S):
+                while not await count_until_other_ends():
+                    await asyncio.sleep(0.5)
+            assert (await idle.model())["end"] == "It was idle for 0.1 min."
 
 
 async def test_environment_in_a_request_is_ignored(kernel_service: LocalService) -> None:

@@ -1,0 +1,51 @@
+"""Links of an answer to files that its code wrote, as models write them: `sandbox:/mnt/data/a.csv`, `./a.csv`. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+_PATH = re.compile(r"(?:sandbox:)?([^:?#]+)")
+_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
+"""Of images that are shown as graphs, whether code displays or saves them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLinks:
+    """The files that links may lead to."""
+
+    paths: tuple[str, ...] = ()
+    """In the working directory of the session, the newest last."""
+    base_url: str = ""
+    """Begins the URLs of the files. Empty: this reader cannot download them."""
+
+    def find(self, address: str) -> str | None:
+        """Return the path of the file that an address in the parser's HTML means; `None` if there is none.
+
+        A path counts as it is in any folder, and then the last name alone.
+        """
+        match = _PATH.fullmatch(html.unescape(address)) if self.paths else None
+        if match is None:
+            return None
+        path = "/" + unquote(match[1]).removeprefix("./").lstrip("/")
+        exact = (known for known in self.paths if path.endswith(f"/{known}"))
+        name = path.rpartition("/")[2]
+        same_name = (known for known in reversed(self.paths) if known.rpartition("/")[2] == name)
+        return max(exact, key=len, default=None) or next(same_name, None)
+
+    def is_graph(self, address: str) -> bool:
+        """Return whether an address means an image that the answer shows as a graph."""
+        path = self.find(address)
+        return path is not None and path.lower().endswith(_IMAGE_SUFFIXES)
+
+    def link(self, address: str) -> str:
+        """Return the start tag of a link to an address, of one without an address if it leads to no file."""
+        path = self.find(address)
+        if path is None or not self.base_url:
+            return "<a>"
+        return f'<a href="{html.escape(self.base_url + quote(path))}" title="{html.escape(path)}">'
+
+
+NO_FILE_LINKS = FileLinks()

@@ -1,0 +1,85 @@
+"""Takes the bytes of images, sounds and videos out of a display, so that they become outputs of their own. Pure.
+
+A kernel runs untrusted code: nothing here trusts the type that it names for bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from itertools import islice
+
+from chat.python.kernels.outputs import FileOutput, ImageOutput
+from chat.vocabulary.data_uris import detect_image_type
+from chat.vocabulary.display_text import HTML, MARKDOWN
+from chat.vocabulary.html_content import count_frames
+from chat.vocabulary.html_elements import TAKEN_ADDRESS
+
+RASTER_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""Types of images that pages show, in the order in which one is chosen from the forms of an object."""
+FILES_LIMIT = 64
+"""Data URIs of one text that are read. Later ones stay in it."""
+
+# A payload may be wrapped, also as in JavaScript. The quantifiers of its end give nothing back: the time is linear.
+_DATA_URI = re.compile(
+    r"data:((?:image|audio|video)/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,3};base64,([^\"'<>)]*+)", re.IGNORECASE | re.ASCII
+)
+_FIRST_FRAME = 'frames[0] = "'
+
+
+def first_image(data: Mapping[str, object]) -> ImageOutput | None:
+    """Return the first valid image among the forms of an object; its other images would show the same."""
+    for mime_type in RASTER_TYPES:
+        encoded = data.get(mime_type)
+        decoded = _decode(encoded) if isinstance(encoded, str) else b""
+        if detect_image_type(decoded[:32]) == mime_type:
+            return ImageOutput(mime_type, decoded)
+    return None
+
+
+def take_files(forms: Mapping[str, object]) -> tuple[dict[str, object], list[ImageOutput | FileOutput]]:
+    """Return the forms with addresses in place of the bytes in their HTML and Markdown, and the files with these bytes.
+
+    An animation that a script plays becomes its first frame.
+    """
+    rest = dict(forms)
+    files: list[ImageOutput | FileOutput] = []
+    for mime_type in (HTML, MARKDOWN):
+        text = forms.get(mime_type)
+        if isinstance(text, str) and ";base64," in text:
+            rest[mime_type], found = _take_from_text(text)
+            files += found
+    return rest, files
+
+
+def _take_from_text(text: str) -> tuple[str, list[ImageOutput | FileOutput]]:
+    if frames := count_frames(text):
+        uri = _DATA_URI.match(text, text.index(_FIRST_FRAME) + len(_FIRST_FRAME))
+        frame = _file_of(uri) if uri else None
+        return (f'<img src="{TAKEN_ADDRESS}" data-frames="{frames}">', [frame]) if frame else (text, [])
+    pieces: list[str] = []
+    files: list[ImageOutput | FileOutput] = []
+    end = 0
+    for uri in islice(_DATA_URI.finditer(text), FILES_LIMIT):
+        if file := _file_of(uri):
+            files.append(file)
+            pieces += (text[end : uri.start()], TAKEN_ADDRESS)
+            end = uri.end()
+    return "".join([*pieces, text[end:]]), files
+
+
+def _file_of(uri: re.Match[str]) -> ImageOutput | FileOutput | None:
+    """Return the image, the sound or the video in a data URI; `None` if pages cannot show or offer it."""
+    mime_type, data = uri[1].lower(), _decode(uri[2].replace("%0A", ""))
+    if image_type := detect_image_type(data[:32]):
+        return ImageOutput(image_type, data)
+    return FileOutput(mime_type, data) if data and not mime_type.startswith("image/") else None
+
+
+def _decode(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded)
+    except (binascii.Error, ValueError):
+        return b""

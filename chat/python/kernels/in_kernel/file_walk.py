@@ -1,0 +1,35 @@
+"""Runs inside a kernel: finds the files that code wrote, in a folder and those below it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+FOLDERS_LIMIT = 6
+"""Parts of a file's path. Files in deeper folders are not listed."""
+SCANNED_ENTRIES_LIMIT = 10_000
+_LEFT_OUT = frozenset({"__pycache__", "node_modules"})
+
+
+def written_entries(root: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the paths of regular files relative to a folder, with their states: first those of the folder itself.
+
+    Hidden names and links are left out, and folders that are too deep. At most `SCANNED_ENTRIES_LIMIT` entries are
+    read.
+    """
+    folders = [""]
+    scanned = 0
+    for prefix in folders:
+        # Code may have opened too many files, or another of its processes removes the folder just now.
+        with contextlib.suppress(OSError), os.scandir(os.path.join(root, prefix)) as entries:
+            for entry in entries:
+                scanned += 1
+                if scanned > SCANNED_ENTRIES_LIMIT:
+                    return
+                if entry.name.startswith(".") or entry.name in _LEFT_OUT:
+                    continue
+                if entry.is_file(follow_symlinks=False):
+                    yield prefix + entry.name, entry.stat(follow_symlinks=False)
+                elif entry.is_dir(follow_symlinks=False) and prefix.count("/") < FOLDERS_LIMIT - 1:
+                    folders.append(f"{prefix}{entry.name}/")

@@ -1,0 +1,171 @@
+"""What one cell shows: its outputs in order, which it may clear or change. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from chat.python.kernels.outputs import FileOutput, ImageOutput, Output, Redrawn, TextOutput, join_text
+from chat.vocabulary.terminal_text import Terminal
+
+CLEARED_LIMIT_COUNT = 200
+"""Texts that are kept of what one cell has cleared."""
+CLEARED_LIMIT_CHARS = 200_000
+"""All these texts together."""
+SLOTS_LIMIT = 64
+"""Displays of one id that change together."""
+RECOUNT_BYTES = 64 * 1024
+"""Text that is received before shown text is counted again."""
+
+
+@dataclass(eq=False, slots=True)
+class Slot:
+    """A place among the outputs: text that may grow, or all outputs of one display."""
+
+    outputs: list[Output] = field(default_factory=list)
+    terminal: Terminal | None = None
+    """The text of a stream; then `outputs` is empty."""
+    stream: Literal["stdout", "stderr"] = "stdout"
+    image_bytes: int = 0
+    display_bytes: int = 0
+    display_count: int = 0
+
+    @property
+    def images(self) -> set[bytes]:
+        """The bytes of its images and files."""
+        return {output.data for output in self.outputs if isinstance(output, ImageOutput | FileOutput)}
+
+    @property
+    def shown(self) -> list[Output]:
+        """What it shows."""
+        if self.terminal is None:
+            return self.outputs
+        return [TextOutput(self.stream, text)] if (text := self.terminal.text) else []
+
+
+class ShownOutputs:
+    """The outputs of one cell."""
+
+    def __init__(self) -> None:
+        self._slots: list[Slot] = []
+        self._by_id: dict[str, list[Slot]] = {}
+        """The displays with an id."""
+        self._text: Slot | None = None
+        """The last slot, if it is text that may grow."""
+        self._filled: Slot | None = None
+        """The slot to which outputs are added now."""
+        self._is_redrawn = False
+        self._cleared: list[str] = []
+        self._left_out = 0
+        self._cleared_count = self._cleared_chars = 0
+        self._written_bytes = 0
+        """Bytes that were written since the text was counted."""
+
+    def outputs(self) -> list[Output]:
+        """Return what is shown, in order."""
+        return [output for slot in self._slots for output in slot.shown]
+
+    def take_redrawn(self) -> Redrawn | None:
+        """Return that earlier outputs have changed since the last call; `None` if none has."""
+        if not self._is_redrawn:
+            return None
+        redrawn = Redrawn(self.outputs, tuple(self._cleared), self._left_out)
+        self._is_redrawn, self._cleared, self._left_out = False, [], 0
+        return redrawn
+
+    def write(self, stream: Literal["stdout", "stderr"], text: str) -> list[Output]:
+        """Write text of a stream; return what it adds to the end."""
+        if self._filled is not None:
+            return self.add(TextOutput(stream, text))
+        self._written_bytes += len(text)
+        slot = self._text
+        if slot is None or (stream != slot.stream and slot.terminal and slot.terminal.is_at_fresh_line):
+            self._text = slot = Slot(terminal=Terminal(), stream=stream)
+            self._slots.append(slot)
+        assert slot.terminal is not None, "the slot of a stream has one"
+        if stream != slot.stream and slot.terminal.is_in_redrawn_line:
+            # A progress bar goes to stderr. What is printed meanwhile gets lines of its own.
+            text = f"\n{text}"
+        return self._appended(slot, slot.terminal.write(text))
+
+    def end_text(self) -> list[Output]:
+        """Return the rest of the last text: the beginning of an escape code. Later text is another output."""
+        slot, self._text = self._text, None
+        return self._appended(slot, slot.terminal.close()) if slot and slot.terminal else []
+
+    def _appended(self, slot: Slot, text: str | None) -> list[Output]:
+        self._is_redrawn = self._is_redrawn or text is None
+        return [TextOutput(slot.stream, text)] if text else []
+
+    def add(self, output: Output) -> list[Output]:
+        """Add an output; return what this adds to the end."""
+        if self._filled is not None:
+            self._filled.outputs.append(output)
+            return [output]
+        ends = self.end_text()
+        self._slots.append(Slot([output]))
+        return [*ends, output]
+
+    def count_text_bytes(self, counted_bytes: int) -> int:
+        """Return the size of all text that is shown. `counted_bytes`: what was written, which is returned if it was
+        counted just before, because counting takes time.
+        """
+        if self._written_bytes < RECOUNT_BYTES:
+            return counted_bytes
+        self._written_bytes = 0
+        return sum(len(output.text.encode()) for output in self.outputs() if isinstance(output, TextOutput))
+
+    # --- changes ------------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Clear all outputs."""
+        if not self._slots:
+            return
+        self._note_cleared(self.outputs())
+        self._slots, self._by_id, self._text = [], {}, None
+        self._is_redrawn = True
+
+    def open_slot(self, display_id: str) -> Slot:
+        """Return a new place for a display with an id."""
+        ends = self.end_text()
+        # Text that ends now is told with the display.
+        self._is_redrawn = self._is_redrawn or bool(ends)
+        slot = Slot()
+        self._slots.append(slot)
+        known = self._by_id.setdefault(display_id, [])
+        if len(known) < SLOTS_LIMIT:
+            known.append(slot)
+        return slot
+
+    def slots_of(self, display_id: str) -> Sequence[Slot]:
+        """Return the displays of an id."""
+        return self._by_id.get(display_id, ())
+
+    def empty_slot(self, slot: Slot) -> None:
+        """Remove what a display shows."""
+        self._note_cleared(slot.outputs)
+        slot.outputs = []
+        self._is_redrawn = True
+
+    @contextmanager
+    def filling(self, slot: Slot) -> Iterator[None]:
+        """Let outputs be added to a place."""
+        self._filled = slot
+        try:
+            yield
+        finally:
+            self._filled = None
+
+    def _note_cleared(self, outputs: Sequence[Output]) -> None:
+        """Keep the text of outputs that are no longer shown."""
+        text = join_text(outputs).strip("\n")
+        if not text.strip():
+            return
+        self._cleared_count += 1
+        self._cleared_chars += len(text)
+        if self._cleared_count > CLEARED_LIMIT_COUNT or self._cleared_chars > CLEARED_LIMIT_CHARS:
+            self._left_out += 1
+        else:
+            self._cleared.append(text)
