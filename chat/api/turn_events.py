@@ -78,7 +78,7 @@ EVENT_DOCS = (
         "reset",
         "{part_index, kind, text}",
         "The part is of this kind, and holds this text in place of what came before: a text that was a thought, an"
-        " output that code has cleared or redrawn. Displays and graphs after it come again.",
+        " output that code has cleared or redrawn. Parts with a higher index are gone, or come again.",
     ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
@@ -158,7 +158,7 @@ class LogTranslator:
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
                 self._output.append(index, text)
-                return self._output.redrawn(index)
+                return None
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
             case CallDecided():

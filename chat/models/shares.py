@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models.conversation import Conversation
-from chat.models.message import Message, MessageAttachment
+from chat.models.message import CLEARED_INDEX, Message, MessageAttachment
 from chat.models.turn import Turn
 
 RANDOM_BYTES = 24
@@ -129,8 +129,11 @@ class Share(models.Model):
         return [message.pk for message in Message.objects.raw(_PATH, [last_id, first, first, stop])]
 
     def links(self) -> models.QuerySet[MessageAttachment]:
-        """Return the places of attachments that the conversation had at the time, in all its versions."""
-        rows = MessageAttachment.objects.filter(message__conversation=self.conversation_id)
+        """Return the places of attachments that the conversation had at the time, in all its versions.
+
+        What code has cleared is not shared: people clear what others must not see.
+        """
+        rows = MessageAttachment.objects.filter(message__conversation=self.conversation_id, index__lt=CLEARED_INDEX)
         return rows.filter(pk__lte=self.last_attachment)
 
     def count_opening(self) -> None:
