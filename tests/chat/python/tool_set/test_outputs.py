@@ -75,6 +75,19 @@ def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
     assert parts.final_result(OUTCOME_OK) == ended("before ab")
 
 
+def test_graphs_are_counted_once_they_are_taken() -> None:
+    reader, parts = OutputReader(), OutputParts()
+    for kind, content in (
+        ("stream", {"text": "\r1 %"}),
+        ("stream", {"text": "\r2 %\n"}),
+        ("display_data", {"data": {"image/png": b64encode(png(1)).decode()}}),
+    ):
+        for change in reader.receive(kind, content):
+            parts.add(change)
+    parts.take()
+    assert parts.graph_count == 1
+
+
 def test_final_result_without_output_has_no_text() -> None:
     parts = OutputParts()
     assert parts.final_result(OUTCOME_OK) == ended(None)

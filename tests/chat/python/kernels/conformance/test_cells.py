@@ -167,6 +167,19 @@ async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelC
     assert "saved.png" in {file.name for file in (await kernel.contents()).files}
 
 
+async def test_saved_figure_that_looks_different_from_a_shown_one_is_a_graph(kernel: KernelClient) -> None:
+    new = "plt.figure(figsize=(1, 1)); "
+    code = f"""import matplotlib.pyplot as plt
+{new}plt.plot([1, 2]); plt.show()
+{new}plt.plot([1, 2], '--'); plt.savefig('dashed.png'); plt.close()
+{new}plt.imshow([[1, 2]], cmap='gray'); plt.show()
+{new}plt.imshow([[1, 2]], cmap='viridis'); plt.savefig('coloured.png'); plt.close()
+"""
+    execution = await kernel.execute(code, limit_s=LONG_S)
+    assert execution.text == ""
+    assert len(images(execution.outputs)) == 4
+
+
 async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) -> None:
     code = "import pandas as pd\ntable = pd.DataFrame({'a': [1, 2]})\ntable"
     execution = await kernel.execute(code, limit_s=LONG_S)
