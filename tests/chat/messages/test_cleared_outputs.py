@@ -107,5 +107,5 @@ def test_oldest_cleared_graphs_are_not_kept_above_the_limit() -> None:
     assert [one.attachment_id for one in answer.attachments] == [f"id-{GRAPHS_LIMIT_COUNT + 2}"]
     assert len(answer.cleared.graphs) == GRAPHS_LIMIT_COUNT
     assert answer.cleared.left_out == 2
-    assert answer.data_bytes == 10 * (GRAPHS_LIMIT_COUNT + 1)
+    assert (answer.data_bytes, answer.stored_bytes) == (10 * (GRAPHS_LIMIT_COUNT + 1), 10 * (GRAPHS_LIMIT_COUNT + 3))
     assert answer.text == "\n[GRAPH:0]\n"
