@@ -110,7 +110,7 @@ def _rewrite_images(raw_html: str, file_links: FileLinks) -> str:
         address, description = match[1], match[2]
         if file_links.is_graph(address):
             return ""
-        if address.startswith(TAKEN_ADDRESS):
+        if address == TAKEN_ADDRESS:
             # The picture follows the text.
             return description
         if not _WEB_ADDRESS.match(address):

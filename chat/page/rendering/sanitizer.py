@@ -16,7 +16,7 @@ from chat.page.rendering.tags import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
 # No part of a path is hidden or leads to another folder, also when it is encoded.
-_NAME = r"/(?!\.|%2e)(?:[\w.~-]|%(?!2f|5c)[0-9a-f]{2})++"
+_NAME = r"/(?!\.|%2e)(?>(?:[\w.~-]|%(?!2f|5c)[0-9a-f]{2})+)"
 _LINK_WITHIN = re.compile(
     rf"#{_ID}|(?:{_NAME})*/api/v1/conversations/[0-9a-f-]{{36}}/session/files(?:{_NAME})+", re.ASCII | re.IGNORECASE
 )

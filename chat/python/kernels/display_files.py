@@ -26,7 +26,7 @@ FILES_LIMIT = 64
 _WRAP = r"(?:\\?\r?\n[ \t]*+|%0A)"
 _URI = (
     r"data:(?P<type>(?:image|audio|video)/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,3};base64,"
-    rf"(?P<payload>(?:[A-Za-z0-9+/]{{60,}}+{_WRAP})*+[A-Za-z0-9+/]*+={{0,2}})"
+    rf"(?P<payload>(?>(?:[A-Za-z0-9+/]{{60,}}+{_WRAP})*)[A-Za-z0-9+/]*+={{0,2}})"
 )
 _WRAPS = re.compile(_WRAP)
 _DATA_URI = re.compile(_URI, re.IGNORECASE | re.ASCII)

@@ -75,7 +75,7 @@ def _last_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = Non
 
 def can_replay(session: PythonSession) -> bool:
     """Return whether variables of shown code are gone, which running all code again restores. One query, or none."""
-    if not session.has_lost_variables or not is_enabled():
+    if not session.has_lost_variables or session.conversation_id is None or not is_enabled():
         return False
     return next(_last_codes(session.conversation_id), None) is not None
 
