@@ -52,7 +52,7 @@ def reencode(data: bytes, mime_type: str, *, pixel_limit: int, side_limit: int) 
     pixels, except that 16-bit RGB becomes 8-bit RGB. A JPEG keeps its quality. Raise TooManyPages for a TIFF with more
     than one, and any error that Pillow raises for a file that it cannot decode.
     """
-    image = Image.open(io.BytesIO(data), formats=(FORMATS[mime_type],))
+    image: Image.Image = Image.open(io.BytesIO(data), formats=(FORMATS[mime_type],))
     if image.width * image.height > pixel_limit or max(image.size) > side_limit:
         raise ValueError("too many pixels")
     if mime_type == "image/tiff" and getattr(image, "n_frames", 1) > 1:

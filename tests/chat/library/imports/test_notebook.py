@@ -239,7 +239,7 @@ def test_what_cannot_be_read_is_left_out_and_listed() -> None:
         ("executable_code", "# This cell has no code."),
         ("code_execution_result", "Output alone."),
     ]
-    heading, *notes = unescape_text(answer.parts.last().text or "").split("\n- ")
+    heading, *notes = unescape_text([*answer.parts.all()][-1].text or "").split("\n- ")
     assert heading.strip() == "These pieces of the notebook could not be read, and were left out:"
     beginnings = [
         "Cell 1: $.cells[0].outputs[0].data.image/png: the image is empty",
