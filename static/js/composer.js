@@ -17,6 +17,9 @@ const error = document.getElementById("composer-error");
 const storageKey = `plotline:${form.dataset.conversation}`;
 const draft = new Draft(form.dataset.conversation);
 
+/** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
+const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
+
 function saveState() {
   draft.save(draftContent());
   const edit = editing() ? { ...editing(), ...content() } : null;
@@ -89,7 +92,7 @@ form.addEventListener("submit", (event) => {
 box.addEventListener("keydown", (event) => {
   // Ignores keys of an input method's composition; Safari reports its Enter key with keyCode 229.
   if (event.isComposing || event.keyCode === 229 || event.shiftKey) return;
-  if (event.key === "Enter") submit();
+  if (event.key === "Enter" && (enterSends || event.ctrlKey || event.metaKey)) submit();
   else if (event.key === "Escape" && editing()) cancelEdit();
   else if (event.key === "ArrowUp" && !box.value && !editing() && holdsEnd()) edit([...document.querySelectorAll('article[data-role="user"]')].at(-1));
   else return;
@@ -145,4 +148,8 @@ resumeCodeOnce(saved.once);
 outbox.message = saved.pending ?? null;
 // The browser may have restored the text itself.
 fill({ text: box.value || earlier.text, files: earlier.files });
+if (!enterSends) {
+  box.enterKeyHint = "enter";
+  document.getElementById("keys").textContent = words("Ctrl+Enter: send");
+}
 if (matchMedia("(hover: hover)").matches) box.focus();

@@ -17,6 +17,15 @@ class Files extends EventTarget {
     return Array.from(this.#chips.children).filter(({ file }) => file).map(({ file }) => file);
   }
 
+  /** Returns the file under a name that no other file of this message has. Browsers call every pasted picture `image.png`. */
+  named(source) {
+    const names = Array.from(this.#chips.querySelectorAll("bdi"), ({ textContent }) => textContent);
+    const [, stem, suffix] = source.name.match(/^(.*?)(\.[^.]*)?$/s);
+    let name = source.name;
+    for (let number = 2; names.includes(name); number += 1) name = `${stem}-${number}${suffix ?? ""}`;
+    return name === source.name ? source : new File([source], name, { type: source.type });
+  }
+
   isBusy() {
     return this.#chips.querySelector('[aria-busy="true"]') !== null;
   }
@@ -100,6 +109,8 @@ class Files extends EventTarget {
 
   #setUploaded(chip, file) {
     chip.file = file;
+    // The server converts some pictures.
+    chip.querySelector("bdi").textContent = file.name;
     chip.removeAttribute("aria-busy");
     chip.querySelector(".muted").textContent = formatSize(file.size_bytes);
   }
@@ -128,11 +139,13 @@ document.addEventListener("click", ({ target }) => {
 });
 
 document.getElementById("text").addEventListener("paste", (event) => {
-  const { files: pasted, types } = event.clipboardData;
-  // Spreadsheets add a picture of the cells to their text.
-  if (!pasted.length || (types.includes("text/plain") && types.includes("text/html"))) return;
+  const pasted = Array.from(event.clipboardData.files);
+  const text = event.clipboardData.getData("text/plain");
+  // Spreadsheets and other programs add a picture of the text to their text. File managers add the names of the files.
+  const isPicture = ({ name, type }) => type.startsWith("image/") && !text.includes(name);
+  if (!pasted.length || (text.trim() && pasted.every(isPicture))) return;
   event.preventDefault();
-  files.add(pasted);
+  for (const file of pasted) files.add([files.named(file)]);
 });
 
 acceptDroppedFiles(dropHint, (dropped) => files.add(dropped));
