@@ -225,7 +225,8 @@ class OutputReader:
         data, metadata = content.get("data"), content.get("metadata")
         if not isinstance(data, dict):
             return []
-        image = first_image(data)
+        # A picture of a formula shows the same as its LaTeX.
+        image = None if "text/latex" in data else first_image(data)
         if image is not None and isinstance(metadata, dict):
             image = replace(image, title=graph_title(metadata))
         if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:

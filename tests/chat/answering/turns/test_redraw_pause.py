@@ -22,6 +22,8 @@ from chat.messages.log import to_row
 )
 def test_pause_grows_with_the_outputs_up_to_a_limit(changes: list[Change], pause_s: float) -> None:
     rows = [to_row(change) for change in changes]
-    ids = {name: uuid.uuid4() for name in ("turn_id", "conversation_id", "message_id")}
-    write = TurnWrite(**ids, owner_id=1, first_seq=1, rows=rows, changes=changes)
+    one = uuid.uuid4()
+    write = TurnWrite(
+        turn_id=one, conversation_id=one, message_id=one, owner_id=1, first_seq=1, rows=rows, changes=changes
+    )
     assert redraw_pause_s(write) == pause_s

@@ -60,6 +60,11 @@ def test_image_is_preferred_to_its_text() -> None:
     assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
 
 
+def test_formula_is_no_graph() -> None:
+    data = {"image/png": base64_text(PNG), "text/latex": "$x$", "text/plain": "x"}
+    assert read_message("execute_result", data=data) == [DisplayOutput({"text/latex": "$x$", "text/plain": "x"})]
+
+
 def test_gif_is_an_image() -> None:
     data = {"image/gif": base64_text(GIF), "text/plain": "<IPython.core.display.Image object>"}
     assert read_message("display_data", data=data) == [ImageOutput("image/gif", GIF)]
