@@ -87,16 +87,13 @@ def _frame_source(block: Sequence[str]) -> SourceTable | None:
 def _read_series(lines: list[str]) -> tuple[int, Table] | None:
     """Return where the series at the end begins, and the series as a table with one column."""
     end = _SERIES_END.fullmatch(lines[-1])
+    if end is None:
+        return None
     start = _block_start(lines, len(lines) - 1)
     for first in range(start, min(start + LINES_ABOVE, len(lines) - 1)):
         block = lines[first:-1]
-        split = _split_after_index(block, len(block[0])) if end else 0
-        if (
-            end
-            and split
-            and 2 * len(block) <= CELLS_LIMIT
-            and all(_is_aligned(row, split, [len(row)]) for row in block)
-        ):
+        split = _split_after_index(block, len(block[0])) if 2 * len(block) <= CELLS_LIMIT else 0
+        if split and all(_is_aligned(row, split, [len(row)]) for row in block):
             table = _series_table(block, split, end)
             return (first, table) if table else None
     return None

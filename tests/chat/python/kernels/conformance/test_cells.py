@@ -79,6 +79,13 @@ async def test_code_that_is_no_python_fails(kernel: KernelClient) -> None:
 NOT_HERE = "ipykernel/", "IPython/", "site-packages"
 
 
+async def test_help_and_warnings_are_output_without_paths(kernel: KernelClient) -> None:
+    execution = await kernel.execute("import warnings\nwarnings.warn('careful')\nlen?", limit_s=LONG_S)
+    assert re.search(r"^Cell In\[\d+\], line 2: UserWarning: careful$", execution.text, re.MULTILINE)
+    assert "Return the number of items in a container." in execution.text
+    assert [path for path in NOT_HERE if path in execution.text] == []
+
+
 @pytest.mark.parametrize(
     ("code", "words"),
     [
