@@ -123,6 +123,11 @@ class Share(models.Model):
         """Whether the end date of the link has passed."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
+    @property
+    def message_count(self) -> int:
+        """How many messages it shows: questions and answers."""
+        return self.last_message.index + 1
+
     def message_ids(self, first: int, stop: int) -> list[uuid.UUID]:
         """Return its messages from index `first` to before `stop`, in order."""
         last_id = self.last_message_id.hex if connection.vendor == "sqlite" else self.last_message_id
