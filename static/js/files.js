@@ -4,7 +4,7 @@
  * `files` fires `change`, `shown` after another draft was put into the box, and `refused` (`detail` is a message for the
  * user).
  */
-import { acceptDroppedFiles, post } from "./upload.js";
+import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
 import { tenths, words } from "./words.js";
 
 class Files extends EventTarget {
@@ -75,11 +75,12 @@ class Files extends EventTarget {
     body.append("file", source, source.name || "pasted");
     const headers = { "X-CSRFToken": this.#form.elements.csrfmiddlewaretoken.value, Accept: "application/json" };
     try {
-      const { isOk, data } = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
+      const answer = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
         chip.querySelector(".muted").textContent = share < 1 ? `${Math.floor(share * 100)} %` : words("storing…");
       });
-      if (!isOk) throw new Error(data.detail ?? words("{name} could not be uploaded. Reload the page and try again.", { name: source.name }));
-      this.#setUploaded(chip, { id: data.id, name: data.name, size_bytes: data.size_bytes });
+      if (!answer.isOk) throw new Error(whyNotTaken(answer, source.name));
+      const { id, name, size_bytes } = answer.data;
+      this.#setUploaded(chip, { id, name, size_bytes });
     } catch (failure) {
       chip.remove();
       const isNetworkError = failure instanceof TypeError;
