@@ -4,7 +4,7 @@ import { describeHidden, isLive, stop } from "./transcript.js";
 import { Draft, store } from "./drafts.js";
 import { outbox } from "./outbox.js";
 import { enqueue, queued } from "./queue.js";
-import { box, content, draftContent, empty, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
+import { box, content, draftContent, empty, enterSends, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
 import { editing, endEditing, resumeEditing } from "./editing.js";
 import { codeChoice, codeOnce, resumeCodeOnce } from "./settings.js";
 import { files } from "./files.js";
@@ -16,9 +16,6 @@ const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
 const storageKey = `plotline:${form.dataset.conversation}`;
 const draft = new Draft(form.dataset.conversation);
-
-/** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
-const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
 
 function saveState() {
   draft.save(draftContent());
@@ -148,8 +145,4 @@ resumeCodeOnce(saved.once);
 outbox.message = saved.pending ?? null;
 // The browser may have restored the text itself.
 fill({ text: box.value || earlier.text, files: earlier.files });
-if (!enterSends) {
-  box.enterKeyHint = "enter";
-  document.getElementById("keys").textContent = words("Ctrl+Enter: send");
-}
 if (matchMedia("(hover: hover)").matches) box.focus();

@@ -1,4 +1,4 @@
-/** The choice what Enter does in the composer, see composer.js. It belongs to this browser, because it depends on the keyboard. */
+/** The choice what Enter does in the composer, see text_box.js. It belongs to this browser, because it depends on the keyboard. */
 const ENTER_KEY = "plotline:enter";
 const fieldset = document.getElementById("enter-choice");
 

@@ -4,7 +4,7 @@
  * `files` fires `change`, `shown` after another draft was put into the box, and `refused` (`detail` is a message for the
  * user).
  */
-import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
+import { acceptDroppedFiles, post, whyNotTaken, withNewName } from "./upload.js";
 import { tenths, words } from "./words.js";
 
 class Files extends EventTarget {
@@ -19,11 +19,7 @@ class Files extends EventTarget {
 
   /** Returns the file under a name that no other file of this message has. Browsers call every pasted picture `image.png`. */
   named(source) {
-    const names = Array.from(this.#chips.querySelectorAll("bdi"), ({ textContent }) => textContent);
-    const [, stem, suffix] = source.name.match(/^(.*?)(\.[^.]*)?$/s);
-    let name = source.name;
-    for (let number = 2; names.includes(name); number += 1) name = `${stem}-${number}${suffix ?? ""}`;
-    return name === source.name ? source : new File([source], name, { type: source.type });
+    return withNewName(source, Array.from(this.#chips.querySelectorAll("bdi"), ({ textContent }) => textContent));
   }
 
   isBusy() {

@@ -27,6 +27,14 @@ export function whyNotTaken({ status, data }, name) {
   return words("{name} could not be uploaded. Reload the page and try again.", { name });
 }
 
+/** Returns the file under a name that is none of these. */
+export function withNewName(source, names) {
+  const [, stem, suffix] = source.name.match(/^(.*?)(\.[^.]*)?$/s);
+  let name = source.name;
+  for (let number = 2; names.includes(name); number += 1) name = `${stem}-${number}${suffix ?? ""}`;
+  return name === source.name ? source : new File([source], name, { type: source.type });
+}
+
 /**
  * Accepts files that are dropped anywhere on the page, and shows `hint` while files are dragged over it. Without this,
  * the browser would leave the page and open the file.

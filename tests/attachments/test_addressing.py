@@ -51,7 +51,8 @@ class VirtualHosted(BaseHTTPRequestHandler):
 @pytest.fixture
 def objects(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
     """Configure such a bucket as the storage, and return its objects by path."""
-    handler = type("Handler", (VirtualHosted,), {"objects": {}})
+    stored: dict[str, bytes] = {}
+    handler = type("Handler", (VirtualHosted,), {"objects": stored})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for name in ("HTTP_PROXY", "http_proxy"):
@@ -64,7 +65,7 @@ def objects(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dic
     settings.AWS_ACCESS_KEY_ID = settings.AWS_SECRET_ACCESS_KEY = "key"
     settings.AWS_S3_ADDRESSING_STYLE = "virtual"
     settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": "attachments.storage.s3.VerifyingS3Storage"}}
-    yield handler.objects
+    yield stored
     server.shutdown()
     server.server_close()
 
