@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 
 from attachments import reencode_program
-from attachments.validation import RefusedUpload, UnreadableImage
+from attachments.validation import PIXEL_LIMIT, SIDE_LIMIT, RefusedUpload, UnreadableImage
 
 #: Longest run of the program for one image.
 REENCODE_LIMIT_S = 30.0
@@ -40,14 +40,14 @@ class ReencodedImage:
 def reencode_image(label: str, data: bytes, mime_type: str) -> ReencodedImage:
     """Return the image without metadata; `reencode_program.reencode` describes what is kept.
 
-    The caller has checked the number of pixels. `label` names the file in error messages. A call takes about 0.1 s, and
-    some seconds for the largest images. Raise UnreadableImage if the image cannot be decoded within the limits, and
-    RefusedUpload if the server is busy with other images for `QUEUE_LIMIT_S`.
+    `label` names the file in error messages. A call takes about 0.1 s, and some seconds for the largest images. Raise
+    UnreadableImage if the image cannot be decoded within the limits or has several pages, and RefusedUpload if the
+    server is busy with other images for `QUEUE_LIMIT_S`.
     """
     if not _program_slot.acquire(timeout=QUEUE_LIMIT_S):
         raise RefusedUpload(f"“{label}” could not be read: the server is busy with other pictures. Try again soon.")
     try:
-        output = _run_program(data, mime_type)
+        output = _run_program(label, data, mime_type)
     except subprocess.TimeoutExpired:
         raise UnreadableImage(f"“{label}” takes too long to read. Attach it smaller, or as PNG or JPEG.") from None
     finally:
@@ -60,10 +60,13 @@ def reencode_image(label: str, data: bytes, mime_type: str) -> ReencodedImage:
     return ReencodedImage(image_data, **json.loads(head))
 
 
-def _run_program(data: bytes, mime_type: str) -> bytes | None:
-    """Return what the program wrote to stdout, or None if it failed. Raise subprocess.TimeoutExpired."""
+def _run_program(label: str, data: bytes, mime_type: str) -> bytes | None:
+    """Return what the program wrote to stdout, or None if it failed.
+
+    Raise subprocess.TimeoutExpired, and UnreadableImage for several pages.
+    """
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
-    command = [sys.executable, "-I", reencode_program.__file__, mime_type]
+    command = [sys.executable, "-I", reencode_program.__file__, mime_type, str(PIXEL_LIMIT), str(SIDE_LIMIT)]
     completed = subprocess.run(
         command,
         input=data,
@@ -73,4 +76,6 @@ def _run_program(data: bytes, mime_type: str) -> bytes | None:
         timeout=REENCODE_LIMIT_S,
         check=False,
     )
+    if completed.returncode == reencode_program.HAS_SEVERAL_PAGES:
+        raise UnreadableImage(f"“{label}” has several pages. Save it as PDF, and attach that file.")
     return completed.stdout if completed.returncode == 0 else None

@@ -18,9 +18,11 @@ from attachments import storage
 from attachments.database_connection import close_connection
 from attachments.image_reencoding import reencode_image
 from attachments.models import Attachment, PendingUpload
+from attachments.other_images import find_other_image
 from attachments.storage import ObjectNotFound, StorageError
 from attachments.tasks import upload_attachment
 from attachments.validation import (
+    PNG,
     RASTER_TYPES,
     UploadInfo,
     UploadTooLarge,
@@ -34,6 +36,7 @@ from attachments.validation import (
 #: Attempts to lock the user's row. PostgreSQL ends each after `lock_timeout`, which is 2 s. A page uploads several
 #: large files at once, and each holds the lock until its bytes are inserted.
 LOCK_ATTEMPTS = 5
+CONVERTED_SUFFIXES = ("gif", "bmp", "dib", "tif", "tiff", "avif")
 
 
 class BytesUnavailable(Exception):
@@ -120,12 +123,14 @@ def create_attachments(new_attachments: Sequence[NewAttachment]) -> list[Attachm
 def create_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     """Store a file that a user uploads, and return its row.
 
-    An image is re-encoded without its metadata, see `image_reencoding`. Other files are stored unchanged. Raise
-    `validation.RefusedUpload` if the file is not allowed or exceeds a quota of the user.
+    An image is re-encoded without its metadata, see `image_reencoding`; a BMP, TIFF or AVIF becomes a PNG or JPEG.
+    Other files are stored unchanged. Raise `validation.RefusedUpload` if the file is not allowed or exceeds a quota of
+    the user.
     """
-    info = inspect_upload(name, data)
+    other_type = find_other_image(data) if len(data) <= settings.UPLOAD_LIMIT_BYTES else None
+    info = UploadInfo(safe_name(name, "file"), other_type, None, None) if other_type else inspect_upload(name, data)
     # Re-encoding can take seconds, so it runs before the transaction locks a row.
-    if info.mime_type in RASTER_TYPES:
+    if other_type or info.mime_type in RASTER_TYPES:
         info, data = _reencode_upload(info, data)
     return _create_within_quota(owner_id, info, data)
 
@@ -169,15 +174,16 @@ def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachme
 
 
 def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
-    """Return the re-encoded image and its description. A GIF becomes a PNG. Raise RefusedUpload."""
+    """Return the re-encoded image and its description. Raise RefusedUpload."""
     # Otherwise this thread would hold its connection while it waits for the images that were uploaded before.
     close_connection()
     image = reencode_image(info.name, data, info.mime_type)
     if len(image.data) > settings.UPLOAD_LIMIT_BYTES:
         raise UploadTooLarge(build_too_large_message(info.name))
     name = info.name
-    if image.mime_type != info.mime_type and name.lower().endswith(".gif"):
-        name = f"{name[:-4]}.png"
+    stem, _, suffix = name.rpartition(".")
+    if image.mime_type != info.mime_type and suffix.lower() in CONVERTED_SUFFIXES:
+        name = f"{stem}.{'png' if image.mime_type == PNG else 'jpg'}"
     return UploadInfo(name, image.mime_type, image.width, image.height), image.data
 
 

@@ -5,6 +5,7 @@ Nothing is unpacked here, so a small file cannot make the server unpack gigabyte
 
 from __future__ import annotations
 
+from attachments.other_images import HEIC_REFUSAL, is_heic
 from attachments.packed_text import PACKED_SUFFIXES, ZIP_MARKS, PackedError, archive_parts
 
 SPREADSHEET_SUFFIXES = frozenset({"xlsx", "xlsm", "xltx", "xltm", "xlsb", "xls", "ods"})
@@ -67,6 +68,7 @@ _SUFFIXES = {
     **dict.fromkeys(("rds", "rdata", "rda"), _IN_R),
     "mat": _PROGRAM.format("MATLAB"),
     "numbers": _IN_NUMBERS,
+    **dict.fromkeys(("heic", "heif"), HEIC_REFUSAL),
 }
 """What is said of other files that are no text, by their suffixes."""
 _PARTS = {
@@ -98,7 +100,9 @@ def find_table_kind(data: bytes, suffix: str) -> str | None:
 
 
 def explain_refusal(data: bytes, suffix: str) -> str:
-    """Return what a file is that is neither a table nor text, and what to do: the end of a sentence, or nothing."""
+    """Return what a file is that cannot be attached, and what to do: the end of a sentence, or nothing."""
+    if is_heic(data):
+        return HEIC_REFUSAL
     for mark, explanation in _MARKS.items():
         if data.startswith(mark):
             return explanation

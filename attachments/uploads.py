@@ -32,8 +32,6 @@ AttemptResult: TypeAlias = Literal["stored", "postponed", "not due"]
 #: one of them was suspended.
 CLAIM_S = 20.0
 FIRST_RETRY_S = 2.0
-#: Delay after storage has refused an upload, for example because of a wrong key.
-REFUSED_RETRY_S = 600.0
 
 _EXTENSIONS = {PNG: "png", JPEG: "jpg", GIF: "gif", WEBP: "webp", PDF: "pdf", JSON_TYPE: "txt"}
 
@@ -71,11 +69,14 @@ def build_storage_name(attachment: Attachment) -> str:
 
 
 def compute_retry_delay_s(attempts: int, *, is_permanent: bool) -> float:
-    """Return the delay before the next attempt: exponential backoff with a cap and a jitter of 25%."""
+    """Return the delay before the next attempt: exponential backoff with a jitter of 25%, at most UPLOAD_RETRY_LIMIT_S.
+
+    `is_permanent`: storage has refused, for example because of a wrong key or a bucket that does not exist yet.
+    """
     # The number of attempts is unlimited, and 2.0**1024 overflows a float: the exponent needs a limit.
     backoff_s = FIRST_RETRY_S * 2 ** min(attempts - 1, 30)
-    delay_s = REFUSED_RETRY_S if is_permanent else min(backoff_s, settings.UPLOAD_RETRY_LIMIT_S)
-    return delay_s * random.uniform(0.75, 1.25)
+    limit_s = float(settings.UPLOAD_RETRY_LIMIT_S)
+    return min(limit_s if is_permanent else backoff_s, limit_s) * random.uniform(0.75, 1.0)
 
 
 def _claim_upload(attachment_id: uuid.UUID) -> PendingUpload | None:

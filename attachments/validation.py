@@ -40,8 +40,8 @@ NAME_LIMIT_CHARACTERS = 120
 #: Bytes in UTF-8. File systems allow 255.
 NAME_LIMIT_BYTES = 240
 ALLOWED_TYPES_TEXT = (
-    "PNG, JPEG, WebP and GIF images, PDF, spreadsheets (.xlsx, .xls, .ods), Parquet, Arrow and Stata (.dta) files, and"
-    " text such as CSV, JSON or code, also packed (.gz, .zip)"
+    "PNG, JPEG, WebP, GIF, AVIF, BMP and TIFF images, PDF, spreadsheets (.xlsx, .xls, .ods), Parquet, Arrow and Stata"
+    " (.dta) files, and text such as CSV, JSON or code, also packed (.gz, .zip)"
 )
 #: Extensions of files of which a preview is tried. Excel's “Unicode text” is a `.txt` with tabs.
 PREVIEW_SUFFIXES = TABLE_SUFFIXES | {"txt"}

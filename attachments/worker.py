@@ -24,8 +24,8 @@ from django_tasks import DEFAULT_TASK_BACKEND_ALIAS, DEFAULT_TASK_QUEUE_NAME, Ta
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
-from attachments import deletions, uploads
-from attachments.storage.base import ATTEMPT_LIMIT_S
+from attachments import deletions, storage, uploads
+from attachments.storage.base import ATTEMPT_LIMIT_S, StorageError
 from attachments.tasks import upload_attachment
 
 logger = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ class AttachmentsWorker:
         """Work until `stop` is called. A thread that ended with an unexpected error is replaced."""
         for thread in self._threads:
             thread.start()
+        check_storage()
         prune_at_s = time.monotonic()
         while not self._stop_event.wait(POLL_INTERVAL_S):
             if self._heartbeat is not None:
@@ -112,6 +113,14 @@ def run_one_step() -> bool:
     if deletion_ids:
         deletions.attempt_deletion(random.choice(deletion_ids))
     return bool(deletion_ids)
+
+
+def check_storage() -> None:
+    """Log an error if storage does not take files, for example because its bucket does not exist."""
+    try:
+        storage.probe()
+    except StorageError as error:
+        logger.error("Files wait in the database, because storage does not take them. %s", error)
 
 
 def prune_tasks() -> bool:

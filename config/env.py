@@ -82,6 +82,13 @@ class Env:
         value = self.text(name)
         return [word.strip() for word in value.split(",") if word.strip()] if value else default
 
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """Return one of the choices, by default the first."""
+        value = self.text(name, choices[0])
+        if value not in choices:
+            raise ImproperlyConfigured(f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, not {value!r}.")
+        return value
+
     def url(self, name: str, schemes: tuple[str, ...]) -> str:
         """Return a URL with one of the schemes, or an empty text."""
         value = self.text(name)

@@ -6,12 +6,17 @@ The header is required. Its scheme, host and port must be those of this server, 
 
 from __future__ import annotations
 
+import logging
 from urllib.parse import urlsplit
 
 from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, WebSocketScope
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+
+SHOWN_CHARS = 200
+
+logger = logging.getLogger(__name__)
 
 
 class SameOriginMiddleware:
@@ -22,27 +27,35 @@ class SameOriginMiddleware:
 
     async def __call__(self, scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Pass the connection to the application, or deny it."""
-        if is_same_origin(scope):
+        reason = refusal_of(scope)
+        if reason is None:
             await self._application(scope, receive, send)
-        else:
-            await WebsocketDenier()(scope, receive, send)
+            return
+        logger.warning("A WebSocket handshake was refused: %s", reason)
+        await WebsocketDenier()(scope, receive, send)
 
 
-def is_same_origin(scope: WebSocketScope) -> bool:
-    """Return whether a handshake comes from a page of this server or of a trusted origin."""
+def refusal_of(scope: WebSocketScope) -> str | None:
+    """Return why a handshake does not come from a page of this server or of a trusted origin; `None` if it does."""
     headers: dict[bytes, list[bytes]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name, []).append(value)
     origins, hosts = headers.get(b"origin", []), headers.get(b"host", [])
     if len(origins) != 1 or len(hosts) != 1:
-        return False
+        return "it must have one Origin and one Host."
     origin, host = origins[0].decode("latin-1").lower(), hosts[0].decode("latin-1").lower()
     if origin in (trusted.lower() for trusted in settings.CSRF_TRUSTED_ORIGINS):
-        return True
+        return None
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
-        return False
-    return origin == f"{_get_scheme(scope, headers)}://{host}" and bool(urlsplit(origin).hostname)
+        return f"ALLOWED_HOSTS does not have its Host, {host[:SHOWN_CHARS]!r}."
+    own = f"{_get_scheme(scope, headers)}://{host}"
+    if origin == own and urlsplit(origin).hostname:
+        return None
+    return (
+        f"its page is of {origin[:SHOWN_CHARS]!r}, and this server is {own[:SHOWN_CHARS]!r}. A proxy must pass Host on,"
+        " and set X-Forwarded-Proto; pages of another origin need CSRF_TRUSTED_ORIGINS."
+    )
 
 
 def _get_scheme(scope: WebSocketScope, headers: dict[bytes, list[bytes]]) -> str:
@@ -50,5 +63,7 @@ def _get_scheme(scope: WebSocketScope, headers: dict[bytes, list[bytes]]) -> str
     if settings.SECURE_PROXY_SSL_HEADER:
         name, value = settings.SECURE_PROXY_SSL_HEADER
         values = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
-        return "https" if values == [value.encode()] else "http"
+        # Each proxy of a chain may add its own. Traefik writes the scheme of the socket.
+        first = b",".join(values).partition(b",")[0].strip().decode("latin-1")
+        return "https" if first in (value, "wss") else "http"
     return "https" if scope.get("scheme") in ("wss", "https") else "http"

@@ -90,6 +90,7 @@ from config.rest import API_WRITES_PER_MINUTE as API_WRITES_PER_MINUTE
 from config.rest import REST_FRAMEWORK as REST_FRAMEWORK
 from config.rest import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 from config.storage import AWS_ACCESS_KEY_ID as AWS_ACCESS_KEY_ID
+from config.storage import AWS_S3_ADDRESSING_STYLE as AWS_S3_ADDRESSING_STYLE
 from config.storage import AWS_S3_ENDPOINT_URL as AWS_S3_ENDPOINT_URL
 from config.storage import AWS_S3_REGION_NAME as AWS_S3_REGION_NAME
 from config.storage import AWS_SECRET_ACCESS_KEY as AWS_SECRET_ACCESS_KEY

@@ -10,6 +10,9 @@ env = Env()
 AWS_STORAGE_BUCKET_NAME = env.text("AWS_STORAGE_BUCKET_NAME")
 #: URL of the S3-compatible server if it is not Amazon's.
 AWS_S3_ENDPOINT_URL = env.url("AWS_S3_ENDPOINT_URL", ("http", "https")) or None
+#: Where requests name the bucket: `virtual` in the host, `path` in the path. `auto`: in the path for other servers than
+#: Amazon's, which needs no DNS of its own.
+AWS_S3_ADDRESSING_STYLE = env.choice("AWS_S3_ADDRESSING_STYLE", ("auto", "path", "virtual"))
 #: Region of the bucket.
 AWS_S3_REGION_NAME = env.text("AWS_S3_REGION_NAME") or None
 

@@ -25,6 +25,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 from botocore.parsers import ResponseParserError
+from django.conf import settings
 from storages.backends.s3 import S3Storage
 
 from attachments.storage.base import Deadline, ObjectNotFound, StorageError, StorageRefused, StorageUnavailable
@@ -40,6 +41,18 @@ TRANSIENT_CODES = frozenset(
     {"RequestTimeout", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch", "OperationAborted", "SlowDown"}
 )
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
+_VIRTUAL = "Set AWS_S3_ADDRESSING_STYLE=virtual."
+_KEYS = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+ADVICE = {
+    "NoSuchBucket": "Make the bucket, or correct AWS_STORAGE_BUCKET_NAME.",
+    "SecondLevelDomainForbidden": _VIRTUAL,
+    "PathStyleDomainForbidden": _VIRTUAL,
+    "InvalidAccessKeyId": _KEYS,
+    "SignatureDoesNotMatch": _KEYS,
+    "AuthorizationHeaderMalformed": "Check AWS_S3_REGION_NAME.",
+    "PermanentRedirect": "Check AWS_S3_REGION_NAME and AWS_S3_ENDPOINT_URL.",
+}
+"""What to do about an error code."""
 CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
 _MD5_ETAG = re.compile(r'"?([0-9a-f]{32})"?')
@@ -62,8 +75,7 @@ class VerifyingS3Storage(S3Storage):
             "file_overwrite": True,
             "client_config": Config(
                 signature_version="s3v4",
-                # With a custom endpoint, `auto` means path style, which needs no wildcard DNS.
-                s3={"addressing_style": "auto"},
+                s3={"addressing_style": settings.AWS_S3_ADDRESSING_STYLE},
                 connect_timeout=CONNECT_LIMIT_S,
                 read_timeout=READ_LIMIT_S,
                 # Retries are scheduled by the pending row.
@@ -202,7 +214,7 @@ def _build_storage_error(error: ClientError) -> StorageError:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = _get_error_code(error)
     message = str(error.response.get("Error", {}).get("Message", ""))[:300]
-    text = f"Storage answered {status} {code}: {message}"
+    text = " ".join(filter(None, [f"Storage answered {status} {code}: {message}", ADVICE.get(code)]))
     if code == "NoSuchKey":
         return ObjectNotFound(text)
     if status < 300 or status in TRANSIENT_STATUSES or code in TRANSIENT_CODES:

@@ -10,7 +10,16 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
 
-from chat.models import Conversation, Feedback, LanguageModel, MessageAttachment, Part, ReviewState, Turn
+from chat.models import (
+    CLEARED_INDEX,
+    Conversation,
+    Feedback,
+    LanguageModel,
+    MessageAttachment,
+    Part,
+    ReviewState,
+    Turn,
+)
 from chat.models.sql_functions import TotalTokens
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, PartKind
 
@@ -125,7 +134,7 @@ class GraphsFilter(YesNoFilter):
 
     def conversation_ids(self) -> QuerySet[Model, object]:
         """Return the conversations with a graph."""
-        links = MessageAttachment.objects.filter(attachment__is_graph=True)
+        links = MessageAttachment.objects.filter(attachment__is_graph=True, index__lt=CLEARED_INDEX)
         return links.order_by().values("message__conversation")
 
 

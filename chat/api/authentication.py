@@ -12,13 +12,18 @@ from chat.models import ApiToken, LoginSession, User
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Authenticates by the header `Authorization: Bearer <token>`."""
+    """Authenticates by the header `Authorization: Bearer <token>`, or else `X-API-Key: <token>`.
+
+    A proxy that asks for a password (Basic) takes the first header for itself.
+    """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the owner of the token, and the token; `None` without a bearer token. Raises AuthenticationFailed."""
+        """Return the owner of the token, and the token; `None` without a token. Raises AuthenticationFailed."""
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
-            return None
+            if "X-API-Key" not in request.headers:
+                return None
+            secret = request.headers["X-API-Key"]
         token = ApiToken.objects.authenticate(secret.strip())
         if token is None:
             raise AuthenticationFailed("This token is not valid: it is unknown, expired or revoked.")

@@ -87,7 +87,8 @@ class BearerAuthenticationExtension(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> JSONObject:
         """Return the security scheme."""
-        return {"type": "http", "scheme": "bearer", "description": "Made on the account page."}
+        description = "Made on the account page. `X-API-Key: <token>` is accepted, too, beside another `Authorization`."
+        return {"type": "http", "scheme": "bearer", "description": description}
 
 
 class StrictSerializerExtension(OpenApiSerializerExtension):

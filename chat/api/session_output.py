@@ -28,14 +28,14 @@ class SessionOutput:
     """Index of a result -> its text."""
     _open: set[int] = field(default_factory=set)
     """Indexes of the results without an outcome."""
-    _redrawn_from: int | None = None
-    """The first part that shows what the code has redrawn."""
+    _is_redrawn: bool = False
+    """Whether the code has changed what it showed."""
 
     def start_run(self) -> None:
         """Forget the run before this one, which may have ended without an outcome."""
         self._texts.clear()
         self._open.clear()
-        self._redrawn_from = None
+        self._is_redrawn = False
 
     def append(self, index: int, text: str) -> None:
         """Add text to a result that does not end its run."""
@@ -49,14 +49,14 @@ class SessionOutput:
         if cut.chars is not None:
             first = cut.index
             self._texts[first] = self._texts.get(first, "")[: cut.chars] + cut.text
-        self._redrawn_from = first if self._redrawn_from is None else min(first, self._redrawn_from)
+        self._is_redrawn = True
         return self.redrawn(first)
 
     def redrawn(self, index: int) -> Content | None:
-        """Return the event with all text of a part that was redrawn, and may grow since then; `None` of others."""
+        """Return the event with the text of a part that begins or changes after a cut; `None` before the first cut."""
         text = self._texts.get(index, "")
-        # A longer one follows with the whole result when the code has ended.
-        if self._redrawn_from is None or index < self._redrawn_from or len(text) > RESET_LIMIT_CHARS:
+        # A longer one follows with the whole result when the code has ended, and so does what is appended later.
+        if not self._is_redrawn or len(text) > RESET_LIMIT_CHARS:
             return None
         return "reset", {"part_index": index, "kind": PartKind.CODE_EXECUTION_RESULT.value, "text": text}
 

@@ -11,7 +11,7 @@ their own. Two things are lost: the increments of a text, which is one event the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import assert_never
@@ -78,7 +78,7 @@ EVENT_DOCS = (
         "reset",
         "{part_index, kind, text}",
         "The part is of this kind, and holds this text in place of what came before: a text that was a thought, an"
-        " output that code has cleared or redrawn. Displays and graphs after it come again.",
+        " output that code has cleared or redrawn. Parts with a higher index are gone, or come again.",
     ),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
@@ -116,11 +116,20 @@ class Event:
     @property
     def size_chars(self) -> int:
         """The approximate size of the event."""
-        return sum(len(str(value)) for value in self.content[1].values())
+        return _size_chars(self.content[1])
 
     def encode(self) -> bytes:
         """Return the event in the format `text/event-stream`."""
         return encode_event(self.content, self.seq)
+
+
+def _size_chars(value: object) -> int:
+    """Return the length of all texts in a value of JSON."""
+    if isinstance(value, Mapping):
+        return sum(map(_size_chars, value.values()))
+    if isinstance(value, list):
+        return sum(map(_size_chars, value))
+    return len(value) if isinstance(value, str) else 1
 
 
 def encode_event(content: Content, seq: int | None) -> bytes:
@@ -158,7 +167,7 @@ class LogTranslator:
                     return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
                 self._output.append(index, text)
-                return self._output.redrawn(index)
+                return None
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
             case CallDecided():

@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from attachments.other_images import PICKER_TYPES
 from attachments.validation import PREVIEW_SUFFIXES
 from chat.answering.turns.engine_choice import answers_run_code
 from chat.answering.turns.feedback import Thumb, rate
@@ -106,6 +107,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "files_limit": ATTACHMENTS_LIMIT,
+        "picker_types": PICKER_TYPES,
         "table_suffixes": " ".join(sorted(PREVIEW_SUFFIXES)),
         "reason_limit": REASON_LIMIT,
         "runs_code": not page.messages and answers_run_code(shown),

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from attachments.models import Attachment
+from attachments.other_images import PICKER_TYPES
 from chat.answering.turns.deletions import delete_project_with_conversations
 from chat.library.new_conversations import open_new_conversation
 from chat.library.project_forms import (
@@ -107,6 +108,7 @@ def _render_project(request: SignedInRequest, shown: Project, *, error: str = ""
         "project": shown,
         "files": shown.attachments(),
         "files_limit": FILES_LIMIT,
+        "picker_types": PICKER_TYPES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "conversations": page.conversations,
         "more": _position(page.end),

@@ -123,7 +123,9 @@ def shared_continue(request: SignedInRequest, token: str) -> HttpResponse:
 def shares(request: SignedInRequest) -> HttpResponse:
     """Render all links of the user, newest first."""
     skipped = _number(request, "after")
-    rows = list(shares_of(request.user).select_related("conversation")[skipped : skipped + SHARES_PAGE_SIZE + 1])
+    rows = list(
+        shares_of(request.user).select_related("conversation", "last_message")[skipped : skipped + SHARES_PAGE_SIZE + 1]
+    )
     context = {
         "shares": rows[:SHARES_PAGE_SIZE],
         "end": skipped + SHARES_PAGE_SIZE if len(rows) > SHARES_PAGE_SIZE else None,
@@ -166,7 +168,8 @@ def share_revoke(request: SignedInRequest, share_id: uuid.UUID) -> HttpResponse:
 def _render_shares(
     request: SignedInRequest, conversation: Conversation, *, created: Share | None = None, error: str = ""
 ) -> HttpResponse:
-    context = {"conversation": conversation, "shares": conversation.shares.all(), "created": created, "error": error}
+    shares = conversation.shares.select_related("last_message")
+    context = {"conversation": conversation, "shares": shares, "created": created, "error": error}
     template = "chat/_shares.html" if request.htmx else "chat/shares.html"
     return render(request, template, context, status=400 if error else 200)
 

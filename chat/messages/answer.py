@@ -72,6 +72,8 @@ class Answer:
     """Length of everything but files and token counts, also of attempts that were repeated."""
     data_bytes: int = 0
     """Size of all files."""
+    stored_bytes: int = 0
+    """Size of all files that were stored, also of graphs that code has changed and that are not kept."""
     cleared: ClearedOutputs = field(default_factory=ClearedOutputs)
     """What its code has shown and cleared."""
     _parts: list[Part] = field(default_factory=list)
@@ -158,6 +160,7 @@ class Answer:
         self.attachments.append(replace(attachment, data=None))
         if not self.cleared.take_back(attachment):
             self.data_bytes += attachment.size_bytes
+            self.stored_bytes += attachment.size_bytes
 
     def _cut_output(self, cut: OutputCut) -> None:
         kept = cut.index + 1

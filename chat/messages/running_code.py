@@ -105,7 +105,9 @@ class RunningCode:
             call_id=event.call_id, engine=Engine.SESSION, round=self._answer.round_number, made_by=self.made_by
         )
         cut, rest = self._cut(event)
-        yield replace(cut, cleared=event.cleared, left_out=event.left_out)
+        if cut is not None or event.cleared or event.left_out:
+            cut = cut or OutputCut(self._answer.part_count - 1)
+            yield replace(cut, cleared=event.cleared, left_out=event.left_out)
         for part in rest:
             if isinstance(part, CodeExecutionResult):
                 yield from self.add(replace(result, output=part.output))
@@ -113,22 +115,24 @@ class RunningCode:
                 self.note(part, self._answer.part_count)
                 yield from self._start_part(part)
 
-    def _cut(self, event: OutputsRedrawn) -> tuple[OutputCut, list[Part]]:
-        """Return what is removed of the outputs so far, and the outputs that follow."""
+    def _cut(self, event: OutputsRedrawn) -> tuple[OutputCut | None, list[Part]]:
+        """Return what is removed of the outputs so far, `None` if nothing is, and the outputs that follow."""
         parts, shown = list(event.parts), self._shown
         pairs = enumerate(zip(shown, parts, strict=False))
         same = next((number for number, (one, part) in pairs if not one.equals(part)), min(len(shown), len(parts)))
         if same == len(shown):
-            return OutputCut(self._answer.part_count - 1), parts[same:]
+            return None, parts[same:]
         if same == len(shown) - 1 and same < len(parts) and isinstance(parts[same], CodeExecutionResult):
             cut = self._cut_text(shown[same], parts[same].long_text)
             if cut is not None:
                 return cut, parts[same + 1 :]
-        if same and shown[same - 1].part is None:
+        if same and same == len(parts) and shown[same - 1].part is None:
             # Text can be appended only to the last part, and pages know the text of the last one only.
             same -= 1
         start = shown[same].start
         del shown[same:]
+        removed = [self._answer.parts[index] for index in self._results if index >= start]
+        self._image_count -= sum(len(part.images) for part in removed if isinstance(part, CodeExecutionResult))
         self._results = [index for index in self._results if index < start]
         self._held_back = ""
         return OutputCut(start - 1), parts[same:]
@@ -163,6 +167,7 @@ class RunningCode:
             return
         else:
             opened = replace(part, output=None, outcome=OUTCOME_RUNNING, files=(), duration_ms=None)
+            opened = replace(opened, cleared=(), cleared_left_out=0)
             if rest:
                 yield from self._begin_result(replace(opened, output=extraction.text), extraction)
             if not self._is_last:

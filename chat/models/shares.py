@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models.conversation import Conversation
-from chat.models.message import Message, MessageAttachment
+from chat.models.message import CLEARED_INDEX, Message, MessageAttachment
 from chat.models.turn import Turn
 
 RANDOM_BYTES = 24
@@ -123,14 +123,22 @@ class Share(models.Model):
         """Whether the end date of the link has passed."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
+    @property
+    def message_count(self) -> int:
+        """How many messages it shows: questions and answers."""
+        return self.last_message.index + 1
+
     def message_ids(self, first: int, stop: int) -> list[uuid.UUID]:
         """Return its messages from index `first` to before `stop`, in order."""
         last_id = self.last_message_id.hex if connection.vendor == "sqlite" else self.last_message_id
         return [message.pk for message in Message.objects.raw(_PATH, [last_id, first, first, stop])]
 
     def links(self) -> models.QuerySet[MessageAttachment]:
-        """Return the places of attachments that the conversation had at the time, in all its versions."""
-        rows = MessageAttachment.objects.filter(message__conversation=self.conversation_id)
+        """Return the places of attachments that the conversation had at the time, in all its versions.
+
+        What code has cleared is not shared: people clear what others must not see.
+        """
+        rows = MessageAttachment.objects.filter(message__conversation=self.conversation_id, index__lt=CLEARED_INDEX)
         return rows.filter(pk__lte=self.last_attachment)
 
     def count_opening(self) -> None:

@@ -41,9 +41,10 @@ from chat.page.rendering.jinja import render
 from chat.page.rendering.output_text import split_output
 from chat.page.rendering.provider_tools import tool_work
 from chat.page.rendering.stream import TextUpdate, split_markdown
+from chat.page.rendering.text_tables import split_table
 from chat.vocabulary import parts
 from chat.vocabulary.code_outcomes import NO_RESULT, RUNNING, outcome_word
-from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
+from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, Part, Text, Thought
 
 EMPTY = SafeString("")
 
@@ -89,7 +90,7 @@ def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: Co
             return replace(view, code=highlight_code(part.code, part.language.lower() or "python"), code_end=end)
         case CodeExecutionResult():
             outcome = RUNNING if context.is_earlier_result else outcome_word(part)
-            return replace(view, text=rendered or RenderedText(*split_output(part.output or "")), outcome=outcome)
+            return replace(_with_output(view, part), outcome=outcome)
         case parts.Display():
             has_attachments, has_buttons = bool(view.attachments), view.reader.has_scripts
             blocks = display_blocks(part.bundle, has_attachments=has_attachments, has_buttons=has_buttons)
@@ -102,6 +103,15 @@ def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: Co
             return view
         case _:
             assert_never(part)
+
+
+def _with_output(view: PartView, part: CodeExecutionResult) -> PartView:
+    """Return the view with what code printed. Tables of the Python session are displays; elsewhere they are text."""
+    if part.engine is Engine.NATIVE and part.outcome == OUTCOME_OK:
+        text, table = split_table(part.output or "")
+        if table is not None:
+            return replace(view, text=RenderedText(*split_output(text)), display=(table,))
+    return replace(view, text=view.text or RenderedText(*split_output(part.output or "")))
 
 
 def code_end_view(

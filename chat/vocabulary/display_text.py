@@ -14,7 +14,7 @@ from chat.vocabulary.bounded_output import shortened
 from chat.vocabulary.data_uris import without_data_uris
 from chat.vocabulary.display_bundles import TRACEBACK
 from chat.vocabulary.html_content import HtmlNote, read_pieces
-from chat.vocabulary.html_elements import Element, iterate_rows, text_of
+from chat.vocabulary.html_elements import TAKEN_ADDRESS, Element, iterate_rows, text_of
 from chat.vocabulary.parts import JSON
 
 PLAIN = "text/plain"
@@ -37,7 +37,7 @@ def display_text(bundle: Mapping[str, JSON]) -> str:
     """
     text = (
         informative_text(bundle)
-        or text_in(bundle, MARKDOWN)
+        or text_in(bundle, MARKDOWN).replace(f"]({TAKEN_ADDRESS})", "] (the picture follows)")
         or text_in(bundle, LATEX)
         or html_text(text_in(bundle, HTML))
         or _json_text(bundle)

@@ -21,6 +21,7 @@ from chat.vocabulary.html_elements import (
     TAKEN_ADDRESS,
     Element,
     address_of,
+    followed_address,
     parse_html,
 )
 from chat.vocabulary.html_lines import LineWriter
@@ -61,7 +62,7 @@ _NAMED: dict[str, tuple[str, str, str]] = {
 
 _FRAME = re.compile(r"""\bframes\[\d{1,7}\] = "data:image/""")
 """The beginning of a frame in the HTML that matplotlib's `to_jshtml` writes."""
-_COSTS = {"table": 20, **dict.fromkeys(MEDIA, 100)}
+_COSTS = {"table": 20, "pre": 20, **dict.fromkeys(MEDIA, 100)}
 """What elements count of the limit, more than 1 if they become a piece of their own."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
@@ -196,8 +197,9 @@ class _Pieces:
             self._chars += len(text)
 
     def _add_preformatted(self, element: Element) -> None:
-        text = "".join(element.itertext())[:TEXT_LIMIT_CHARS].strip("\n")
+        text = "".join(element.itertext())
         self._chars += len(text)
+        text = text[:TEXT_LIMIT_CHARS].strip("\n")
         if text.strip():
             self._flush()
             self.found.append(fence_code(text, "text") if self._as_markdown else text)
@@ -216,8 +218,7 @@ class _Pieces:
             self.add_note(follows)
             self._add_line((element.get("alt") or "")[:TEXT_LIMIT_CHARS])
             return
-        element.set("src", source)
-        address = address_of(element)
+        address = followed_address(source)
         self.add_note(elsewhere if address else neither)
         self._add_line((element.get("alt") or element.get("title") or address)[:TEXT_LIMIT_CHARS], address)
 

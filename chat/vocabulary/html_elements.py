@@ -34,7 +34,7 @@ BLOCKS = frozenset(
 """Elements that begin and end a line."""
 _CELLS = frozenset({"td", "th"})
 _WITHOUT_TEXT = HIDDEN | CONTROLS | MEDIA
-_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\\]{1,2000}", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\\\x00-\x1f\x7f]{1,2000}", re.IGNORECASE)
 
 Element: TypeAlias = "etree._Element"
 """lxml has no public name for the type of its elements."""
@@ -51,7 +51,12 @@ def parse_html(source: str) -> Element | None:
 
 def address_of(element: Element, name: str = "src") -> str:
     """Return the address in an attribute if a reader may follow it; otherwise an empty text."""
-    match = _ADDRESS.fullmatch((element.get(name) or "").strip())
+    return followed_address(element.get(name) or "")
+
+
+def followed_address(text: str) -> str:
+    """Return an address if a reader may follow it; otherwise an empty text."""
+    match = _ADDRESS.fullmatch(text.strip())
     return match[0] if match else ""
 
 

@@ -20,7 +20,7 @@ PADDING_LIMIT = 120
 """The most columns that a movement to the right adds to a line."""
 PADDING_LIMIT_CHARS = 100_000
 """All spaces together that movements to the right add to a text: a short code could write a long line."""
-START_LIMIT_CHARS = 1_000
+START_LIMIT_CHARS = 200
 """The longest start of a line that `ESC[1K` erases."""
 
 _CONTROL = re.compile(r"[\r\b\x1b\x9b]")

@@ -4,7 +4,7 @@ import { describeHidden, isLive, stop } from "./transcript.js";
 import { Draft, store } from "./drafts.js";
 import { outbox } from "./outbox.js";
 import { enqueue, queued } from "./queue.js";
-import { box, content, draftContent, empty, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
+import { box, content, draftContent, empty, enterSends, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
 import { editing, endEditing, resumeEditing } from "./editing.js";
 import { codeChoice, codeOnce, resumeCodeOnce } from "./settings.js";
 import { files } from "./files.js";
@@ -89,7 +89,7 @@ form.addEventListener("submit", (event) => {
 box.addEventListener("keydown", (event) => {
   // Ignores keys of an input method's composition; Safari reports its Enter key with keyCode 229.
   if (event.isComposing || event.keyCode === 229 || event.shiftKey) return;
-  if (event.key === "Enter") submit();
+  if (event.key === "Enter" && (enterSends || event.ctrlKey || event.metaKey)) submit();
   else if (event.key === "Escape" && editing()) cancelEdit();
   else if (event.key === "ArrowUp" && !box.value && !editing() && holdsEnd()) edit([...document.querySelectorAll('article[data-role="user"]')].at(-1));
   else return;

@@ -4,7 +4,7 @@
  * `files` fires `change`, `shown` after another draft was put into the box, and `refused` (`detail` is a message for the
  * user).
  */
-import { acceptDroppedFiles, post } from "./upload.js";
+import { acceptDroppedFiles, post, whyNotTaken, withNewName } from "./upload.js";
 import { tenths, words } from "./words.js";
 
 class Files extends EventTarget {
@@ -15,6 +15,11 @@ class Files extends EventTarget {
   /** Returns the uploaded files: `{id, name, size_bytes}`. */
   list() {
     return Array.from(this.#chips.children).filter(({ file }) => file).map(({ file }) => file);
+  }
+
+  /** Returns the file under a name that no other file of this message has. Browsers call every pasted picture `image.png`. */
+  named(source) {
+    return withNewName(source, Array.from(this.#chips.querySelectorAll("bdi"), ({ textContent }) => textContent));
   }
 
   isBusy() {
@@ -66,11 +71,12 @@ class Files extends EventTarget {
     body.append("file", source, source.name || "pasted");
     const headers = { "X-CSRFToken": this.#form.elements.csrfmiddlewaretoken.value, Accept: "application/json" };
     try {
-      const { isOk, data } = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
+      const answer = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
         chip.querySelector(".muted").textContent = share < 1 ? `${Math.floor(share * 100)} %` : words("storing…");
       });
-      if (!isOk) throw new Error(data.detail ?? words("{name} could not be uploaded. Reload the page and try again.", { name: source.name }));
-      this.#setUploaded(chip, { id: data.id, name: data.name, size_bytes: data.size_bytes });
+      if (!answer.isOk) throw new Error(whyNotTaken(answer, source.name));
+      const { id, name, size_bytes } = answer.data;
+      this.#setUploaded(chip, { id, name, size_bytes });
     } catch (failure) {
       chip.remove();
       const isNetworkError = failure instanceof TypeError;
@@ -100,6 +106,8 @@ class Files extends EventTarget {
 
   #setUploaded(chip, file) {
     chip.file = file;
+    // The server converts some pictures.
+    chip.querySelector("bdi").textContent = file.name;
     chip.removeAttribute("aria-busy");
     chip.querySelector(".muted").textContent = formatSize(file.size_bytes);
   }
@@ -128,11 +136,13 @@ document.addEventListener("click", ({ target }) => {
 });
 
 document.getElementById("text").addEventListener("paste", (event) => {
-  const { files: pasted, types } = event.clipboardData;
-  // Spreadsheets add a picture of the cells to their text.
-  if (!pasted.length || (types.includes("text/plain") && types.includes("text/html"))) return;
+  const pasted = Array.from(event.clipboardData.files);
+  const text = event.clipboardData.getData("text/plain");
+  // Spreadsheets and other programs add a picture of the text to their text. File managers add the names of the files.
+  const isPicture = ({ name, type }) => type.startsWith("image/") && !text.includes(name);
+  if (!pasted.length || (text.trim() && pasted.every(isPicture))) return;
   event.preventDefault();
-  files.add(pasted);
+  for (const file of pasted) files.add([files.named(file)]);
 });
 
 acceptDroppedFiles(dropHint, (dropped) => files.add(dropped));

@@ -80,6 +80,13 @@ function loadPreviews() {
   if (files.list().length) load(previews);
 }
 
+// A selection would collapse when the answer that it is in grows.
+document.addEventListener("selectionchange", function keep() {
+  if (getSelection().isCollapsed) return;
+  document.removeEventListener("selectionchange", keep);
+  import("./kept_selection.js").catch(() => {});
+});
+
 // What was pasted may be code.
 document.addEventListener("paste", () => import("./pasted_code.js").catch(() => {}), { once: true });
 

@@ -1,5 +1,5 @@
 /** The files of a project: uploads them one after the other, adds them to the project, and shows the new list. */
-import { acceptDroppedFiles, post } from "./upload.js";
+import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
 import { words } from "./words.js";
 
 const button = document.getElementById("project-add");
@@ -29,11 +29,11 @@ async function add(file) {
   if (file.size > Number(limitBytes)) throw new Error(words("“{name}” is too large.", { name: file.name }));
   const body = new FormData();
   body.append("file", file, file.name);
-  const { isOk, data } = await post(uploadUrl, { "X-CSRFToken": token() }, body, (share) => {
+  const answer = await post(uploadUrl, { "X-CSRFToken": token() }, body, (share) => {
     note.textContent = `${file.name}: ${Math.floor(share * 100)} %`;
   });
-  if (!isOk) throw new Error(data.detail ?? words("{name} could not be uploaded. Reload the page and try again.", { name: file.name }));
-  await send(url, { attachment: data.id });
+  if (!answer.isOk) throw new Error(whyNotTaken(answer, file.name));
+  await send(url, { attachment: answer.data.id });
 }
 
 async function addAll(files) {

@@ -47,8 +47,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.getElementById("sidebar").addEventListener("keydown", (event) => {
-  // Ignores keys of an input method's composition.
-  if (event.isComposing || (event.target !== box && !list.contains(event.target))) return;
+  // Ignores keys of an input method's composition; Safari reports them with keyCode 229.
+  if (event.isComposing || event.keyCode === 229 || (event.target !== box && !list.contains(event.target))) return;
   if (event.key === "ArrowDown") moveFocus(1);
   else if (event.key === "ArrowUp" && event.target !== box) moveFocus(-1);
   else if (event.key === "Escape" && box.value) {
@@ -58,6 +58,17 @@ document.getElementById("sidebar").addEventListener("keydown", (event) => {
     event.stopImmediatePropagation();
   } else return;
   event.preventDefault();
+});
+
+// Half a word, which an input method is composing, is not searched for.
+let isComposing = false;
+box.addEventListener("compositionstart", () => { isComposing = true; });
+box.addEventListener("compositionend", () => {
+  isComposing = false;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+});
+form.addEventListener("htmx:before:request", (event) => {
+  if (isComposing) event.preventDefault();
 });
 
 document.addEventListener("htmx:after:swap", ({ target }) => {

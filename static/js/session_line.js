@@ -84,7 +84,6 @@ async function change(name, body = {}) {
     if (!panel.hidden) document.getElementById("session-error").textContent = error.message;
     return null;
   } finally {
-    isReplaying = false;
     panel.dispatchEvent(new Event("stale"));
     refresh();
   }
@@ -97,7 +96,7 @@ async function replay() {
   last?.scrollIntoView({ block: "center" });
   isReplaying = true;
   show();
-  const answer = await change("replay");
+  const answer = await change("replay").finally(() => { isReplaying = false; });
   if (answer) note.textContent = answer.detail;
 }
 

@@ -6,6 +6,13 @@ import { words } from "./words.js";
 
 export const box = document.getElementById("composer").elements.text;
 
+/** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
+export const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
+if (!enterSends) {
+  box.enterKeyHint = "enter";
+  document.getElementById("keys").textContent = words("Ctrl+Enter: send");
+}
+
 function fitHeight() {
   // For browsers without the CSS property field-sizing.
   box.rows = Math.min(10, box.value.split("\n").length);

@@ -1,4 +1,6 @@
-/** Posts a form and returns `{isOk, data}`; `fetch` does not tell how much has been sent. */
+import { words } from "./words.js";
+
+/** Posts a form and returns `{isOk, status, data}`; `fetch` does not tell how much has been sent. */
 export function post(url, headers, body, onProgress) {
   const request = new XMLHttpRequest();
   request.open("POST", url);
@@ -7,11 +9,30 @@ export function post(url, headers, body, onProgress) {
   request.responseType = "json";
   request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total ? loaded / total : 0));
   return new Promise((resolve, reject) => {
-    request.addEventListener("load", () => resolve({ isOk: request.status >= 200 && request.status < 300, data: request.response ?? {} }));
+    request.addEventListener("load", () => {
+      const { status } = request;
+      resolve({ isOk: status >= 200 && status < 300, status, data: request.response ?? {} });
+    });
     request.addEventListener("error", () => reject(new TypeError("no connection")));
     request.addEventListener("abort", () => reject(new TypeError("no connection")));
     request.send(body);
   });
+}
+
+/** Returns why a file was not taken. A proxy in front of the server answers without a sentence. */
+export function whyNotTaken({ status, data }, name) {
+  if (data.detail) return data.detail;
+  if (status === 413) return words("“{name}” was not taken: a server in front of this one takes no file of this size. Whoever runs it can allow more.", { name });
+  if (status >= 502) return words("“{name}” was not taken: a server in front of this one got no answer. Try again in a moment.", { name });
+  return words("{name} could not be uploaded. Reload the page and try again.", { name });
+}
+
+/** Returns the file under a name that is none of these. */
+export function withNewName(source, names) {
+  const [, stem, suffix] = source.name.match(/^(.*?)(\.[^.]*)?$/s);
+  let name = source.name;
+  for (let number = 2; names.includes(name); number += 1) name = `${stem}-${number}${suffix ?? ""}`;
+  return name === source.name ? source : new File([source], name, { type: source.type });
 }
 
 /**

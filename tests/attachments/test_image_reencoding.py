@@ -220,6 +220,43 @@ def test_gif_becomes_a_png(owner: User, name: str, stored_name: str) -> None:
     assert decode(read_bytes(attachment)).format == "PNG"
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "mode", "stored_name"),
+    [
+        ("screen.BMP", "BMP", "RGB", "screen.png"),
+        ("photo.avif", "AVIF", "RGB", "photo.jpg"),
+        ("scan.tiff", "TIFF", "CMYK", "scan.jpg"),
+        ("scan.tif", "TIFF", "1", "scan.png"),
+        ("pasted", "TIFF", "RGBA", "pasted"),
+    ],
+)
+def test_picture_that_browsers_or_models_do_not_read_is_converted(
+    owner: User, name: str, kind: str, mode: str, stored_name: str
+) -> None:
+    attachment = create_upload(owner_id=owner.pk, name=name, data=encode(make_test_image().convert(mode), kind))
+    stored = decode(read_bytes(attachment))
+    assert (attachment.name, attachment.mime_type) == (stored_name, Image.MIME[stored.format or ""])
+    assert (attachment.width, attachment.height) == (64, 48)
+    assert stored.format == ("JPEG" if stored_name.endswith("jpg") else "PNG")
+    assert stored.mode == ("RGB" if mode == "CMYK" else mode)
+
+
+def test_picture_that_cannot_be_converted_is_refused_with_the_way_out(owner: User) -> None:
+    page = make_test_image()
+    heic = b"\0\0\0\x24ftypheic\0\0\0\0heixmif1" + bytes(100)
+    too_wide = encode(Image.new("1", (65_600, 2)), "BMP")
+    for name, data, sentence in [
+        ("a.tiff", encode(page, "TIFF", save_all=True, append_images=[page]), "several pages. Save it as PDF"),
+        ("a.HEIC", heic, "HEIC format. Share it as JPEG, or convert it"),
+        ("a.bmp", too_wide, "is broken, or takes too much memory"),
+        ("a.avif", heic.replace(b"heix", b"avif"), "is broken"),
+        ("a.tif", b"II*\0" + bytes(100), "is broken"),
+    ]:
+        with pytest.raises(RefusedUpload, match=sentence):
+            create_upload(owner_id=owner.pk, name=name, data=data)
+    assert create_upload(owner_id=owner.pk, name="a.csv", data=b"BMW,Audi\n1,2\n").mime_type == "text/csv"
+
+
 def test_graph_is_stored_unchanged(owner: User) -> None:
     data = encode_with_metadata("PNG", orientation=6)
     assert read_bytes(create_graph(owner, data=data)) == data

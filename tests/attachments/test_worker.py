@@ -22,7 +22,7 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from attachments import storage, uploads, worker
 from attachments.models import Attachment, PendingUpload
@@ -204,11 +204,31 @@ def test_retry_delays_double_up_to_a_limit_and_have_jitter(monkeypatch: pytest.M
     delays = [
         [compute_retry_delay_s(attempts, is_permanent=False) for _ in range(200)] for attempts in (1, 2, 3, 20, 100_000)
     ]
-    assert [round(sum(values) / 200) for values in delays[:3]] == [2, 4, 8]
-    assert max(delays[3]) <= 375
-    assert max(delays[4]) <= 375
+    assert [round(sum(values) / 200 / 0.875) for values in delays[:3]] == [2, 4, 8]
+    assert max(delays[3]) <= 300
+    assert max(delays[4]) <= 300
     assert len(set(delays[0])) > 100
-    assert min(compute_retry_delay_s(1, is_permanent=True) for _ in range(200)) > 60
+    refused = [compute_retry_delay_s(1, is_permanent=True) for _ in range(200)]
+    assert 60 < min(refused) < max(refused) <= 300
+
+
+def test_bucket_that_is_made_later_gets_the_files_within_the_limit(
+    owner: User, s3: FaultProxy, s3_client: BaseClient, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.AWS_STORAGE_BUCKET_NAME = "made-later"
+    graph = create_graph(owner)
+    worker.check_storage()
+    assert "Make the bucket, or correct AWS_STORAGE_BUCKET_NAME." in caplog.text
+    assert attempt_upload(graph.pk) == "postponed"
+    pending = PendingUpload.objects.get(attachment=graph)
+    assert "NoSuchBucket" in pending.last_error
+    assert pending.next_attempt_at <= timezone.now() + timedelta(seconds=settings.UPLOAD_RETRY_LIMIT_S)
+    s3_client.create_bucket(Bucket="made-later")
+    PendingUpload.objects.update(next_attempt_at=Now())
+    assert attempt_upload(graph.pk) == "stored"
+    graph.refresh_from_db()
+    s3_client.delete_object(Bucket="made-later", Key=graph.storage_name)
+    s3_client.delete_bucket(Bucket="made-later")
 
 
 def test_bytes_that_changed_in_storage_are_unavailable(owner: User, s3: FaultProxy, s3_client: BaseClient) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Request, expect
 
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from tests.browser.actions import BOX, QUESTION, ask
+from tests.browser.page_errors import Watch
 
 pytestmark = pytest.mark.drill
 
@@ -104,3 +105,17 @@ def test_pasted_file_keeps_its_name_with_percent_signs(page: Page, name: str) ->
         link.click()
     assert download.value.path().read_text() == "content"
     assert download.value.suggested_filename == name
+
+
+@pytest.mark.parametrize(("status", "words"), [(413, "takes no file of this size"), (502, "got no answer")])
+def test_refusal_of_a_server_in_front_is_told(
+    page: Page, watch: Watch, tmp_path: Path, status: int, words: str
+) -> None:
+    page.route("**/attachments/", lambda route: route.fulfill(status=status, body="<html>", content_type="text/html"))
+    small = tmp_path / "small.csv"
+    small.write_text("a,b\n1,2\n")
+    attach(page, [small])
+    expect(page.locator(NOTE)).to_contain_text(words)
+    expect(page.locator(CHIPS)).to_have_count(0)
+    [error] = watch.take_errors()
+    assert f"status of {status}" in error

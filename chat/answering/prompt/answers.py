@@ -17,8 +17,10 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.messages.records import MessageRecord
 from chat.providers.base import Capabilities
 from chat.providers.requests import Content
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.parts import (
     CodeExecutionResult,
+    Display,
     ExecutableCode,
     FileData,
     FunctionCall,
@@ -113,7 +115,7 @@ def answer_contents(
         and not (isinstance(original, InlineData) and original.made_by in withheld)
         for part in _replayed_parts(original, of_parts.get(index), by_index, graphs, left_out)
     ]
-    parts = without_unanswered_calls(without_open_code(parts))
+    parts = without_unanswered_calls(without_open_code(with_displays_as_output(parts)))
     if not is_own:
         parts = without_provider_data(parts)
     return [*_around_move(record, parts, is_own=is_own), *left_out_contents(left_out)]
@@ -191,6 +193,21 @@ def _image_parts(
         left_out.append(attachment)
     else:
         yield replace(part, data=data)
+
+
+def with_displays_as_output(parts: list[Part]) -> list[Part]:
+    """Return the parts with the text of rich outputs in the result before them. Only imported answers have such."""
+    joined: list[Part] = []
+    texts: dict[int, list[str]] = {}
+    """Index of a result in `joined` -> the texts of its rich outputs."""
+    for part in parts:
+        if isinstance(part, Display) and joined and isinstance(joined[-1], CodeExecutionResult):
+            texts.setdefault(len(joined) - 1, []).append(display_text(part.bundle))
+        else:
+            joined.append(part)
+    for index, displayed in texts.items():
+        joined[index] = joined[index].with_long_text("".join([joined[index].long_text, *displayed]))
+    return joined
 
 
 def without_open_code(parts: list[Part]) -> list[Part]:

@@ -168,7 +168,8 @@ class FileChoice:
 def answer_images(record: MessageRecord) -> Iterator[Attachment]:
     """Yield the graphs and images of an answer, in order. Kept files are sent as files of the user."""
     if record.turn is not None:
-        yield from (placed.attachment for placed in record.attachments if placed.part_index is not None)
+        shown = (placed.attachment for placed in record.attachments if placed.part_index is not None)
+        yield from (file for file in shown if file.is_image)
 
 
 def sent_files(record: MessageRecord) -> list[Attachment]:

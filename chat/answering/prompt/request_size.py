@@ -11,6 +11,7 @@ from json.encoder import encode_basestring_ascii
 
 from chat.messages.records import MessageRecord
 from chat.providers.requests import FunctionTool, Tool
+from chat.vocabulary.display_text import display_text
 from chat.vocabulary.part_json import part_to_json
 from chat.vocabulary.parts import CodeExecutionResult, Display, ExecutableCode, Part, Text, Thought
 
@@ -41,7 +42,8 @@ def part_bytes(part: Part) -> int:
             text = (part.output or "") + part.outcome + part.call_id
             return PART_BYTES + json_bytes(text) + _provider_data_bytes(part)
         case Display():
-            return 0
+            # A model gets its text with the result of its code; see `answers.with_displays_as_output`.
+            return 0 if part.made_by else json_bytes(display_text(part.bundle))
         case _:
             # Some protocols hold arguments and results as JSON in a string.
             return PART_BYTES + json_bytes(json.dumps(part_to_json(part)))

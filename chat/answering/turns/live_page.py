@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.messages.answer import Answer
-from chat.messages.changes import PartReplaced, PartStarted, TextAppended
+from chat.messages.changes import OutputCut, PartReplaced, PartStarted, TextAppended
 from chat.models import Turn
 from chat.page.fragments import (
     EMPTY,
@@ -44,7 +44,7 @@ def is_quick(write: TurnWrite, answer: Answer) -> bool:
     """Return whether the frame of stored changes takes so little time that the event loop may wait for it."""
     if write.ending or write.waits:
         return answer.size_chars <= QUICK_LIMIT_CHARS
-    texts = (change.text for change in write.changes if isinstance(change, TextAppended))
+    texts = (change.text for change in write.changes if isinstance(change, TextAppended | OutputCut))
     parts = (one.part.long_text for one in write.changes if isinstance(one, PartStarted | PartReplaced))
     return sum(map(len, chain(texts, parts))) <= QUICK_LIMIT_CHARS
 

@@ -108,6 +108,8 @@ class LiveTurn:
         return (
             self.room_chars < 0
             or answer.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES
+            # A live plot may store many more graphs than it shows at its end.
+            or answer.stored_bytes > 4 * settings.ANSWER_DATA_LIMIT_BYTES
             or answer.part_count > settings.ANSWER_PARTS_LIMIT
         )
 

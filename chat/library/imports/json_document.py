@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 
 from chat.library.imports.json_paths import JSONValue
@@ -20,30 +19,22 @@ _TEXT_OR_STRING = re.compile(r'([^"]+)|"[^"]*(?:"|\Z)')
 
 
 def parse_json(data: bytes) -> JSONValue:
-    """Parse a document in UTF-8. Characters that no database can store are replaced. Raises RefusedImport."""
+    """Parse a document in UTF-8. Raises RefusedImport.
+
+    Characters that no database can store are replaced. `NaN`, `Infinity` and too large numbers, which Python writes
+    although JSON has no such values, become null.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RefusedImport(f"This is not a text in UTF-8: byte {error.start} is invalid.") from None
     _check_size(text)
     try:
-        return JSONValue(sanitize_json(json.loads(text, parse_constant=_refuse_constant, parse_float=_parse_float)))
+        return JSONValue(sanitize_json(json.loads(text)))
     except json.JSONDecodeError as error:
         raise RefusedImport(f"Line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}).") from None
     except (ValueError, RecursionError) as error:
         raise RefusedImport(f"This JSON cannot be read: {str(error)[:100]}.") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
-
-
-def _parse_float(digits: str) -> float:
-    """Return a number with a point or an exponent. Raises ValueError for one that becomes infinity."""
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"{digits[:20]} is too large a number")
-    return number
 
 
 def _check_size(text: str) -> None:

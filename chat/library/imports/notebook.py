@@ -1,35 +1,42 @@
-"""Parses Jupyter notebooks in nbformat 4, source: nbformat.readthedocs.io/en/latest/format_description.html.
+"""Parses Jupyter notebooks, source: nbformat.readthedocs.io/en/latest/format_description.html.
 
 The cells of a notebook that Plotline exported say who wrote them. Any other notebook becomes one answer to a question
-that names it. Text and raster images are read from outputs; HTML, SVG and widgets are not.
+that names it. Cells and outputs that cannot be read are left out, and the end of the answer lists them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from django.utils.translation import gettext
 
 from chat.library.exports.as_notebook import NOTEBOOK_FORMAT
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.json_paths import JSONValue
-from chat.library.imports.notebook_cells import CellImages, joined_text, read_outputs
+from chat.library.imports.notebook_cells import CellImages, LeftOut, joined_text, read_outputs
+from chat.library.imports.notebook_versions import read_cells
 from chat.library.imports.records import (
-    MESSAGES_LIMIT,
     PARTS_LIMIT,
     ParsedAttachment,
     ParsedConversation,
     ParsedMessage,
     ParsedPlacement,
 )
-from chat.vocabulary.markdown_source import fence_code, unescape_text
+from chat.vocabulary.markdown_source import escape_label, fence_code, unescape_text
 from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
+from chat.vocabulary.sentences import translate_sentence
 
 TITLE_LIMIT_CHARS = 200
-CELL_TYPES = ("markdown", "code", "raw", "heading")
+TEXT_CELLS = ("markdown", "raw", "heading")
 EMPTY_QUESTION = "…"
+NO_CODE = "# This cell has no code."
+"""Stands for the code of a cell that has outputs only."""
+NOTES_LIMIT = 50
+"""How many of the reasons why something was left out an answer lists."""
 
 _HEADING = re.compile(r"\A### [^\n]*\n*")
 _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
@@ -42,7 +49,8 @@ _FILE_NAMES = re.compile(r"(?:\A|(?<!\n)\n+)\*With [^\n]*\*\Z")
 
 def is_notebook(document: JSONValue) -> bool:
     """Return whether the document has the keys of a notebook."""
-    return isinstance(document.value, dict) and "nbformat" in document.value and "cells" in document.value
+    value = document.value
+    return isinstance(value, dict) and "nbformat" in value and ("cells" in value or "worksheets" in value)
 
 
 def listed_files(document: JSONValue) -> list[str]:
@@ -55,15 +63,14 @@ def listed_files(document: JSONValue) -> list[str]:
 
 def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConversation:
     """Return the conversation of a notebook. Raises RefusedImport. `name`: the file's; `data`: its bytes."""
-    if document.get("nbformat").value != 4:
-        raise document.get("nbformat").refusal("only notebooks of format 4 can be imported.")
-    metadata = document.get("metadata") if document.has("metadata") else JSONValue({})
-    own = metadata.get("plotline").value
-    title = metadata.get("title").value
-    title = title if isinstance(title, str) and title.strip() else name.removesuffix(".ipynb")
+    cells = read_cells(document)
+    metadata = _object_at(document, "metadata")
+    own = _object_at(metadata, "plotline")
+    # Version 3 of nbformat has the name of the notebook among its metadata.
+    titles = (metadata.get("title").value, metadata.get("name").value)
+    title = next((one for one in titles if isinstance(one, str) and one.strip()), name.removesuffix(".ipynb"))
     parser = _NotebookParser()
-    cells = list(document.get("cells").items(MESSAGES_LIMIT))
-    if isinstance(own, dict) and own.get("format") == NOTEBOOK_FORMAT:
+    if own.get("format").value == NOTEBOOK_FORMAT:
         parser.parse_exported(cells)
     else:
         parser.parse_foreign(cells, title)
@@ -77,6 +84,12 @@ def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConvers
     )
 
 
+def _object_at(holder: JSONValue, name: str) -> JSONValue:
+    """Return an object of the holder; an empty one if there is none."""
+    value = holder.get(name)
+    return value if isinstance(value.value, dict) else JSONValue({}, value.path)
+
+
 @dataclass(slots=True)
 class _NotebookParser:
     """The messages and files that were read so far, and the answer that is being read."""
@@ -87,39 +100,49 @@ class _NotebookParser:
     """The parts of the current answer."""
     images: list[tuple[int, ParsedAttachment]] = field(default_factory=list)
     """The images of the current answer, each with the index of the part after which it is shown."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """What was left out since the last answer."""
     model: str = ""
+    last_message: JSON = None
+    """The number of the message that the last cell belongs to, in a notebook that Plotline exported."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def parse_foreign(self, cells: Sequence[JSONValue], title: str) -> None:
         """Read all cells as one answer."""
         self.messages.append(build_question("question", None, f"Notebook: {title}", self.now))
-        for cell in cells:
-            self._read_answer_cell(cell, joined_text(cell.get("source")))
-        self._finish_answer()
+        self._read_cells(cells, lambda cell: self._read_answer_cell(cell, joined_text(cell.get("source"))))
 
     def parse_exported(self, cells: Sequence[JSONValue]) -> None:
         """Read the cells of a notebook that Plotline exported as questions and answers."""
-        last_message: JSON = None
-        for cell in cells:
-            metadata = cell.get("metadata").get("plotline").value if cell.has("metadata") else None
-            own = metadata if isinstance(metadata, dict) else {}
-            role, model = own.get("role"), own.get("model")
-            if role in ("header", "files", "end"):
-                continue
-            source = joined_text(cell.get("source"))
-            if role == Role.USER:
-                self._finish_answer()
-                self._add_question(cell, source)
-                continue
-            if isinstance(model, str):
-                self.model = model
-            if role == Role.MODEL and own.get("message") != last_message:
-                last_message = own.get("message")
-                if cell.get("cell_type").value == "markdown":
-                    # The first cell of an answer. Headings in its other cells are the model's.
-                    source = _ANSWERED_BY.sub("", source)
-            self._read_answer_cell(cell, source, is_thought=own.get("kind") == PartKind.THOUGHT)
+        self._read_cells(cells, self._read_exported_cell)
+
+    def _read_cells(self, cells: Sequence[JSONValue], read: Callable[[JSONValue], None]) -> None:
+        for number, cell in enumerate(cells, start=1):
+            if len(self.parts) > PARTS_LIMIT:
+                raise cell.refusal(f"an answer may have {PARTS_LIMIT} parts.")
+            self.left_out.cell = number
+            with self.left_out.unless_readable():
+                read(cell)
         self._finish_answer()
+
+    def _read_exported_cell(self, cell: JSONValue) -> None:
+        own = _object_at(_object_at(cell, "metadata"), "plotline").as_object()
+        role, model = own.get("role"), own.get("model")
+        if role in ("header", "files", "end"):
+            return
+        source = joined_text(cell.get("source"))
+        if role == Role.USER:
+            self._finish_answer()
+            self._add_question(cell, source)
+            return
+        if isinstance(model, str):
+            self.model = model
+        if role == Role.MODEL and own.get("message") != self.last_message:
+            self.last_message = own.get("message")
+            if cell.get("cell_type").value == "markdown":
+                # The first cell of an answer. Headings in its other cells are the model's.
+                source = _ANSWERED_BY.sub("", source)
+        self._read_answer_cell(cell, source, is_thought=own.get("kind") == PartKind.THOUGHT)
 
     def _add_question(self, cell: JSONValue, source: str) -> None:
         # The links of images are below the names of other files.
@@ -133,6 +156,7 @@ class _NotebookParser:
 
     def _finish_answer(self) -> None:
         """Add the current answer. Without parts it is added only if a question waits for it."""
+        self._add_notes()
         if not self.messages or self.messages[-1].role is not Role.USER:
             if not self.parts:
                 return
@@ -143,12 +167,31 @@ class _NotebookParser:
         self.files += [file for _, file in self.images]
         self.parts, self.images = [], []
 
+    def _add_notes(self) -> None:
+        """List what was left out at the end of the answer."""
+        reasons, self.left_out.reasons = self.left_out.reasons, []
+        if not reasons:
+            return
+        lines = [gettext("These pieces of the notebook could not be read, and were left out:"), ""]
+        for number, reason in reasons[:NOTES_LIMIT]:
+            cell = gettext("Cell %(number)d:") % {"number": number}
+            lines.append(f"- {cell} {escape_label(translate_sentence(reason))}")
+        if len(reasons) > NOTES_LIMIT:
+            lines.append(f"- {gettext('and %(count)d more') % {'count': len(reasons) - NOTES_LIMIT}}")
+        self.parts.append(Text("\n".join(lines)))
+
     def _read_answer_cell(self, cell: JSONValue, source: str, *, is_thought: bool = False) -> None:
-        if len(self.parts) > PARTS_LIMIT:
-            raise cell.refusal(f"an answer may have {PARTS_LIMIT} parts.")
-        if cell.get("cell_type").as_choice(CELL_TYPES) == "code":
+        kind = cell.get("cell_type").value
+        if kind == "code":
             self._read_code_cell(cell, source)
             return
+        if kind not in TEXT_CELLS:
+            if source.strip():
+                self.parts.append(Text(fence_code(source)))
+            raise cell.get("cell_type").refusal(f"“{str(kind)[:40]}” is an unknown kind of cell. Its text is kept.")
+        if kind == "heading":
+            level = cell.get("level").value
+            source = f"{'#' * level if isinstance(level, int) and 0 < level < 7 else '#'} {' '.join(source.split())}"
         images = self._cell_images().read_attachments(cell)
         source = _IMAGE_LINK.sub("", source) if images else source
         if source.strip() or images:
@@ -157,19 +200,21 @@ class _NotebookParser:
 
     def _read_code_cell(self, cell: JSONValue, source: str) -> None:
         outputs = list(cell.get("outputs").items(PARTS_LIMIT))
-        if not source.strip():
+        if not source.strip() and not outputs:
             return
         if not outputs and cell.get("execution_count").value is None:
             # The cell was never run. Providers require a result for executed code, so the code becomes text.
             self.parts.append(Text(fence_code(source, "python")))
             return
         result = read_outputs(outputs, self._cell_images(is_graph=True))
-        self.parts.append(ExecutableCode(source, language="PYTHON"))
+        self.parts.append(ExecutableCode(source if source.strip() else NO_CODE, language="PYTHON"))
         self.parts.append(CodeExecutionResult(output=result.text or None, outcome=result.outcome))
+        self.parts += result.displays
         self._add_images(result.images)
 
     def _cell_images(self, *, is_graph: bool = False, is_upload: bool = False) -> CellImages:
-        return CellImages(len(self.files) + len(self.images), is_graph=is_graph, is_upload=is_upload)
+        count = len(self.files) + len(self.images)
+        return CellImages(count, self.left_out, is_graph=is_graph, is_upload=is_upload)
 
     def _add_images(self, images: Sequence[ParsedAttachment]) -> None:
         """Show the images after the last part."""

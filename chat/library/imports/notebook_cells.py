@@ -1,18 +1,26 @@
-"""Reads the sources, images and outputs of a notebook's cells."""
+"""Reads the sources, images and outputs of a notebook's cells.
+
+What cannot be read is left out, and its reason is noted: one broken output must not refuse the whole notebook.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from attachments.validation import PLAIN, RASTER_TYPES
 from chat.library.imports.file_checks import UncheckedFile, check_file
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import PARTS_LIMIT, ParsedAttachment
-from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK
+from chat.library.imports.refusal import RefusedImport
+from chat.page.rendering.displays import interactive_name
+from chat.vocabulary.display_bundles import Bundle, bound_bundle
+from chat.vocabulary.display_text import informative_text, text_in
+from chat.vocabulary.parts import JSON, OUTCOME_FAILED, OUTCOME_OK, Display
 
 LINES_LIMIT = 1_000_000
 
@@ -27,25 +35,48 @@ def joined_text(value: JSONValue) -> str:
 
 
 @dataclass(slots=True)
+class LeftOut:
+    """The reasons why pieces of a notebook were left out."""
+
+    cell: int = 0
+    """The number of the cell that is being read. The first one is 1."""
+    reasons: list[tuple[int, str]] = field(default_factory=list)
+    """The number of a cell, and the reason, which begins with the path of what was left out."""
+
+    @contextmanager
+    def unless_readable(self) -> Iterator[None]:
+        """Note a RefusedImport instead of raising it."""
+        try:
+            yield
+        except RefusedImport as refusal:
+            self.reasons.append((self.cell, str(refusal)))
+
+
+@dataclass(slots=True)
 class CellImages:
     """Reads the images of one cell, and numbers them."""
 
     count: int
     """Number of images in the notebook before the next one."""
+    left_out: LeftOut
     is_graph: bool = False
     is_upload: bool = False
     """Whether a user attached the images to a question."""
 
     def read_attachments(self, cell: JSONValue) -> list[ParsedAttachment]:
-        """Return the images that are embedded in a Markdown cell. Raises RefusedImport."""
-        if not cell.has("attachments"):
-            return []
+        """Return the images that are embedded in a Markdown cell."""
         bundles = cell.get("attachments")
-        images = [self.read_bundle(bundles.get(name)) for name in bundles.as_object()]
+        names = bundles.value if isinstance(bundles.value, dict) else {}
+        images = [self.read_bundle(bundles.get(name)) for name in names]
         return [image for image in images if image is not None]
 
     def read_bundle(self, bundle: JSONValue) -> ParsedAttachment | None:
-        """Return the raster image of a MIME bundle, or `None` if it has none. Raises RefusedImport."""
+        """Return the raster image of a MIME bundle, or `None` if it has none that can be read."""
+        with self.left_out.unless_readable():
+            return self._read_image(bundle)
+        return None
+
+    def _read_image(self, bundle: JSONValue) -> ParsedAttachment | None:
         mime_type = next((name for name in bundle.as_object() if name in RASTER_TYPES), None)
         if mime_type is None:
             return None
@@ -54,8 +85,9 @@ class CellImages:
             data = base64.b64decode("".join(joined_text(value).split()), validate=True)
         except (binascii.Error, ValueError):
             raise value.refusal("there must be base64 here.") from None
-        self.count += 1
-        key = f"{'graph' if self.is_graph else 'image'}-{self.count}"
+        if not data:
+            raise value.refusal("the image is empty.")
+        key = f"{'graph' if self.is_graph else 'image'}-{self.count + 1}"
         file = UncheckedFile(
             key=key,
             name=f"{key}.{mime_type.removeprefix('image/')}",
@@ -64,35 +96,83 @@ class CellImages:
             is_graph=self.is_graph,
             is_upload=self.is_upload,
         )
-        return check_file(file, value)
+        image = check_file(file, value)
+        self.count += 1
+        return image
 
 
 @dataclass(slots=True)
 class CellResult:
     """What a code cell produced."""
 
-    text: str = ""
+    texts: list[str] = field(default_factory=list)
     outcome: str = OUTCOME_OK
+    displays: list[Display] = field(default_factory=list)
+    """The outputs that say more than their plain text."""
     images: list[ParsedAttachment] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What the code printed, the plain texts of its outputs, and its error."""
+        return "".join(self.texts)
+
+    def add(self, output: JSONValue, images: CellImages) -> None:
+        """Add an output. Raises RefusedImport."""
+        output_type = output.get("output_type").as_text_or("")
+        if output_type == "stream":
+            self.texts.append(joined_text(output.get("text")))
+        elif output_type == "error":
+            self.outcome = OUTCOME_FAILED
+            is_new_line = not self.texts or self.texts[-1].endswith("\n")
+            self.texts.append(("" if is_new_line else "\n") + _error_text(output))
+        elif output.has("data"):
+            self._add_bundle(output.get("data"), images)
+        else:
+            raise output.get("output_type").refusal(f"“{output_type[:40]}” is no kind of output that can be read.")
+
+    def _add_bundle(self, data: JSONValue, images: CellImages) -> None:
+        image = images.read_bundle(data)
+        if image is not None:
+            self.images.append(image)
+            return
+        bundle = _read_texts(data)
+        if bundle.keys() <= {PLAIN} or (informative_text(bundle) and not interactive_name(bundle)):
+            self.texts.append(text_in(bundle, PLAIN))
+            return
+        stored, _ = bound_bundle(bundle)
+        if not stored:
+            raise data.refusal("the output is too large.")
+        self.displays.append(Display(stored))
 
 
 def read_outputs(outputs: Iterable[JSONValue], images: CellImages) -> CellResult:
-    """Return the text, the outcome and the images of a code cell's outputs. Raises RefusedImport."""
+    """Return the text, the outcome, the rich outputs and the images of a code cell's outputs."""
     result = CellResult()
-    texts: list[str] = []
     for output in outputs:
-        output_type = output.get("output_type").as_text()
-        if output_type == "stream":
-            texts.append(joined_text(output.get("text")))
-        elif output_type == "error":
-            result.outcome = OUTCOME_FAILED
-            lines = [joined_text(line) for line in output.get("traceback").items(PARTS_LIMIT)]
-            texts.append(_ANSI_ESCAPE.sub("", "\n".join(lines)))
-        elif output.has("data"):
-            image = images.read_bundle(output.get("data"))
-            if image is not None:
-                result.images.append(image)
-            elif output.get("data").has(PLAIN):
-                texts.append(joined_text(output.get("data").get(PLAIN)))
-    result.text = "".join(texts)
+        with images.left_out.unless_readable():
+            result.add(output, images)
     return result
+
+
+def _error_text(output: JSONValue) -> str:
+    """Return the traceback of an error, or its name and value if tools removed the traceback."""
+    traceback = output.get("traceback")
+    if isinstance(traceback.value, list):
+        text = "\n".join(joined_text(line) for line in traceback.items(PARTS_LIMIT))
+    else:
+        text = traceback.as_text_or("")
+    if not text.strip():
+        name, value = joined_text(output.get("ename")), joined_text(output.get("evalue"))
+        text = ": ".join(word for word in (name, value) if word) or "Error"
+    return _ANSI_ESCAPE.sub("", text)
+
+
+def _read_texts(data: JSONValue) -> Bundle:
+    """Return a MIME bundle without its raster images. Its texts may be lists of lines."""
+    bundle: dict[str, JSON] = {}
+    for mime_type, value in data.as_object().items():
+        if mime_type in RASTER_TYPES or value is None:
+            continue
+        is_json = mime_type.endswith("json")
+        bundle[mime_type] = value if is_json else joined_text(data.get(mime_type))
+    return bundle

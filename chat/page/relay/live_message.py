@@ -140,7 +140,6 @@ class LiveMessage:
     def _add_part(self, index: int, part: Part) -> list[SafeString]:
         """Add a part to the last run, or begin another run with it; return the swaps that this causes at once."""
         self._captions.add_part(index, part)
-        self._files.add_part(index, part)
         if self._is_continued_by(part):
             self._last_part = part
             if part.long_text:
@@ -219,6 +218,7 @@ class LiveMessage:
 
     def _update_earlier_parts(self, index: int, part: Part) -> list[SafeString]:
         """Return the swaps of earlier parts that look different because of this one."""
+        self._files.add_part(index, part)
         swaps = []
         code = self._results.add(index, part)
         if code is not None:

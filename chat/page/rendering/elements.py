@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.highlight import find_language, highlight_code
 from chat.page.rendering.maths import render_formula
+from chat.vocabulary.html_elements import TAKEN_ADDRESS
 from chat.vocabulary.number_text import group_thousands
 
 WIDE_FORMULA_CHARS = 48
@@ -109,6 +110,9 @@ def _rewrite_images(raw_html: str, file_links: FileLinks) -> str:
         address, description = match[1], match[2]
         if file_links.is_graph(address):
             return ""
+        if address == TAKEN_ADDRESS:
+            # The picture follows the text.
+            return description
         if not _WEB_ADDRESS.match(address):
             return f"![{description}]({address})"
         label = description or _("Image")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import html
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import quote, unquote
 
 _PATH = re.compile(r"(?:sandbox:)?([^:?#]+)")
+SAME_NAME_LIMIT = 100
+"""Files of one name in different folders to which links may lead."""
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
 """Of images that are shown as graphs, whether code displays or saves them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileLinks:
     """The files that links may lead to."""
 
@@ -30,10 +35,17 @@ class FileLinks:
         if match is None:
             return None
         path = "/" + unquote(match[1]).removeprefix("./").lstrip("/")
-        exact = (known for known in self.paths if path.endswith(f"/{known}"))
-        name = path.rpartition("/")[2]
-        same_name = (known for known in reversed(self.paths) if known.rpartition("/")[2] == name)
-        return max(exact, key=len, default=None) or next(same_name, None)
+        same_name = self._by_name.get(path.rpartition("/")[2], [])
+        exact = (known for known in same_name[-SAME_NAME_LIMIT:] if path.endswith(f"/{known}"))
+        return max(exact, key=len, default=same_name[-1] if same_name else None)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[str]]:
+        """Return the paths by their last name."""
+        paths = defaultdict(list)
+        for path in self.paths:
+            paths[path.rpartition("/")[2]].append(path)
+        return dict(paths)
 
     def is_graph(self, address: str) -> bool:
         """Return whether an address means an image that the answer shows as a graph."""

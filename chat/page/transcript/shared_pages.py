@@ -7,7 +7,7 @@ out. Other versions and the instruction of the conversation belong to its owner,
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chat.messages.records import MessageRecord, message_chars, records_by_id
 from chat.models import Message, MessageAttachment, Share
@@ -16,6 +16,7 @@ from chat.page.readers import Reader
 from chat.page.render_queue import check_reader
 from chat.page.transcript.views import message_view
 from chat.page.transcript.window import PAGE_CHARS, Window, within
+from chat.vocabulary.parts import CodeExecutionResult, Part
 
 PAGE_MESSAGES = 40
 """The most messages of one page."""
@@ -63,12 +64,19 @@ def index_of(share: Share, message_id: uuid.UUID) -> int:
 
 
 def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:
-    """Read messages of the share in this order, without the files that were added to them later."""
+    """Read messages of the share in this order, without the files that were added to them later, and without what code
+    has cleared.
+    """
     records = records_by_id(ids)
     later = MessageAttachment.objects.filter(message__in=ids, pk__gt=share.last_attachment).order_by()
     added = set(later.values_list("message_id", "index"))
     for record in records.values():
         record.attachments = [one for one in record.attachments if (record.message.pk, one.index) not in added]
-        record.cleared = [one for one in record.cleared if (record.message.pk, one.index) not in added]
+        record.cleared = []
+        record.parts = [_without_cleared(part) for part in record.parts]
     # A message is missing if the conversation has just been deleted.
     return [records[pk] for pk in ids if pk in records]
+
+
+def _without_cleared(part: Part) -> Part:
+    return replace(part, cleared=(), cleared_left_out=0) if isinstance(part, CodeExecutionResult) else part

@@ -22,10 +22,18 @@ RASTER_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 FILES_LIMIT = 64
 """Data URIs of one text that are read. Later ones stay in it."""
 
-# A payload may be wrapped, also as in JavaScript. The quantifiers of its end give nothing back: the time is linear.
-_DATA_URI = re.compile(
-    r"data:((?:image|audio|video)/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,3};base64,([^\"'<>)]*+)", re.IGNORECASE | re.ASCII
+# Long payloads may be wrapped, also as in JavaScript. The quantifiers give nothing back: the time is linear.
+_WRAP = r"(?:\\?\r?\n[ \t]*+|%0A)"
+_URI = (
+    r"data:(?P<type>(?:image|audio|video)/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,3};base64,"
+    rf"(?P<payload>(?>(?:[A-Za-z0-9+/]{{60,}}+{_WRAP})*)[A-Za-z0-9+/]*+={{0,2}})"
 )
+_WRAPS = re.compile(_WRAP)
+_DATA_URI = re.compile(_URI, re.IGNORECASE | re.ASCII)
+_ATTRIBUTE_URI = re.compile(
+    rf"\b(?:src|href|poster)\s{{0,9}}=\s{{0,9}}[\"']?\s{{0,9}}(?P<uri>{_URI})", re.IGNORECASE | re.ASCII
+)
+"""In HTML, other data URIs are decoration, as in styles."""
 _FIRST_FRAME = 'frames[0] = "'
 
 
@@ -49,12 +57,12 @@ def take_files(forms: Mapping[str, object]) -> tuple[dict[str, object], list[Ima
     for mime_type in (HTML, MARKDOWN):
         text = forms.get(mime_type)
         if isinstance(text, str) and ";base64," in text:
-            rest[mime_type], found = _take_from_text(text)
+            rest[mime_type], found = _take_from_text(text, is_html=mime_type == HTML)
             files += found
     return rest, files
 
 
-def _take_from_text(text: str) -> tuple[str, list[ImageOutput | FileOutput]]:
+def _take_from_text(text: str, *, is_html: bool) -> tuple[str, list[ImageOutput | FileOutput]]:
     if frames := count_frames(text):
         uri = _DATA_URI.match(text, text.index(_FIRST_FRAME) + len(_FIRST_FRAME))
         frame = _file_of(uri) if uri else None
@@ -62,17 +70,17 @@ def _take_from_text(text: str) -> tuple[str, list[ImageOutput | FileOutput]]:
     pieces: list[str] = []
     files: list[ImageOutput | FileOutput] = []
     end = 0
-    for uri in islice(_DATA_URI.finditer(text), FILES_LIMIT):
+    for uri in islice((_ATTRIBUTE_URI if is_html else _DATA_URI).finditer(text), FILES_LIMIT):
         if file := _file_of(uri):
             files.append(file)
-            pieces += (text[end : uri.start()], TAKEN_ADDRESS)
+            pieces += (text[end : uri.start("uri") if is_html else uri.start()], TAKEN_ADDRESS)
             end = uri.end()
     return "".join([*pieces, text[end:]]), files
 
 
 def _file_of(uri: re.Match[str]) -> ImageOutput | FileOutput | None:
     """Return the image, the sound or the video in a data URI; `None` if pages cannot show or offer it."""
-    mime_type, data = uri[1].lower(), _decode(uri[2].replace("%0A", ""))
+    mime_type, data = uri["type"].lower(), _decode(_WRAPS.sub("", uri["payload"]))
     if image_type := detect_image_type(data[:32]):
         return ImageOutput(image_type, data)
     return FileOutput(mime_type, data) if data and not mime_type.startswith("image/") else None

@@ -24,5 +24,7 @@ RECEIVED_IMAGES_LIMIT_BYTES = 4 * IMAGES_LIMIT_BYTES
 RECEIVED_DISPLAYS_LIMIT_BYTES = 64 * DISPLAYS_LIMIT_BYTES
 """MIME bundles that are received of one cell, after which it is stopped."""
 DISPLAY_ID_LIMIT_CHARS = 200
+CODE_COST_BYTES = 20
+"""What an escape code of a terminal counts in the limit of received bytes."""
 FLOOD_LIMIT_MESSAGES = 100_000
 """Received messages after which the cell is stopped: each one is an object in memory, however short its text is."""

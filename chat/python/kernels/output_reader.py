@@ -15,6 +15,7 @@ from typing import Literal
 from chat.python.kernels.display_files import RASTER_TYPES, first_image, take_files
 from chat.python.kernels.message_fields import display_id, error_outputs, graph_title
 from chat.python.kernels.output_limits import (
+    CODE_COST_BYTES,
     DISPLAYS_LIMIT_BYTES,
     DISPLAYS_LIMIT_COUNT,
     FLOOD_LIMIT_BYTES,
@@ -65,6 +66,7 @@ class OutputReader:
         self._received_image_bytes = 0
         self._clears_next = False
         """Whether the next output takes the place of all others."""
+        self._has_ended_updates = False
 
     @property
     def outputs(self) -> list[Output]:
@@ -97,6 +99,8 @@ class OutputReader:
                 if is_from_server:
                     self.is_truncated = True
                     text = _OUTPUT_CUT if text.startswith(_RATE_NOTICES) else text
+                # Each code is work, also if it leaves nothing to show.
+                self._received_bytes += CODE_COST_BYTES * text.count("\x1b")
                 if text:
                     self._clear_if_awaited()
                 return self._changes(self._add_text(stream, text))
@@ -151,24 +155,35 @@ class OutputReader:
 
     def _add_identified(self, content: Mapping[str, object]) -> list[Output]:
         """Add a display. One with an id is an output of its own, which `_update` finds."""
-        own_id = display_id(content)
-        return self._fill(self._shown.open_slot(own_id), content) if own_id else self._add_display(content)
+        slot = self._shown.open_slot(display_id(content))
+        return self._fill(slot, content) if slot else self._add_display(content)
 
     def _update(self, content: Mapping[str, object]) -> list[Output]:
         """Show another form of all displays of an id. An id that is not shown is ignored, as in Jupyter."""
         slots = self._shown.slots_of(display_id(content))
+        if self._received_image_bytes > RECEIVED_IMAGES_LIMIT_BYTES:
+            # What is shown stays.
+            return self._note_end_of_updates() if slots else []
         for slot in slots:
             self._images -= slot.images
             self._image_bytes -= slot.image_bytes
             self._display_bytes -= slot.display_bytes
             self._display_count -= slot.display_count
-            self._shown.empty_slot(slot)
+            # Several displays of an id show the same, which is noted once.
+            self._shown.empty_slot(slot, is_noted=slot is slots[0])
         for slot in slots[:1]:
             self._fill(slot, content)
         for slot in slots[1:]:
             # Several displays of an id are counted once: they show the same.
             slot.outputs[:] = slots[0].outputs
         return []
+
+    def _note_end_of_updates(self) -> list[Output]:
+        self.is_truncated = True
+        if self._has_ended_updates:
+            return []
+        self._has_ended_updates = True
+        return self._add_text("stderr", "[displays are not updated any more: their images are too many]\n")
 
     def _fill(self, slot: Slot, content: Mapping[str, object]) -> list[Output]:
         before = self._image_bytes, self._display_bytes, self._display_count
@@ -210,7 +225,8 @@ class OutputReader:
         data, metadata = content.get("data"), content.get("metadata")
         if not isinstance(data, dict):
             return []
-        image = first_image(data)
+        # A picture of a formula shows the same as its LaTeX.
+        image = None if "text/latex" in data else first_image(data)
         if image is not None and isinstance(metadata, dict):
             image = replace(image, title=graph_title(metadata))
         if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:
@@ -259,7 +275,8 @@ class OutputReader:
 
     def _add_file(self, file: ImageOutput | FileOutput) -> list[Output]:
         # `savefig` to a file and to a buffer, or `show` twice, give the same bytes and count as one graph.
-        if file.data in self._images:
+        # A display that may change keeps its own.
+        if file.data in self._images and not self._shown.is_filling:
             return []
         size_bytes = len(file.data)
         is_too_large = (

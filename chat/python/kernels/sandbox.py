@@ -171,6 +171,10 @@ def _memory_files(contents: Sequence[bytes]) -> Iterator[tuple[int, ...]]:
         yield tuple(descriptors)
 
 
+DATA_FOLDER = Path("/mnt/data")
+"""Another name of the working directory: models write it into code."""
+
+
 def _host_arguments(interpreter: Interpreter) -> list[str]:
     """Return the bubblewrap arguments that show the system's programs and the interpreter, read-only."""
     arguments = ["--ro-bind", "/usr", "/usr"]
@@ -201,19 +205,15 @@ def _sandbox_arguments(directory: Path, interpreter: Interpreter) -> list[str]:
         *("--size", str(64 * MIB), "--tmpfs", "/tmp", *_host_arguments(interpreter)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(16 * MIB), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
-        *(
-            "--size",
-            str(WORKING_DIRECTORY_BYTES),
-            "--tmpfs",
-            "/box",
-            "--symlink",
-            "/box",
-            "/mnt/data",
-            "--bind",
-            str(directory),
-            "/rt",
-        ),
+        *("--size", str(WORKING_DIRECTORY_BYTES), "--tmpfs", "/box", "--bind", str(directory), "/rt"),
+        *([] if _has_data_folder(interpreter) else ["--symlink", "/box", str(DATA_FOLDER)]),
     ]
+
+
+def _has_data_folder(interpreter: Interpreter) -> bool:
+    """Return whether the place of the other name of the working directory is taken by files of the machine."""
+    shown = [*map(Path, interpreter.folders), *(Path(link) for link, _ in interpreter.links)]
+    return any(DATA_FOLDER.is_relative_to(path) or path.is_relative_to(DATA_FOLDER) for path in shown)
 
 
 def _give_to_nobody(directory: Path) -> None:

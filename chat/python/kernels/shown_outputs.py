@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chat.python.kernels.outputs import FileOutput, ImageOutput, Output, Redrawn, TextOutput, join_text
+from chat.python.kernels.outputs import DisplayOutput, FileOutput, ImageOutput, Output, Redrawn, TextOutput, join_text
+from chat.vocabulary.display_text import HTML
 from chat.vocabulary.terminal_text import Terminal
 
 CLEARED_LIMIT_COUNT = 200
@@ -16,7 +17,9 @@ CLEARED_LIMIT_CHARS = 200_000
 """All these texts together."""
 SLOTS_LIMIT = 64
 """Displays of one id that change together."""
-RECOUNT_BYTES = 64 * 1024
+IDS_LIMIT = 1_000
+"""Displays that can change. Those of later ids stay as they are."""
+RECOUNT_CHARS = 64 * 1024
 """Text that is received before shown text is counted again."""
 
 
@@ -36,6 +39,10 @@ class Slot:
     def images(self) -> set[bytes]:
         """The bytes of its images and files."""
         return {output.data for output in self.outputs if isinstance(output, ImageOutput | FileOutput)}
+
+    def close_text(self) -> None:
+        """Keep what the terminal shows, without the terminal."""
+        self.outputs, self.terminal = self.shown, None
 
     @property
     def shown(self) -> list[Output]:
@@ -60,8 +67,8 @@ class ShownOutputs:
         self._cleared: list[str] = []
         self._left_out = 0
         self._cleared_count = self._cleared_chars = 0
-        self._written_bytes = 0
-        """Bytes that were written since the text was counted."""
+        self._written_chars = 0
+        """Characters that were written since the text was counted."""
 
     def outputs(self) -> list[Output]:
         """Return what is shown, in order."""
@@ -77,11 +84,13 @@ class ShownOutputs:
 
     def write(self, stream: Literal["stdout", "stderr"], text: str) -> list[Output]:
         """Write text of a stream; return what it adds to the end."""
+        self._written_chars += len(text)
         if self._filled is not None:
             return self.add(TextOutput(stream, text))
-        self._written_bytes += len(text)
         slot = self._text
         if slot is None or (stream != slot.stream and slot.terminal and slot.terminal.is_at_fresh_line):
+            if slot is not None:
+                slot.close_text()
             self._text = slot = Slot(terminal=Terminal(), stream=stream)
             self._slots.append(slot)
         assert slot.terminal is not None, "the slot of a stream has one"
@@ -93,7 +102,11 @@ class ShownOutputs:
     def end_text(self) -> list[Output]:
         """Return the rest of the last text: the beginning of an escape code. Later text is another output."""
         slot, self._text = self._text, None
-        return self._appended(slot, slot.terminal.close()) if slot and slot.terminal else []
+        if slot is None or slot.terminal is None:
+            return []
+        ends = self._appended(slot, slot.terminal.close())
+        slot.close_text()
+        return ends
 
     def _appended(self, slot: Slot, text: str | None) -> list[Output]:
         self._is_redrawn = self._is_redrawn or text is None
@@ -112,9 +125,9 @@ class ShownOutputs:
         """Return the size of all text that is shown. `counted_bytes`: what was written, which is returned if it was
         counted just before, because counting takes time.
         """
-        if self._written_bytes < RECOUNT_BYTES:
+        if self._written_chars < RECOUNT_CHARS:
             return counted_bytes
-        self._written_bytes = 0
+        self._written_chars = 0
         return sum(len(output.text.encode()) for output in self.outputs() if isinstance(output, TextOutput))
 
     # --- changes ------------------------------------------------------------------------------------------------------
@@ -127,8 +140,15 @@ class ShownOutputs:
         self._slots, self._by_id, self._text = [], {}, None
         self._is_redrawn = True
 
-    def open_slot(self, display_id: str) -> Slot:
-        """Return a new place for a display with an id."""
+    @property
+    def is_filling(self) -> bool:
+        """Whether outputs are added to the place of a display with an id."""
+        return self._filled is not None
+
+    def open_slot(self, display_id: str) -> Slot | None:
+        """Return a new place for a display with an id; `None` without an id, or if there are too many."""
+        if not display_id or (display_id not in self._by_id and len(self._by_id) >= IDS_LIMIT):
+            return None
         ends = self.end_text()
         # Text that ends now is told with the display.
         self._is_redrawn = self._is_redrawn or bool(ends)
@@ -143,9 +163,10 @@ class ShownOutputs:
         """Return the displays of an id."""
         return self._by_id.get(display_id, ())
 
-    def empty_slot(self, slot: Slot) -> None:
-        """Remove what a display shows."""
-        self._note_cleared(slot.outputs)
+    def empty_slot(self, slot: Slot, *, is_noted: bool) -> None:
+        """Remove what a display shows. `is_noted`: whether it is kept as a text that was cleared."""
+        if is_noted:
+            self._note_cleared(slot.outputs)
         slot.outputs = []
         self._is_redrawn = True
 
@@ -160,7 +181,10 @@ class ShownOutputs:
 
     def _note_cleared(self, outputs: Sequence[Output]) -> None:
         """Keep the text of outputs that are no longer shown."""
-        text = join_text(outputs).strip("\n")
+        if self._cleared_count > CLEARED_LIMIT_COUNT or self._cleared_chars > CLEARED_LIMIT_CHARS:
+            self._left_out += 1
+            return
+        text = join_text(map(_with_text_alone, outputs)).strip("\n")
         if not text.strip():
             return
         self._cleared_count += 1
@@ -169,3 +193,10 @@ class ShownOutputs:
             self._left_out += 1
         else:
             self._cleared.append(text)
+
+
+def _with_text_alone(output: Output) -> Output:
+    """Return a display without its HTML: reading it takes time, and a display may change often."""
+    if not isinstance(output, DisplayOutput) or HTML not in output.bundle:
+        return output
+    return DisplayOutput({name: form for name, form in output.bundle.items() if name != HTML})

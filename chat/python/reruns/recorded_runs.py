@@ -17,6 +17,7 @@ from chat.vocabulary.parts import (
     Part,
     Text,
 )
+from chat.vocabulary.terminal_text import terminal_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def recorded_run(parts: Sequence[Part], index: int) -> RecordedRun | None:
         match result:
             case CodeExecutionResult():
                 outcome = result.outcome or outcome
-                text += result.output or ""
+                text += terminal_text(result.output or "")
                 printed += [image.attachment for image in result.images]
             case InlineData() if is_image_type(result.mime_type):
                 images.append(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -45,9 +46,14 @@ def has_run_other_version(session: PythonSession) -> bool:
 def replay_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = None) -> list[CodeBlock]:
     """Return the Python code of the shown messages in order, wherever it ran. Running it restores the variables.
 
-    Code that was stopped, or ran out of time, is left out: it may never end. `before`: indexes of a message and a part,
-    to return only code that stands before it.
+    Code without a result is left out, and code that was stopped or ran out of time: it may never end. `before`: indexes
+    of a message and a part, to return only code that stands before it.
     """
+    return [*_last_codes(conversation_id, before)][::-1]
+
+
+def _last_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = None) -> Iterator[CodeBlock]:
+    """Yield the same, the last code first."""
     rows = Part.objects.filter(
         message__conversation=conversation_id,
         message__is_shown=True,
@@ -55,25 +61,23 @@ def replay_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = No
     ).order_by("-message__index", "-index")
     if before:
         rows = rows.filter(Q(message__index__lt=before[0]) | Q(message__index=before[0], index__lt=before[1]))
-    blocks: list[CodeBlock] = []
-    has_ended = True
-    for row in rows:
+    results: list[bool] = []
+    # The outputs may be long.
+    for row in rows.iterator(chunk_size=50):
         match row.value:
             case CodeExecutionResult() as result:
-                has_ended = has_ended and not _was_cut_short(result)
+                results.append(_was_cut_short(result))
             case ExecutableCode() as code:
-                if code.is_python and has_ended:
-                    blocks.append(CodeBlock(row.message_id, row.index, code.code, code.engine))
-                has_ended = True
-    return blocks[::-1]
+                if code.is_python and results and not any(results):
+                    yield CodeBlock(row.message_id, row.index, code.code, code.engine)
+                results = []
 
 
 def can_replay(session: PythonSession) -> bool:
     """Return whether variables of shown code are gone, which running all code again restores. One query, or none."""
-    if not session.has_lost_variables or not is_enabled():
+    if not session.has_lost_variables or session.conversation_id is None or not is_enabled():
         return False
-    shown = Part.objects.filter(message__conversation=session.conversation_id, message__is_shown=True)
-    return shown.filter(kind=PartKind.EXECUTABLE_CODE).exists()
+    return next(_last_codes(session.conversation_id), None) is not None
 
 
 def _was_cut_short(result: CodeExecutionResult) -> bool:

@@ -125,7 +125,12 @@ class _JoinedParts:
         self._is_at_line_start = True
         self.all_text: list[str] = []
         """All text that is in parts."""
-        self.graph_count = 0
+        self._graphs: set[bytes] = set()
+
+    @property
+    def graph_count(self) -> int:
+        """How many different graphs there are: displays that change together show the same one."""
+        return len(self._graphs)
 
     def add(self, output: Output) -> None:
         """Add an output."""
@@ -136,7 +141,7 @@ class _JoinedParts:
                 text = (output.traceback or f"{output.name}: {output.value}").rstrip("\n")
                 self.add_line(text)
             case ImageOutput():
-                self.graph_count += 1
+                self._graphs.add(output.data)
                 self._add_part(InlineData(output.mime_type, data=output.data, title=output.title))
             case FileOutput():
                 self._add_part(InlineData(output.mime_type, data=output.data))

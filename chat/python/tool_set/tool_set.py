@@ -130,10 +130,11 @@ class PythonSessionTools:
                 FunctionResponse(call.name, {"error": str(error)}, is_error=True),
             ]
             return
+        rest = outputs.take()
         # In a thread, because reading the text of large HTML takes time.
         response = await asyncio.to_thread(cell_response, run.result, outputs.graph_count)
         yield [
-            *outputs.take(),
+            *rest,
             outputs.final_result(OUTCOMES[run.result.execution.status], run.result.written_files),
             FunctionResponse(call.name, response),
         ]

@@ -195,6 +195,17 @@ def test_invalid_token_is_refused_even_with_a_session(rows: OwnedRows) -> None:
     assert Client().get("/api/v1/conversations/", headers={"Authorization": "Basic ZGVtbzpkZW1v"}).status_code == 401
 
 
+def test_token_beside_the_password_of_a_proxy_has_a_header_of_its_own(rows: OwnedRows) -> None:
+    _, secret = ApiToken.objects.issue(rows.owner.pk, name="mine", life=None)
+    basic = {"Authorization": "Basic ZGVtbzpkZW1v"}
+    for key, status in ((secret, 200), ("plt_" + "A" * 43, 401), ("", 401)):
+        assert Client().get("/api/v1/conversations/", headers={**basic, "X-API-Key": key}).status_code == status
+    other = make_user("other")
+    _, secret = ApiToken.objects.issue(other.pk, name="theirs", life=None)
+    bearers = Client().get("/api/v1/conversations/", headers={**bearer(secret), "X-API-Key": "plt_x"})
+    assert bearers.status_code == 200
+
+
 def test_unauthenticated_response_names_the_scheme() -> None:
     response = Client().get("/api/v1/conversations/")
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="Plotline"'

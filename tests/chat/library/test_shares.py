@@ -319,7 +319,9 @@ def test_owner_makes_lists_and_revokes_links_on_pages(answer: Message) -> None:
     assert f"http://testserver{share.get_absolute_url()}" in page
     assert client.post(path, {"days": "8"}).status_code == 400
     for place in (path, "/shares/"):
-        assert share.token in client.get(place).content.decode()
+        listed = client.get(place).content.decode()
+        assert share.token in listed
+        assert f"Shows {answer.index + 1} messages" in listed
     assert client.post(f"/shares/{share.pk}/revoke/", {"all": "1"}).headers["Location"] == "/shares/"
     assert not Share.objects.exists()
     assert share.token not in client.get("/shares/").content.decode()

@@ -75,17 +75,21 @@ def test_cleared_graph_is_readable_but_not_in_the_gallery() -> None:
 
 
 @pytest.mark.django_db
-def test_cleared_outputs_are_exported_as_json_copied_and_deleted() -> None:
+def test_cleared_outputs_are_exported_as_json_and_deleted_but_not_shared() -> None:
     message = answer_that_cleared()
     [_, answer] = exported_json(message.conversation)["messages"]
     assert [one["index"] for one in answer["attachments"]] == [0, CLEARED_INDEX]
     share = Share.objects.issue(message.conversation)
+    page = Client().get(share.get_absolute_url()).content.decode()
+    assert "done" in page
+    assert "was working" not in page
+    assert list(share.links().values_list("index", flat=True)) == [0]
     copy_id = copy_share(share, owner_id=make_user("reader").pk)
     copies = MessageAttachment.objects.filter(message__conversation=copy_id)
-    assert list(copies.order_by("index").values_list("index", "part_index")) == [(0, 1), (CLEARED_INDEX, 0)]
+    assert list(copies.values_list("index", "part_index")) == [(0, 1)]
     copied = Part.objects.get(message__conversation=copy_id, kind="code_execution_result").value
     assert isinstance(copied, CodeExecutionResult)
-    assert (copied.cleared, copied.cleared_left_out) == (("was working",), 2)
+    assert (copied.cleared, copied.cleared_left_out) == ((), 0)
     names = Attachment.objects.filter(name="cleared.png", owner=message.conversation.owner)
     assert names.exists()
     delete_conversation(message.conversation)
@@ -103,5 +107,5 @@ def test_oldest_cleared_graphs_are_not_kept_above_the_limit() -> None:
     assert [one.attachment_id for one in answer.attachments] == [f"id-{GRAPHS_LIMIT_COUNT + 2}"]
     assert len(answer.cleared.graphs) == GRAPHS_LIMIT_COUNT
     assert answer.cleared.left_out == 2
-    assert answer.data_bytes == 10 * (GRAPHS_LIMIT_COUNT + 1)
+    assert (answer.data_bytes, answer.stored_bytes) == (10 * (GRAPHS_LIMIT_COUNT + 1), 10 * (GRAPHS_LIMIT_COUNT + 3))
     assert answer.text == "\n[GRAPH:0]\n"

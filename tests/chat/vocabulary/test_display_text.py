@@ -88,3 +88,11 @@ def test_hostile_html_takes_little_time(name: str) -> None:
     started_at = time.thread_time()
     html_text(HOSTILE[name])
     assert time.thread_time() - started_at < 0.5
+
+
+@pytest.mark.parametrize("character", ["&#1;", "\x01", "\x7f"])
+def test_address_with_a_control_character_is_no_address(character: str) -> None:
+    html = f'<img src="https://a.example/{character}b"><p>Total: 5</p>'
+    text = display_text({"text/html": html})
+    assert "Total: 5" in text
+    assert "a.example" not in text

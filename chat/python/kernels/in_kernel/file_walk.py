@@ -30,6 +30,7 @@ def written_entries(root: str) -> Iterator[tuple[str, os.stat_result]]:
                 if entry.name.startswith(".") or entry.name in _LEFT_OUT:
                     continue
                 if entry.is_file(follow_symlinks=False):
-                    yield prefix + entry.name, entry.stat(follow_symlinks=False)
+                    with contextlib.suppress(FileNotFoundError):
+                        yield prefix + entry.name, entry.stat(follow_symlinks=False)
                 elif entry.is_dir(follow_symlinks=False) and prefix.count("/") < FOLDERS_LIMIT - 1:
                     folders.append(f"{prefix}{entry.name}/")

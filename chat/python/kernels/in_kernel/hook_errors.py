@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -74,18 +75,18 @@ class ErrorFormat:
     def _shorten(self, summary: traceback.TracebackException) -> None:
         """Remove frames of the kernel, and give files short names."""
         if getattr(summary, "filename", None):
-            summary.filename = self._short_name(str(summary.filename))
+            summary.filename = self.short_name(str(summary.filename))
         if summary.stack is not None:
             frames = [frame for frame in summary.stack if not _is_hidden(frame)]
             summary.stack[:] = [
-                traceback.FrameSummary(self._short_name(frame.filename), frame.lineno, frame.name, line=frame.line)
+                traceback.FrameSummary(self.short_name(frame.filename), frame.lineno, frame.name, line=frame.line)
                 for frame in frames
             ]
             if not frames:
                 # Python leaves out the heading then.
                 vars(summary)["stack"] = None
 
-    def _short_name(self, filename: str) -> str:
+    def short_name(self, filename: str) -> str:
         """Return the name of a cell, or the path of a file below the folder that Python imports it from."""
         if cell := self._shell.compile.format_code_name(filename):
             return " ".join(cell)
@@ -181,6 +182,7 @@ class ErrorDisplay:
         self._warn_by_shell: Callable[..., None] = interactiveshell.warn
         interactiveshell.warn = self._warn
         threading.excepthook = self._show_in_thread
+        vars(warnings)["formatwarning"] = self._format_warning
 
     def show(self, exc_tuple: object = None, *arguments: object, **options: object) -> None:
         """Send the error that has just occurred, or the given one. An exit without an error sends nothing."""
@@ -213,6 +215,14 @@ class ErrorDisplay:
             name = arguments.thread.name if arguments.thread else "that has ended"
             lines = [f"Exception in thread {name}:", *self._format.lines(arguments.exc_value)]
             print("\n".join(lines), file=sys.stderr)
+
+    def _format_warning(
+        self, message: object, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        """Return a warning without the path of the machine."""
+        place = self._format.short_name(filename)
+        where = f"{place}, line {lineno}" if place.startswith("Cell In[") else f"{place}:{lineno}"
+        return f"{where}: {category.__name__}: {message}\n"
 
     def _warn(self, message: object, *arguments: object, **options: object) -> None:
         """Warn as the shell does, but not that another word would end the kernel."""

@@ -28,10 +28,13 @@ INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
 TITLE_KEY = "plotline_title"
 """The key of a figure's title in the metadata of a display."""
 _TITLE_LIMIT_CHARS = 200
-_ARTISTS_LIMIT = 5_000
+_VALUES_LIMIT = 100_000
+"""Texts and data of one figure that are compared."""
+_FILES_LIMIT = 5_000
 _DESCRIPTIONS = (
     *("get_text", "get_xlim", "get_ylim", "get_zlim", "get_xydata", "get_offsets", "get_array"),
-    *("get_facecolor", "get_color"),
+    *("get_facecolor", "get_color", "get_alpha", "get_linestyle", "get_linewidth", "get_marker", "get_cmap"),
+    *("get_clim", "get_xscale", "get_yscale"),
 )
 """Methods of artists of any kind, whose results do not depend on the resolution."""
 
@@ -94,7 +97,7 @@ class CellFigures:
         if not os.path.splitext(name)[1]:
             name += ".png"
         is_empty = not any(child is not figure.patch for child in figure.get_children())
-        if len(self._saved) < _ARTISTS_LIMIT:
+        if len(self._saved) < _FILES_LIMIT:
             self._saved[name] = _content(figure), _title(figure), is_empty
 
 
@@ -126,7 +129,9 @@ def _title(figure: Figure) -> str:
 def _content(figure: Figure) -> int:
     """Return a number that differs between figures that show different things, whatever their resolution."""
     with contextlib.suppress(Exception):
-        return hash(tuple(islice(_describe_artists(figure), _ARTISTS_LIMIT)))
+        values = tuple(islice(_describe_artists(figure), _VALUES_LIMIT))
+        if len(values) < _VALUES_LIMIT:
+            return hash(values)
     # It equals no other one, so that the figure is shown.
     return hash(object())
 
@@ -154,5 +159,7 @@ def _value(artist: Artist, method: str) -> object:
     """Return what a method of an artist returns, as a text or bytes; `None` if it has no such method."""
     call = getattr(artist, method, None)
     value: object = call() if call is not None else None
+    # A colour map has a name, and its text has an address of the memory.
+    value = getattr(value, "name", value)
     as_bytes = getattr(value, "tobytes", None)
     return str(value) if as_bytes is None else as_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
 import sys
 from collections.abc import Callable, Sequence
@@ -26,16 +27,22 @@ class _ImportWatch:
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            change(module)
+            _apply(change, module)
 
         vars(spec.loader)["exec_module"] = exec_module
         return spec
 
 
+def _apply(change: Callable[[ModuleType], None], module: ModuleType) -> None:
+    # Another version of the library may lack what is changed. It must work all the same.
+    with contextlib.suppress(Exception):
+        change(module)
+
+
 def when_imported(name: str, change: Callable[[ModuleType], None]) -> None:
     """Call a function with a module, now or as soon as it is imported. It takes hundreds of milliseconds to import."""
     if name in sys.modules:
-        change(sys.modules[name])
+        _apply(change, sys.modules[name])
         return
     if not _CHANGES:
         sys.meta_path.insert(0, _ImportWatch)

@@ -18,6 +18,7 @@ from chat.python.kernels.in_kernel.hook_excel import choose_reader
 from chat.python.kernels.in_kernel.hook_figures import CellFigures
 from chat.python.kernels.in_kernel.hook_fonts import GraphFonts
 from chat.python.kernels.in_kernel.hook_images import SavedImages
+from chat.python.kernels.in_kernel.hook_pager import print_pages
 from chat.python.kernels.in_kernel.hook_tables import register_tables
 
 
@@ -49,4 +50,5 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
     # After `post_execute`, in which matplotlib shows the figures that are left.
     shell.events.register("post_run_cell", end_cell)
     register_tables(shell)
+    print_pages(shell)
     return {}

@@ -21,6 +21,7 @@ from chat.answering.prompt.answers import (
     answer_contents,
     by_speaker,
     is_sent_back,
+    with_displays_as_output,
     without_open_code,
     without_provider_data,
     without_unanswered_calls,
@@ -35,7 +36,9 @@ from chat.models import Turn
 from chat.providers.base import Capabilities
 from chat.providers.requests import Content
 from chat.vocabulary.parts import (
+    OUTCOME_OK,
     CodeExecutionResult,
+    Display,
     ExecutableCode,
     FileData,
     FunctionCall,
@@ -91,6 +94,21 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
         assert content["parts"][1] == {"text": words}
     await database_sync_to_async(conversation.refresh_from_db)()
     assert conversation.title == "what is this?"
+
+
+def test_text_of_rich_outputs_goes_back_with_the_result_of_their_code() -> None:
+    parts: list[Part] = [
+        ExecutableCode("m"),
+        CodeExecutionResult("1\n", outcome=OUTCOME_OK),
+        Display({"text/markdown": "*Mean: 3.5*"}),
+        Display({"text/latex": "$x^2$"}),
+        Text("Done."),
+    ]
+    assert with_displays_as_output(parts) == [
+        ExecutableCode("m"),
+        CodeExecutionResult("1\n*Mean: 3.5*\n$x^2$\n", outcome=OUTCOME_OK),
+        Text("Done."),
+    ]
 
 
 def test_code_without_result_is_left_out_only_at_the_end() -> None:

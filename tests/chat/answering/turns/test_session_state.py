@@ -18,6 +18,7 @@ from chat.vocabulary.parts import (
     OUTCOME_ABORTED,
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
+    OUTCOME_OK,
     CodeExecutionResult,
     Engine,
     ExecutableCode,
@@ -124,6 +125,8 @@ def test_code_that_was_cut_short_is_not_run_again_with_everything(outcome: str, 
         ExecutableCode("while True: pass"),
         CodeExecutionResult(output, outcome=outcome),
         ExecutableCode("print(x)"),
+        CodeExecutionResult("1", outcome=OUTCOME_OK),
+        ExecutableCode("never_run()"),
     ]
     Part.objects.bulk_create(
         Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
@@ -137,8 +140,9 @@ def test_code_that_was_cut_short_is_not_run_again_with_everything(outcome: str, 
 def test_only_python_is_run_again() -> None:
     message = make_model_message(make_conversation(), parts=())
     codes = [ExecutableCode("print(1)", "PYTHON"), ExecutableCode("ls", "BASH"), ExecutableCode("print(2)")]
+    values = [value for code in codes for value in (code, CodeExecutionResult("", outcome=OUTCOME_OK))]
     Part.objects.bulk_create(
-        Part.from_value(code, index=index, message_id=message.pk, attachment_id=None)
-        for index, code in enumerate(codes)
+        Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
+        for index, value in enumerate(values)
     )
     assert [block.code for block in replay_codes(message.conversation_id)] == ["print(1)", "print(2)"]

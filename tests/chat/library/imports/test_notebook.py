@@ -7,12 +7,14 @@ import json
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from attachments.models import Attachment
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
 from chat.models import Conversation, Message, Turn
-from chat.vocabulary.parts import OUTCOME_FAILED, CodeExecutionResult, PartKind, Text
+from chat.vocabulary.markdown_source import unescape_text
+from chat.vocabulary.parts import OUTCOME_FAILED, CodeExecutionResult, Display, Part, PartKind, Text
 from tests.chat.library.exports.samples import (
     add_parts,
     exported_bytes,
@@ -158,14 +160,144 @@ def test_same_notebook_is_imported_once() -> None:
     assert import_file(file, owner_id=owner.pk, name="b.ipynb").existing == first.created
 
 
+def display(**bundle: object) -> dict[str, Any]:
+    data = {name.replace("_", "/"): value for name, value in bundle.items()}
+    return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+def values_of(conversation: Conversation) -> list[Part]:
+    return [part.value for part in conversation.messages.get(role="model").parts.all()]
+
+
+def test_numbers_that_are_not_finite_become_null() -> None:
+    chart = (
+        b'{"application/vnd.plotly.v1+json": {"data": [{"y": [1.5, NaN, Infinity, 1e999]}]}, "text/plain": "Figure()"}'
+    )
+    outputs = b'[{"output_type": "display_data", "data": %s}]' % chart
+    cell = b'{"cell_type": "code", "metadata": {"x": -Infinity}, "source": "fig", "outputs": %s}' % outputs
+    file = b'{"nbformat": 4, "metadata": {"threshold": NaN}, "cells": [%s]}' % cell
+    *_, shown = values_of(import_notebook(file))
+    assert isinstance(shown, Display)
+    assert shown.bundle["application/vnd.plotly.v1+json"] == {"data": [{"y": [1.5, None, None, None]}]}
+
+
+def test_error_without_traceback_is_its_name_and_value() -> None:
+    values = values_of(
+        import_notebook(
+            notebook(
+                code("a", {"output_type": "error", "ename": "KeyboardInterrupt", "evalue": ""}),
+                code("b", {"output_type": "error", "ename": "ValueError", "evalue": "\x1b[1mno", "traceback": []}),
+                code("c", {"output_type": "stream", "text": "1"}, {"output_type": "error", "traceback": None}),
+            )
+        )
+    )
+    results = [value for value in values if isinstance(value, CodeExecutionResult)]
+    assert [result.output for result in results] == ["KeyboardInterrupt", "ValueError: no", "1\nError"]
+    assert {result.outcome for result in results} == {OUTCOME_FAILED}
+
+
+def test_rich_outputs_without_plain_text_are_shown() -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
+    conversation = import_notebook(
+        notebook(
+            code("m", display(text_markdown=["*Mean:", " 3.5*"])),
+            code("l", display(text_latex="$x^2$"), display(**{"image_svg+xml": svg})),
+            code("t", display(text_html="<b>Total</b>", text_plain="<IPython.core.display.HTML object>")),
+            code("j", display(application_json=["a", "b"])),
+        )
+    )
+    bundles = [dict(value.bundle) for value in values_of(conversation) if isinstance(value, Display)]
+    assert bundles[:3] == [{"text/markdown": "*Mean: 3.5*"}, {"text/latex": "$x^2$"}, {"image/svg+xml": svg}]
+    assert bundles[4] == {"application/json": ["a", "b"]}
+    client = Client()
+    client.force_login(conversation.owner)
+    page = client.get(f"/c/{conversation.pk}/").content.decode()
+    assert "<em>Mean: 3.5</em>" in page
+    assert "<math" in page
+    assert "Total" in page
+    assert "could not be read" not in page
+
+
+def test_what_cannot_be_read_is_left_out_and_listed() -> None:
+    answer = import_notebook(
+        notebook(
+            code("empty()", display(image_png="", text_plain="<Figure size 640x480 with 1 Axes>")),
+            code("broken()", display(image_png="AAAA"), display(image_png="?"), {"output_type": "hologram"}, {}),
+            {"cell_type": "sql", "metadata": None, "source": ["SELECT 1"]},
+            code({"a": 1}),
+            {"cell_type": "markdown", "source": "Kept.", "attachments": {"a.png": {"image/png": "AAAA"}}},
+            code("", {"output_type": "stream", "text": "Output alone."}),
+        )
+    ).messages.get(role="model")
+    assert parts_of(answer)[:-1] == [
+        ("executable_code", "empty()"),
+        ("code_execution_result", "<Figure size 640x480 with 1 Axes>"),
+        ("executable_code", "broken()"),
+        ("code_execution_result", None),
+        ("text", "```\nSELECT 1\n```"),
+        ("text", "\n\nKept."),
+        ("executable_code", "# This cell has no code."),
+        ("code_execution_result", "Output alone."),
+    ]
+    heading, *notes = unescape_text([*answer.parts.all()][-1].text or "").split("\n- ")
+    assert heading.strip() == "These pieces of the notebook could not be read, and were left out:"
+    beginnings = [
+        "Cell 1: $.cells[0].outputs[0].data.image/png: the image is empty",
+        "Cell 2: $.cells[1].outputs[0].data.image/png: ",
+        "Cell 2: $.cells[1].outputs[1].data.image/png: there must be base64",
+        "Cell 2: $.cells[1].outputs[2].output_type: “hologram” is no kind",
+        "Cell 2: $.cells[1].outputs[3].output_type: ",
+        "Cell 3: $.cells[2].cell_type: “sql” is an unknown kind of cell",
+        "Cell 4: $.cells[3].source: there must be a text",
+        "Cell 5: $.cells[4].attachments.a.png.image/png: ",
+    ]
+    assert [note[: len(start)] for note, start in zip(notes, beginnings, strict=True)] == beginnings
+
+
+def test_list_of_what_was_left_out_is_short() -> None:
+    answer = import_notebook(notebook(*[{"cell_type": "x"}] * 70)).messages.get(role="model")
+    assert answer.text.count("\n- Cell") == 50
+    assert answer.text.endswith("\n- and 20 more")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_notebook_of_an_older_format_is_imported(version: int) -> None:
+    image = base64.b64encode(png()).decode()
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": "Old"},
+        {
+            "cell_type": "code",
+            "input": ["print 1 + 1"],
+            "prompt_number": 2,
+            "outputs": [
+                {"output_type": "stream", "stream": "stdout", "text": "2\n"},
+                {"output_type": "pyout", "prompt_number": 2, "text": ["4"], "latex": "$4$"},
+                {"output_type": "display_data", "png": image, "metadata": {}},
+                {"output_type": "pyerr", "ename": "E", "evalue": "no", "traceback": []},
+            ],
+        },
+    ]
+    sheets = [{"cells": cells}, {"cells": [{"cell_type": "markdown", "source": "Second sheet"}, None]}]
+    document = {"nbformat": version, "metadata": {"name": "My analysis"}, "worksheets": sheets}
+    conversation = import_notebook(json.dumps(document).encode())
+    assert conversation.title == "My analysis"
+    answer = conversation.messages.get(role="model")
+    assert parts_of(answer)[:4] == [
+        ("text", "## Old"),
+        ("executable_code", "print 1 + 1"),
+        ("code_execution_result", "2\n4\nE: no"),
+        ("text", "Second sheet"),
+    ]
+    assert answer.message_attachments.get().attachment.is_graph
+    assert "worksheets" in answer.text
+
+
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        (b'{"nbformat": 3, "cells": []}', "$.nbformat: only notebooks of format 4"),
-        (notebook({"cell_type": "video", "source": ""}), "$.cells[0].cell_type: “video” is none of"),
-        (notebook(code({"a": 1})), "$.cells[0].source: there must be a text"),
-        (notebook(code("x", {"output_type": "display_data", "data": {"image/png": "AAAA"}})), "is not a PNG"),
-        (notebook(code("x", {"output_type": "display_data", "data": {"image/png": "?"}})), "there must be base64"),
+        (b'{"nbformat": 1, "cells": []}', "$.nbformat: only notebooks of formats 2 to 4"),
+        (b'{"nbformat": 5, "cells": []}', "Open this one in Jupyter, save it again"),
+        (b'{"nbformat": 4, "cells": {}}', "$.cells: there must be a list"),
     ],
 )
 def test_invalid_notebook_is_refused(file: bytes, sentence: str) -> None:

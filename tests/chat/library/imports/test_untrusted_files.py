@@ -162,8 +162,6 @@ def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> No
         (b"{}", UNKNOWN_KIND),
         (b"[]", UNKNOWN_KIND),
         (b'{"format": "plotline-conversation"', "Line 1, column 35: this is no JSON"),
-        (b'{"a": NaN}', "NaN is no number"),
-        (b'{"a": [-1e999]}', "-1e999 is too large a number"),
         (b'{"a": "\xff"}', "not a text in UTF-8: byte 7"),
         (b"[" * 100_000, "100000 levels deep"),
         (b'{"a":' * 129 + b"1" + b"}" * 129, "129 levels deep"),

@@ -18,7 +18,16 @@ from chat.page.rendering import html_tables, maths, svg
 from chat.page.rendering.displays import MARKDOWN_LIMIT_CHARS, display_blocks
 from chat.page.rendering.html_tables import TABLES_LIMIT
 from chat.page.rendering.tables import ROWS_SHOWN, Table
-from chat.vocabulary.parts import JSON, Display, JSONObject, ToolResponse
+from chat.vocabulary.parts import (
+    JSON,
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    Engine,
+    JSONObject,
+    ToolResponse,
+)
 from tests.chat.page.fragments.samples import GRAPH, view_of
 from tests.chat.page.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
 from tests.chat.page.rendering.test_safety import ADDRESS, ALLOWED, EXFILTRATION, SCRIPTS
@@ -298,3 +307,16 @@ def test_table_within_its_limits_is_complete() -> None:
     assert isinstance(table, Table)
     assert len(table.rows) == 900
     assert re.fullmatch(r"900 rows × 3 columns", table.size)
+
+
+def test_printed_frame_is_a_table_below_the_text_before_it() -> None:
+    output = "Mean: 5\n   a\n0  4\n1  6\n"
+    html = part_html(view_of(CodeExecutionResult(output, OUTCOME_OK)))
+    assert html.index("Mean: 5") < html.index("<table>")
+    assert "0  4" not in html
+    assert re.findall(r">(\w+)</t[hd]>", html[html.index("<tbody>") :]) == ["0", "4", "1", "6"]
+    for other in (
+        CodeExecutionResult(output, OUTCOME_FAILED),
+        CodeExecutionResult(output, OUTCOME_OK, engine=Engine.SESSION),
+    ):
+        assert "<table>" not in part_html(view_of(other))

@@ -228,12 +228,16 @@ def test_title_that_a_figure_had_takes_the_place_of_that_in_the_code() -> None:
     assert 'download="epoch-3.png"' in page.parts_html
 
 
-def test_text_links_to_files_that_earlier_code_wrote() -> None:
+@pytest.mark.parametrize("prints", [True, False])
+def test_text_links_to_files_that_earlier_code_wrote(*, prints: bool) -> None:
     file = WrittenFile("out/result.csv", 8, "2026-01-01T00:00:00Z", is_new=True)
     end = CodeExecutionResult(outcome=OUTCOME_OK, engine=Engine.SESSION, files=(file,))
     text = Text("[a](sandbox:/mnt/data/result.csv) [b](no.csv)\n\nend [c](out/result.csv)")
     page = LivePage()
-    page.receive(cut([Text("[early](result.csv)"), ExecutableCode("1", "PYTHON", engine=Engine.SESSION), end, text]))
+    page.receive(cut([Text("[early](result.csv)"), ExecutableCode("1", "PYTHON", engine=Engine.SESSION)]))
+    if prints:
+        page.receive([CodeExecutionResult("saved\n", engine=Engine.SESSION)])
+    page.receive(cut([end, text]))
     page.check()
     assert page.parts_html.count(f'<a href="/api/v1/conversations/{MESSAGE_ID}/session/files/out/result.csv"') == 2
     assert page.parts_html.count("href=") == 2

@@ -60,6 +60,11 @@ def test_image_is_preferred_to_its_text() -> None:
     assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
 
 
+def test_formula_is_no_graph() -> None:
+    data = {"image/png": base64_text(PNG), "text/latex": "$x$", "text/plain": "x"}
+    assert read_message("execute_result", data=data) == [DisplayOutput({"text/latex": "$x$", "text/plain": "x"})]
+
+
 def test_gif_is_an_image() -> None:
     data = {"image/gif": base64_text(GIF), "text/plain": "<IPython.core.display.Image object>"}
     assert read_message("display_data", data=data) == [ImageOutput("image/gif", GIF)]
@@ -268,7 +273,7 @@ def test_update_changes_all_displays_of_an_id_and_nothing_else() -> None:
     (redrawn,) = reader.receive("update_display_data", {"data": bundle, "transient": {"display_id": "a"}})
     done = [DisplayOutput({"text/markdown": "**done**"}), ImageOutput("image/png", PNG)]
     assert isinstance(redrawn, Redrawn)
-    assert redrawn.cleared == ("working", "working")
+    assert redrawn.cleared == ("working",)
     assert reader.outputs == [*done, DisplayOutput({"text/plain": "working"}), *done, TextOutput("stdout", "between\n")]
     assert reader.receive("update_display_data", {"data": bundle, "transient": {"display_id": "x"}}) == []
 
@@ -282,6 +287,46 @@ def test_display_may_change_more_often_than_a_cell_may_show_displays() -> None:
         reader.receive("update_display_data", {"data": bundle, **shown})
     assert reader.outputs == [DisplayOutput({"text/html": "<p>599</p>"})]
     assert not reader.is_truncated
+
+
+def test_update_leaves_the_same_image_of_another_display() -> None:
+    reader = OutputReader()
+    for display_id in ("a", "b"):
+        show(reader, data=png_bundle(1), transient={"display_id": display_id})
+    reader.receive("update_display_data", {"data": png_bundle(2), "transient": {"display_id": "a"}})
+    assert reader.outputs == [ImageOutput("image/png", PNG + bytes([number])) for number in (2, 1)]
+
+
+def test_last_graph_stays_when_a_live_plot_has_sent_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.python.kernels.output_reader.RECEIVED_IMAGES_LIMIT_BYTES", 20)
+    reader = OutputReader()
+    show(reader, data=png_bundle(0), transient={"display_id": "a"})
+    for number in range(1, 5):
+        reader.receive("update_display_data", {"data": png_bundle(number), "transient": {"display_id": "a"}})
+    image, notice = reader.outputs
+    assert image == ImageOutput("image/png", PNG + bytes([1]))
+    assert isinstance(notice, TextOutput)
+    assert notice.text.startswith("[displays are not updated any more")
+    assert not reader.is_flooded
+
+
+@pytest.mark.parametrize(
+    ("markdown", "left"),
+    [
+        ("![c][1]\n\n[1]: data:image/png;base64,{}\n\n# Results", "![c][1]\n\n[1]: attachment:\n\n# Results"),
+        ("![c](data:image/png;base64,{}) The mean is 5.", "![c](attachment:) The mean is 5."),
+    ],
+)
+def test_text_after_a_picture_in_markdown_stays(markdown: str, left: str) -> None:
+    display, image = read_message("display_data", data={"text/markdown": markdown.format(base64_text(PNG))})
+    assert display == DisplayOutput({"text/markdown": left})
+    assert image == ImageOutput("image/png", PNG)
+
+
+def test_picture_of_a_style_is_no_output() -> None:
+    html = f"<style>a {{ background: url(data:image/png;base64,{base64_text(PNG)}) }}</style><p>5</p>"
+    [display] = read_message("display_data", data={"text/html": html})
+    assert display == DisplayOutput({"text/html": html})
 
 
 def test_texts_that_are_cleared_are_bounded() -> None:

@@ -75,6 +75,19 @@ def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
     assert parts.final_result(OUTCOME_OK) == ended("before ab")
 
 
+def test_graphs_are_counted_once_they_are_taken() -> None:
+    reader, parts = OutputReader(), OutputParts()
+    for kind, content in (
+        ("stream", {"text": "\r1 %"}),
+        ("stream", {"text": "\r2 %\n"}),
+        ("display_data", {"data": {"image/png": b64encode(png(1)).decode()}}),
+    ):
+        for change in reader.receive(kind, content):
+            parts.add(change)
+    parts.take()
+    assert parts.graph_count == 1
+
+
 def test_final_result_without_output_has_no_text() -> None:
     parts = OutputParts()
     assert parts.final_result(OUTCOME_OK) == ended(None)
@@ -203,4 +216,4 @@ def test_parts_are_what_the_code_shows_at_its_end_whenever_its_outputs_are_taken
     hashes = [one.sha256 for one in assembler.answer.attachments]
     images = [part.data for part in expected if isinstance(part, InlineData)]
     assert hashes == list(dict.fromkeys(sha256(image or b"").hexdigest() for image in images))
-    assert parts.graph_count == len(images)
+    assert parts.graph_count == len(hashes)

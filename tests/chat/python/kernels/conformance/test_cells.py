@@ -79,6 +79,13 @@ async def test_code_that_is_no_python_fails(kernel: KernelClient) -> None:
 NOT_HERE = "ipykernel/", "IPython/", "site-packages"
 
 
+async def test_help_and_warnings_are_output_without_paths(kernel: KernelClient) -> None:
+    execution = await kernel.execute("import warnings\nwarnings.warn('careful')\nlen?", limit_s=LONG_S)
+    assert re.search(r"^Cell In\[\d+\], line 2: UserWarning: careful$", execution.text, re.MULTILINE)
+    assert "Return the number of items in a container." in execution.text
+    assert [path for path in NOT_HERE if path in execution.text] == []
+
+
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -165,6 +172,19 @@ async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelC
     saved_count = len(images((await kernel.execute(save + "plt.close()", limit_s=LONG_S)).outputs))
     assert saved_count == 1
     assert "saved.png" in {file.name for file in (await kernel.contents()).files}
+
+
+async def test_saved_figure_that_looks_different_from_a_shown_one_is_a_graph(kernel: KernelClient) -> None:
+    new = "plt.figure(figsize=(1, 1)); "
+    code = f"""import matplotlib.pyplot as plt
+{new}plt.plot([1, 2]); plt.show()
+{new}plt.plot([1, 2], '--'); plt.savefig('dashed.png'); plt.close()
+{new}plt.imshow([[1, 2]], cmap='gray'); plt.show()
+{new}plt.imshow([[1, 2]], cmap='viridis'); plt.savefig('coloured.png'); plt.close()
+"""
+    execution = await kernel.execute(code, limit_s=LONG_S)
+    assert execution.text == ""
+    assert len(images(execution.outputs)) == 4
 
 
 async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) -> None:

@@ -1,0 +1,18 @@
+"""Runs inside a kernel: shows help, as of `len?`, as output. A notebook has a pager for it, and here is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def _print_page(shell: InteractiveShell, data: object, start: int = 0, screen_lines: int = 0) -> None:
+    print(data.get("text/plain", "") if isinstance(data, Mapping) else data)
+
+
+def print_pages(shell: InteractiveShell) -> None:
+    """Print what would go to a pager."""
+    shell.set_hook("show_in_pager", _print_page)

@@ -1,0 +1,167 @@
+"""Input by touch keyboards, clipboards and input methods, and selecting text while an answer grows."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, StorageState, expect
+
+from tests.browser.actions import BOX, QUESTION
+from tests.chat.library.exports.samples import png
+from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
+
+CHIPS = "#files li:not([aria-busy]) bdi"
+SMALL_LETTERS = """() => Array.from(document.querySelectorAll("input, textarea, select, [contenteditable]"))
+    .filter((field) => !["checkbox", "radio", "hidden", "file"].includes(field.type))
+    .filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16)
+    .map((field) => `${getComputedStyle(field).fontSize} ${field.outerHTML.slice(0, 100)}`)"""
+
+
+@pytest.fixture
+def phone(browser: Browser, server: LiveServer, signed_in: StorageState) -> Iterator[Page]:
+    """Open a new conversation on a phone."""
+    window = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
+    )
+    tab = window.new_page()
+    tab.goto(f"{server.url}/")
+    tab.wait_for_load_state("load")
+    yield tab
+    window.close()
+
+
+def write_two_lines(page: Page) -> None:
+    page.locator(BOX).press_sequentially("- first")
+    page.press(BOX, "Enter")
+    page.locator(BOX).press_sequentially("- second")
+
+
+def test_enter_makes_a_new_line_on_a_touch_keyboard_unless_the_reader_chose(phone: Page, server: LiveServer) -> None:
+    write_two_lines(phone)
+    expect(phone.locator(BOX)).to_have_value("- first\n- second")
+    expect(phone.locator(BOX)).to_have_attribute("enterkeyhint", "enter")
+    phone.click("#composer button[type=submit]")
+    expect(phone.locator(QUESTION).last).to_contain_text("second")
+    small: list[str] = phone.evaluate(SMALL_LETTERS)
+    for path in ("/conversations/", "/projects/", "/import/", "/accounts/tokens/", "/accounts/defaults/"):
+        phone.goto(server.url + path)
+        small += phone.evaluate(SMALL_LETTERS)
+    assert not small, small
+    phone.goto(f"{server.url}/accounts/appearance/")
+    phone.get_by_label("Sends the message.").check()
+    phone.goto(f"{server.url}/")
+    phone.fill(BOX, "sent by Enter")
+    phone.press(BOX, "Enter")
+    expect(phone.locator(QUESTION).last).to_contain_text("sent by Enter")
+
+
+def test_reader_with_a_keyboard_can_choose_that_enter_makes_a_new_line(page: Page, server: LiveServer) -> None:
+    conversation = page.url
+    page.goto(f"{server.url}/accounts/appearance/")
+    page.get_by_label("Makes a new line. The button").check()
+    page.goto(conversation)
+    write_two_lines(page)
+    expect(page.locator(BOX)).to_have_value("- first\n- second")
+    expect(page.locator("#keys")).to_have_text("Ctrl+Enter: send")
+    page.press(BOX, "Control+Enter")
+    expect(page.locator(QUESTION).last).to_contain_text("second")
+
+
+PASTE = """(box, [types, image, name]) => {
+    const clipboardData = new DataTransfer();
+    for (const [type, text] of Object.entries(types)) clipboardData.setData(type, text);
+    const bytes = Uint8Array.from(atob(image), (letter) => letter.charCodeAt(0));
+    clipboardData.items.add(new File([bytes], name, { type: "image/png" }));
+    return !box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_pasted_text_comes_before_the_picture_of_it_and_pasted_pictures_have_names_of_their_own(page: Page) -> None:
+    page.wait_for_load_state("load")
+    image = base64.b64encode(png()).decode()
+
+    def is_taken(types: dict[str, str], name: str = "image.png") -> bool:
+        """Return whether the page takes the picture, in place of the browser that pastes the text."""
+        taken: bool = page.locator(BOX).evaluate(PASTE, [types, image, name])
+        return taken
+
+    cells = "a\tb\n1\t2"
+    assert not is_taken({"text/plain": cells, "text/html": "<table></table>"})
+    assert not is_taken({"text/plain": cells})
+    assert page.locator(CHIPS).count() == 0
+    assert is_taken({"text/html": "<img src=x>"})
+    assert is_taken({})
+    # File managers copy a file with its name.
+    assert is_taken({"text/plain": "plot.png"}, "plot.png")
+    expect(page.locator(CHIPS)).to_have_text(["image.png", "image-2.png", "plot.png"])
+    accepted = (page.get_attribute("#file", "accept") or "").split(",")
+    assert {"image/jpeg", "application/pdf", "text/*", ".xlsx"} <= {*accepted}
+
+
+def test_search_waits_for_the_end_of_a_composition(page: Page) -> None:
+    page.wait_for_load_state("load")
+    queries: list[str] = []
+    page.on("request", lambda request: queries.append(request.url) if "/conversations/?" in request.url else None)
+    devtools = page.context.new_cdp_session(page)
+    page.focus("#search-box")
+    for text in ("n", "に", "にほn"):
+        devtools.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
+        # Longer than the pause after which the page searches.
+        page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
+    assert queries == []
+    with page.expect_response(re.compile(r"/conversations/\?")):
+        devtools.send("Input.insertText", {"text": "日本"})
+    page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
+    assert len(queries) == 1
+    assert "q=%E6%97%A5%E6%9C%AC" in queries[0]
+    page.locator("#search-box").evaluate(
+        "(box) => box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', keyCode: 229, bubbles: true }))"
+    )
+    expect(page.locator("#search-box")).to_have_value("日本")
+
+
+GROW = """async () => {
+    const entry = document.querySelector('script[type="module"][src*="conversation"]').src;
+    const load = (name) => import(entry.replace(/conversation[^/]*$/, name));
+    const [{ connection }] = [await load("connection.js"), await load("kept_selection.js")];
+    const article = document.createElement("article");
+    article.id = "message-x";
+    const tail = '<div id="part-x-tail"><p>one two <b>thr</b></p></div>';
+    article.innerHTML = `<div id="part-x" data-part-kind="text"><p>Done.</p>\\n${tail}</div>`;
+    document.getElementById("transcript").append(article);
+    const page = document.getElementById("conversation");
+    const show = (html) => {
+        connection.dispatchEvent(new CustomEvent("before", { detail: html }));
+        htmx.swap({ sourceElement: page, target: page, swap: "none", text: html, transition: false });
+        connection.dispatchEvent(new CustomEvent("frame"));
+    };
+    const swap = (how, html) => `<hx-partial hx-target="#part-x-tail" hx-swap="${how}">${html}</hx-partial>`;
+    const two = article.querySelector("#part-x-tail p").firstChild;
+    getSelection().setBaseAndExtent(two, 7, two, 4);
+    const texts = [];
+    for (const html of [
+        swap("innerMorph", "<p>one two <b>three</b> four</p>"),
+        swap("innerMorph", "<p>one two, <b>three</b> four</p>"),
+        swap("beforebegin", "<p>one two, <b>three</b>.</p>\\n") + swap("innerMorph", "<pre><code>x = 1</code></pre>"),
+        swap("innerMorph", "<pre><code>x = 12\\ny</code></pre>"),
+    ]) {
+        show(html);
+        texts.push(getSelection().toString());
+    }
+    const code = article.querySelector("code").firstChild;
+    getSelection().setBaseAndExtent(code, 0, code, 5);
+    show(swap("innerMorph", "<pre><code>x = 12\\nyz</code></pre>"));
+    texts.push(getSelection().toString(), getSelection().anchorOffset);
+    article.remove();
+    return texts;
+}"""
+
+
+def test_selection_in_a_growing_answer_lives(page: Page) -> None:
+    page.wait_for_load_state("load")
+    assert page.evaluate(GROW) == ["two"] * 4 + ["x = 1", 0]

@@ -1,0 +1,29 @@
+"""Outputs that change are stored more seldom, the larger they are, and never hold up an answer for long."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from chat.answering.turns.redraw_pause import PAUSE_LIMIT_S, redraw_pause_s
+from chat.answering.turns.store import TurnWrite
+from chat.messages.changes import Change, OutputCut, TextAppended
+from chat.messages.log import to_row
+
+
+@pytest.mark.parametrize(
+    ("changes", "pause_s"),
+    [
+        ([TextAppended(1, "x" * 1_000_000)], 0.0),
+        ([OutputCut(1, 0, "x" * 19_900)], pytest.approx(1.0, rel=0.01)),
+        ([OutputCut(1, cleared=("x" * 1_000_000,))], PAUSE_LIMIT_S),
+    ],
+)
+def test_pause_grows_with_the_outputs_up_to_a_limit(changes: list[Change], pause_s: float) -> None:
+    rows = [to_row(change) for change in changes]
+    one = uuid.uuid4()
+    write = TurnWrite(
+        turn_id=one, conversation_id=one, message_id=one, owner_id=1, first_seq=1, rows=rows, changes=changes
+    )
+    assert redraw_pause_s(write) == pause_s
