@@ -93,7 +93,10 @@ class QuotaExceeded(Exception):
     """A quota does not allow this now. The text is a sentence with the numbers, and the time when more is allowed."""
 
     def __init__(self, usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> None:
-        """`amount`: what was asked for. `now`: in the person's time zone. `subject`: the file that was refused, if it was one, such as `“a.csv”`."""
+        """`amount`: what was asked for. `now`: in the person's time zone.
+
+        `subject`: the file that was refused, if it was one, such as `“a.csv”`.
+        """
         super().__init__(refusal_sentence(usage, amount, now=now, subject=subject))
         self.usage = usage
         self.resets_at = day_end(now) if usage.resource.is_daily else None
