@@ -13,7 +13,7 @@ def refuse_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if not isinstance(exception, DisallowedHost):
         return bad_request(request, exception)
     sentence = _(
-        "This server does not know the host name by which it was asked. Whoever runs it can add the name to ALLOWED_HOSTS,"
-        " and a proxy in front must pass Host on."
+        "This server does not know the host name by which it was asked. Whoever runs it can add the name to"
+        " ALLOWED_HOSTS, and a proxy in front must pass Host on."
     )
     return HttpResponse(f"{sentence}\n", status=400, content_type="text/plain; charset=utf-8")
