@@ -38,6 +38,12 @@ def is_not_a_lost_redis(record: logging.LogRecord) -> bool:
     return type(error).__module__ != "redis.exceptions"
 
 
+def without_traceback(record: logging.LogRecord) -> bool:
+    """Remove the traceback of a record, and keep it. Its message says all that an operator needs."""
+    record.exc_info = None
+    return True
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -53,6 +59,7 @@ LOGGING = {
         "redis": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_lost_redis},
         "database": {"()": "chat.vocabulary.outages.DatabaseOutageFilter"},
         "secrets": {"()": "django.utils.log.CallbackFilter", "callback": hide_secrets},
+        "plain": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback},
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["database", "secrets"]}
@@ -66,6 +73,7 @@ LOGGING = {
         "daphne": {"level": "WARNING"},
         "asyncio": {"filters": ["redis"]},
         "django.request": {"filters": ["requests"]},
+        "django.security.DisallowedHost": {"filters": ["plain"]},
         "httpx2": {"level": "WARNING"},
         "google_genai": {"level": "WARNING"},
         # The pool logs each attempt to connect, more than fifty lines a second while the database is away.

@@ -20,6 +20,7 @@ from config import health, mail_pages
 from config.login import AdminLoginForm, is_signup_open, too_many_attempts
 from config.mail_pages import is_mail_set_up
 from config.second_step import SetUpView
+from config.wrong_host import refuse_request
 
 admin.site.site_header = "Plotline"
 admin.site.site_title = "Plotline"
@@ -27,6 +28,7 @@ admin.site.index_title = gettext_lazy("Review")
 admin.site.login_form = AdminLoginForm
 
 # allauth calls it.
+handler400 = refuse_request
 handler429 = too_many_attempts
 
 account_urlpatterns = [

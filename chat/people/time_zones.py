@@ -25,6 +25,11 @@ def parse_zone(name: str) -> tzinfo:
         return UTC
 
 
+def zone_of(person_id: int) -> tzinfo:
+    """Return the time zone that is stored with a person."""
+    return parse_zone(User.objects.filter(pk=person_id).values_list("time_zone", flat=True).first() or "")
+
+
 def reader_zone(request: SignedInRequest) -> tzinfo:
     """Return the time zone of the reader's browser, and store its name if it has changed."""
     name, person = request.COOKIES.get(ZONE_COOKIE, ""), request.user

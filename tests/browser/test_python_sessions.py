@@ -293,6 +293,21 @@ def test_panel_is_a_drawer_on_a_phone(page: Page) -> None:
     expect(page.get_by_role("button", name="More", exact=True)).to_be_focused()
 
 
+TOPS_OF_LINES = """(box) => {
+    const range = document.createRange();
+    const lines = [];
+    for (const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT); walker.nextNode();) {
+        const node = walker.currentNode;
+        for (let start = 0; start < node.length; start += 1) {
+            range.setStart(node, start);
+            range.setEnd(node, start + 1);
+            if (node.data[start] !== "\\n") lines.push(Math.round(range.getBoundingClientRect().top));
+        }
+    }
+    return lines;
+}"""
+
+
 @pytest.mark.drill
 def test_error_is_short_and_in_view_and_one_click_asks_for_its_correction(page: Page) -> None:
     use_session(page)
@@ -304,6 +319,8 @@ def test_error_is_short_and_in_view_and_one_click_asks_for_its_correction(page: 
     box = output.locator("pre").evaluate("box => [box.scrollHeight - box.clientHeight, box.scrollTop]")
     assert box[0] > 100
     assert box[1] == 0  # the end, where such a box begins
+    tops = output.locator("pre").evaluate(TOPS_OF_LINES)
+    assert tops == sorted(tops)
     expect(failed.locator(".display details.fold summary")).to_contain_text("Traceback")
     button = page.get_by_role("button", name="Fix this error")
     expect(button).to_have_count(1)

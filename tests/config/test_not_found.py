@@ -21,3 +21,16 @@ def test_missing_page_is_the_products_own(client: Client, settings: Settings, pa
     assert response.status_code == 404
     assert "To your conversations" in page
     assert "urlpatterns" not in page
+
+
+def test_wrong_host_is_told_what_to_set_and_logged_without_a_traceback(
+    client: Client, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.ALLOWED_HOSTS = ["chat.example.org"]
+    settings.DEBUG = False
+    response = client.get("/", headers={"Host": "other.example"})
+    assert response.status_code == 400
+    assert "can add the name to ALLOWED_HOSTS" in response.content.decode()
+    [record] = [record for record in caplog.records if record.name == "django.security.DisallowedHost"]
+    assert "other.example" in record.getMessage()
+    assert record.exc_info is None

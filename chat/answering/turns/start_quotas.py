@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from chat.people.quotas.resources import QuotaExceeded, Resource, ResourceUsage, day_of
 from chat.people.quotas.usage import add_usage, with_estimate
+from chat.people.time_zones import zone_of
 
 _READS = (Resource.TURNS, Resource.TOKENS, Resource.KERNEL_TIME)
 
@@ -51,4 +52,4 @@ class StartQuotas:
         if not usage.allows(amount):
             if usage.resource is Resource.TOKENS:
                 usage = with_estimate(usage, user_id, self._day)
-            raise QuotaExceeded(usage, amount, now=self._now)
+            raise QuotaExceeded(usage, amount, now=self._now.astimezone(zone_of(user_id)))

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from chat.people.quotas.resources import QuotaExceeded, Resource, day_of
 from chat.people.quotas.usage import add_usage, read_usage
+from chat.people.time_zones import zone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ def spend_quota(
         usages = add_usage({user_id: amounts}, day=day, reads=list(amounts))[user_id]
         for resource, after in usages.items():
             if after.limit is not None and amounts[resource] and after.used > after.limit:
-                raise error(after.without(amounts[resource]), amounts[resource], now=now, subject=subject)
+                there = now.astimezone(zone_of(user_id))
+                raise error(after.without(amounts[resource]), amounts[resource], now=there, subject=subject)
     return SpentQuota(user_id, day, amounts)
 
 
@@ -68,7 +70,7 @@ def check_quota(
     now = timezone.now()
     [usage] = read_usage(user_id, [resource], day=day_of(now)).values()
     if not usage.allows(amount):
-        raise error(usage, amount, now=now, subject=subject)
+        raise error(usage, amount, now=now.astimezone(zone_of(user_id)), subject=subject)
 
 
 def check_stored(user_id: int, added_bytes: int, *, subject: str) -> None:

@@ -93,7 +93,10 @@ class QuotaExceeded(Exception):
     """A quota does not allow this now. The text is a sentence with the numbers, and the time when more is allowed."""
 
     def __init__(self, usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> None:
-        """`amount`: what was asked for. `subject`: the file that was refused, if it was one, such as `“a.csv”`."""
+        """`amount`: what was asked for. `now`: in the person's time zone.
+
+        `subject`: the file that was refused, if it was one, such as `“a.csv”`.
+        """
         super().__init__(refusal_sentence(usage, amount, now=now, subject=subject))
         self.usage = usage
         self.resets_at = day_end(now) if usage.resource.is_daily else None
@@ -114,7 +117,7 @@ def day_end(now: datetime) -> datetime:
 
 
 def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> str:
-    """Return why something was refused, in words for the person."""
+    """Return why something was refused, in words for the person. `now`: in the person's time zone, which is named."""
     resource = usage.resource
     reason = (_FILE_REASON if subject else "") + _REASONS[resource]
     sentence = reason.format(
@@ -128,7 +131,9 @@ def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subjec
     if usage.estimated:
         estimate = words(resource, usage.estimated)
         sentence += f" About {estimate} of these are an estimate, because a model's service reported none."
-    return f"{sentence} More is possible from 00:00 UTC, in {duration_words(day_end(now) - now)}."
+    end = day_end(now)
+    time_there = end.astimezone(now.tzinfo).strftime("%H:%M")
+    return f"{sentence} More is possible from {time_there} {now.tzinfo}, in {duration_words(end - now)}."
 
 
 def words(resource: Resource, amount: int) -> str:

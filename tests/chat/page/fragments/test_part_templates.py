@@ -160,7 +160,7 @@ def open_tail(html: str) -> str:
 def test_output_is_shown_however_long_it_is() -> None:
     for closed, tail in (("", "1"), ("line\n" * 38, "line\n" * 2)):
         html = html_of(CodeExecutionResult(output=closed + tail, outcome=OUTCOME_OK))
-        assert f">\n{closed}{open_tail(tail)}</pre>" in html
+        assert f">\n<span>{closed}{open_tail(tail)}</span></pre>" in html
         assert "<details" not in html
 
 
@@ -196,11 +196,11 @@ def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
 def test_output_is_shown_character_for_character() -> None:
     html = html_of(CodeExecutionResult(output="  a\n\n\tb <i> &amp; \n", outcome=OUTCOME_OK))
     # A parser drops the line feed after the tag.
-    assert f">\n  a\n{open_tail(chr(10) + chr(9) + 'b &lt;i&gt; &amp;amp; ' + chr(10))}</pre>" in html
+    assert f">\n<span>  a\n{open_tail(chr(10) + chr(9) + 'b &lt;i&gt; &amp;amp; ' + chr(10))}</span></pre>" in html
 
 
 def test_output_is_shown_without_escape_codes() -> None:
-    assert f">\n{open_tail('red' + chr(10))}</pre>" in html_of(
+    assert f">\n<span>{open_tail('red' + chr(10))}</span></pre>" in html_of(
         CodeExecutionResult(output="\x1b[31mred\x1b[0m\n", outcome=OUTCOME_OK)
     )
     assert ">red</pre>" in html_of(Display({"text/plain": "\x1b[31mred\x1b[0m"}))

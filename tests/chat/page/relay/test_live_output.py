@@ -36,7 +36,7 @@ OUTPUT = CodeExecutionResult(engine=Engine.SESSION)
 GRAPHS = [InlineData("image/png", data=png(number)) for number in (1, 2, 3)]
 TABLE = Display({"text/plain": "a table"})
 LINE = "a line of output that says how far the code has come\n"
-SPAN = re.compile(r"<span id=\"[^\"]*-tail\">(.*?)</span></pre>", re.DOTALL)
+SPAN = re.compile(r"<span id=\"[^\"]*-tail\">(.*?)</span></span></pre>", re.DOTALL)
 
 
 def printed(text: str) -> CodeExecutionResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -105,6 +106,13 @@ def test_refusal_has_the_numbers_and_the_time() -> None:
     assert str(exceeded(Resource.UPLOADS, 99 * MB, 100 * MB, 2 * MB, "“a.csv”")).startswith(
         "“a.csv” has 2 MB, which is too much. You have uploaded 99 MB today, of at most 100 MB a day. More is"
     )
+
+
+def test_time_of_a_refusal_is_that_of_the_person() -> None:
+    there = NOW.astimezone(ZoneInfo("Asia/Tokyo"))
+    error = QuotaExceeded(ResourceUsage(Resource.TURNS, 5, 5), 1, now=there)
+    assert "More is possible from 09:00 Asia/Tokyo, in 5 hours 12 minutes." in str(error)
+    assert error.retry_after_s == exceeded(Resource.TURNS, 5, 5).retry_after_s
 
 
 def test_refusal_that_waiting_does_not_end_names_no_time() -> None:
