@@ -189,13 +189,15 @@ class Channel(HTTPChannel):
 
         A connection that is closed while data arrive is reset, and the client could lose the response.
         """
-        if self._discards and not self._has_answered:
+        if not self._discards:
+            super().loseConnection()
+        elif self._has_answered:
+            self.transport.loseConnection()
+        else:
             self._has_answered = True
             self.setTimeout(ARRIVAL_LIMIT_S)
             self._networkProducer.unregisterProducer()
             self.transport.loseWriteConnection()
-        else:
-            super().loseConnection()
 
     def rawDataReceived(self, data: bytes) -> None:
         """Take a piece of a body. The limit begins anew after each `BODY_STEP_BYTES`."""
