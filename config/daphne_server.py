@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from daphne import http_protocol, server
 from daphne.cli import CommandLineInterface
@@ -173,7 +173,8 @@ class Channel(HTTPChannel):
     def discard_body(self) -> tuple[bytes, bytes, bytes]:
         """Discard what else the client sends. Return the method, path and version of the request that has this body."""
         self._discards, self.persistent = True, False
-        return self._command, self._path, self._version
+        # Twisted's own declaration of the path is wrong.
+        return self._command, cast("bytes", self._path), self._version
 
     def dataReceived(self, data: bytes) -> None:
         """Take data, or discard them."""
@@ -181,7 +182,7 @@ class Channel(HTTPChannel):
             super().dataReceived(data)
             return
         self._discarded_bytes += len(data)
-        if self._discarded_bytes > DISCARDED_LIMIT_BYTES:
+        if self._discarded_bytes > DISCARDED_LIMIT_BYTES and self.transport:
             self.transport.abortConnection()
 
     def loseConnection(self) -> None:
@@ -191,9 +192,9 @@ class Channel(HTTPChannel):
         """
         if not self._discards:
             super().loseConnection()
-        elif self._has_answered:
-            self.transport.loseConnection()
-        else:
+        elif self.transport and self._has_answered:
+            self.transport.abortConnection()
+        elif self.transport:
             self._has_answered = True
             self.setTimeout(ARRIVAL_LIMIT_S)
             self._networkProducer.unregisterProducer()
