@@ -61,14 +61,7 @@ def plan_answer(
     prompts = list(prompts) or [""]
     while len(prompts) > 1 and _CONTINUATION.match(prompts[0]):
         del prompts[0]
-    last_program = next(iter(programs), "")
-    if quote := _GRAPH_QUOTE.match(prompts[0]):
-        quoted = next((one for one in programs if (quote["title"] or "") in one), "")
-        # Of a graph before the last one, only the look can be changed.
-        prompts = prompts if quoted == last_program else prompts[:1]
-        last_program = quoted
-        # A word that asks for a change takes the place of the quote.
-        prompts = [_GRAPH_QUOTE.sub("now ", one, count=1) for one in prompts]
+    prompts, last_program = _resolve_quote(prompts, programs)
     text = prompts[0]
     if own_code := OWN_CODE.search(text):
         return make_plan("own_code", read_prompt(text[: own_code.start()]).language, "\n".join(OWN_CODE.findall(text)))
@@ -96,6 +89,19 @@ def plan_answer(
         return answer
     changes = TEXTS["changes"][prompt.language] if is_change and has_graph(last_program) else ()
     return _refuse(answer, tables, files, described, text, asks_web=asks_web, changes=changes)
+
+
+def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the prompts without the quote of a graph, and the program of that graph; without a quote, the last one."""
+    last_program = next(iter(programs), "")
+    quote = _GRAPH_QUOTE.match(prompts[0])
+    if quote is None:
+        return prompts, last_program
+    quoted = next((one for one in programs if (quote["title"] or "") in one), "")
+    # Of a graph before the last one, only the look can be changed.
+    known = prompts if quoted == last_program else prompts[:1]
+    # A word that asks for a change takes the place of the quote.
+    return [_GRAPH_QUOTE.sub("now ", one, count=1) for one in known], quoted
 
 
 def answer_clock(text: str, date: Mapping[str, str]) -> str:
