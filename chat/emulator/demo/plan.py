@@ -66,11 +66,8 @@ def plan_answer(
     if own_code := OWN_CODE.search(text):
         return make_plan("own_code", read_prompt(text[: own_code.start()]).language, "\n".join(OWN_CODE.findall(text)))
     prompt = read_prompt(text[:LENGTH_LIMIT])
-    attempt = replace(prompt)
-    if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
-        return make_plan("again", prompt.language, last_program)
-    if styled := _change_styles(prompt, text, last_program):
-        return styled
+    if repeated := _repeat(prompt, text, last_program):
+        return repeated
     tables = known_tables(files, described)
     new = {one.name for one in described if one.is_new} | {one.name for one in files if one.is_new and one.is_table}
     text = text if new else _whole_question(prompts, prompt, tables)
@@ -113,8 +110,11 @@ def answer_clock(text: str, date: Mapping[str, str]) -> str:
     return sentence("clock" if date else "no_clock", prompt.language, **facts) + "\n"
 
 
-def _change_styles(prompt: Prompt, text: str, last_program: str) -> Plan | None:
-    """Return the plan for the last program with another look of its graph; `None` if the prompt asks for more."""
+def _repeat(prompt: Prompt, text: str, last_program: str) -> Plan | None:
+    """Return the plan to run the last program again, or with another look of its graph; `None` if more is asked."""
+    attempt = replace(prompt)
+    if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
+        return make_plan("again", prompt.language, last_program)
     attempt = replace(prompt)
     is_change = attempt.take_all("actions.change")
     lines = take_styles(attempt, text, is_change=is_change)
