@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from chat.emulator.attached_files import AttachedFile
 from chat.emulator.demo.language import (
@@ -58,10 +58,7 @@ def plan_answer(
     `prompts` are the texts of the user, `programs` the code of the conversation, both newest first. `described`: what
     the request says about tables. `asks_web`: whether it offers web search, which the demo model cannot use.
     """
-    prompts = list(prompts) or [""]
-    while len(prompts) > 1 and _CONTINUATION.match(prompts[0]):
-        del prompts[0]
-    prompts, last_program = _resolve_quote(prompts, programs)
+    prompts, last_program = _resolve_quote(_without_continuations(prompts), programs)
     text = prompts[0]
     if own_code := OWN_CODE.search(text):
         return make_plan("own_code", read_prompt(text[: own_code.start()]).language, "\n".join(OWN_CODE.findall(text)))
@@ -86,6 +83,11 @@ def plan_answer(
         return answer
     changes = TEXTS["changes"][prompt.language] if is_change and has_graph(last_program) else ()
     return _refuse(answer, tables, files, described, text, asks_web=asks_web, changes=changes)
+
+
+def _without_continuations(prompts: Sequence[str]) -> list[str]:
+    known = [*dropwhile(_CONTINUATION.match, prompts)]
+    return known or [*prompts[-1:]] or [""]
 
 
 def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Sequence[str], str]:
