@@ -116,11 +116,11 @@ def test_functions_of_the_product_have_at_most_40_lines() -> None:
     assert [(name, length) for name, found in lengths.items() for length in found if length > FUNCTION_LIMIT] == []
 
 
-def test_demo_model_has_at_most_1100_lines() -> None:
+def test_demo_model_has_at_most_1300_lines() -> None:
     """It is a few general programs, not a language model."""
     modules = list((ROOT / "chat/emulator/demo").glob("*.py"))
     assert modules
-    assert sum(path.read_text().count("\n") for path in modules) <= 1_100
+    assert sum(path.read_text().count("\n") for path in modules) <= 1_300
 
 
 def test_no_assert_of_the_product_does_anything() -> None:

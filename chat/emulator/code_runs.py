@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Self
 
+from chat.emulator.demo.language import TEXTS, Plan
 from chat.emulator.wire import WireObject
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
 from chat.vocabulary.code_outcomes import ERROR, SUCCESS, TIMEOUT
 
 STATUSES = {SUCCESS: ExecutionStatus.OK, ERROR: ExecutionStatus.FAILED, TIMEOUT: ExecutionStatus.TIMEOUT}
 """The outcomes in responses of the Python session. There are others, of code that did not reach its end."""
-NOT_RUN = "I could not run this code: {reason}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +49,39 @@ class CodeRun:
         last_line = text.strip().rpartition("\n")[2]
         return cls(status, text, last_line, graphs if isinstance(graphs, int) else 0, None)
 
-    def comment(self, template: str, remarks: Sequence[str] = ()) -> str:
-        """Return the text after the code: how it failed, or the template with its printed values, or dashes.
+    def comment(self, plan: Plan) -> str:
+        """Return the text after the code: how it failed, or the plan's comment with its printed values, or dashes.
 
-        `remarks`: further templates. Each is written only if all its values were printed.
+        A remark of the plan is written only if all its values were printed.
         """
+        texts: dict[str, str] = TEXTS["runs"][plan.language]
+        seconds = "" if self.duration_s is None else f"{self.duration_s:.2f}"
         if self.status is ExecutionStatus.TIMEOUT:
-            after = f" after {self.duration_s:.0f} seconds" if self.duration_s is not None else ""
-            return f"The code was still running{after}, so it was ended.\n"
+            return texts["timeout" if seconds else "late"].format(seconds=seconds.partition(".")[0]) + "\n"
         if self.status is ExecutionStatus.DIED:
-            return "The code did not reach its end: its session ended, or it was stopped.\n"
+            return texts["died"] + "\n"
         if self.status is ExecutionStatus.FAILED:
-            return f"The code failed: `{self.error}`. The traceback above shows the line.\n"
-        if not template:
-            return self._description()
-        printed: defaultdict[str, str] = defaultdict(lambda: "–")
+            return texts["failed"].format(error=self.error) + "\n"
+        if not plan.comment:
+            own = texts["own" if seconds else "own_in_session"]
+            return own.format(seconds=_in_language(seconds, plan.language)) + "\n"
+        printed = {name: _in_language(value, plan.language) for name, value in self._printed().items()}
+        known = [
+            one for one in plan.remarks if {name for _, name, _, _ in Formatter().parse(one) if name} <= printed.keys()
+        ]
+        return " ".join([plan.comment, *known]).format_map(defaultdict(lambda: "–", printed)) + "\n"
+
+    def _printed(self) -> dict[str, str]:
+        """Return the values of the lines such as `name: value`, by names in which `_` replaces a space."""
+        printed: dict[str, str] = {}
         for name, value in re.findall(r"^(\w[\w ]*): (.+)$", self.text, re.MULTILINE):
             key = name.replace(" ", "_")
             printed[key] = value
             if share := re.fullmatch(r"(\d+) of (\d+)", value):
                 printed[key], printed[f"{key}_of"] = share.groups()
-        known = [one for one in remarks if all(name in printed for _, name, _, _ in Formatter().parse(one) if name)]
-        return " ".join([template, *known]).format_map(printed) + "\n"
+        return printed
 
-    def _description(self) -> str:
-        lines = len(self.text.splitlines())
-        drew = f" and drew {self.graphs} graph{'s' if self.graphs > 1 else ''}" if self.graphs else ""
-        printed = f"printed {lines} line{'s' if lines > 1 else ''}" if lines else "printed nothing"
-        took = f" in **{self.duration_s:.2f} s**" if self.duration_s is not None else ""
-        return f"Your code ran{took}, {printed}{drew}.\n"
+
+def _in_language(text: str, language: str) -> str:
+    """Return a text whose numbers have the decimal comma of German."""
+    return re.sub(r"(?<![\w.])(-?\d+)\.(?=\d+(?![\w.]))", r"\1,", text) if language == "de" else text

@@ -26,8 +26,8 @@ from textwrap import indent
 from chat.emulator import wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
-from chat.emulator.code_runs import NOT_RUN, CodeRun
-from chat.emulator.demo.language import LENGTH_LIMIT, Plan, read_prompt, sentence
+from chat.emulator.code_runs import CodeRun
+from chat.emulator.demo.language import LENGTH_LIMIT, TEXTS, Plan, read_prompt, sentence
 from chat.emulator.demo.plan import OWN_CODE, answer_clock, plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
@@ -53,10 +53,6 @@ OUTCOMES = {
     ExecutionStatus.TIMEOUT: "OUTCOME_DEADLINE_EXCEEDED",
     ExecutionStatus.DIED: "OUTCOME_FAILED",
 }
-CODE_IS_OFF = (
-    "Code execution is off for this message, so here is the code instead of its result:\n\n"
-    "```python\n{program}\n```\n\nTurn code execution on and ask again, and I will run it.\n"
-)
 RUN_PYTHON = "run_python"
 """The function of Plotline's Python session."""
 IMAGE_INTRO = "I am not an AI and cannot paint, but here is a pattern made from your words:\n"
@@ -94,10 +90,10 @@ class DemoModel:
                 yield chunk
             return
         files, described = attached_files(request, self._files), table_descriptions(request)
-        prompts, last_program = list(request.prompts()), _last_program(request)
+        prompts, programs = list(request.prompts()), _programs(request)
         responses = request.function_responses(RUN_PYTHON)
         plan: Plan | str = answer_clock(request.prompt, request.date) or await asyncio.to_thread(
-            plan_answer, prompts, last_program, files, described, asks_web=request.has_web_tools
+            plan_answer, prompts, programs, files, described, asks_web=request.has_web_tools
         )
         # The table may be a file that only the session has.
         is_absent = not isinstance(plan, str) and plan.file not in ("", *(file.name for file in files))
@@ -121,7 +117,7 @@ class DemoModel:
             async for step in self._run(builder, plan, files, earlier):
                 yield step
         else:
-            for chunk in builder.text_chunks(CODE_IS_OFF.format(program=plan.program.rstrip())):
+            for chunk in builder.text_chunks(_run_text("off", plan, program=plan.program.rstrip())):
                 yield chunk
         yield builder.last_chunk()
 
@@ -137,7 +133,7 @@ class DemoModel:
             try:
                 kernel = await self._kernel_after(stack, files, earlier)
             except (KernelsUnavailable, KernelGone, ValueError) as error:
-                for chunk in builder.text_chunks(NOT_RUN.format(reason=error)):
+                for chunk in builder.text_chunks(_run_text("not_run", plan, reason=error)):
                     yield chunk
                 return
             execution = await kernel.execute(plan.program, limit_s=self._limit_s)
@@ -145,7 +141,7 @@ class DemoModel:
         for output in execution.outputs:
             if isinstance(output, ImageOutput | FileOutput):
                 yield builder.chunk(wire.image_part(output.data, output.mime_type))
-        for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment, plan.remarks)):
+        for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan)):
             yield chunk
 
     async def _kernel_after(
@@ -162,6 +158,11 @@ class DemoModel:
                 left_s -= (await kernel.execute(code, limit_s=left_s)).duration_s
         assert kernel is not None
         return kernel
+
+
+def _run_text(name: str, plan: Plan, **facts: object) -> str:
+    """Return a sentence about the code of a plan."""
+    return str(TEXTS["runs"][plan.language][name]).format(**facts) + "\n"
 
 
 def _in_function(program: str) -> str:
@@ -192,9 +193,9 @@ def _image_answer(builder: ChunkBuilder) -> Iterator[Step]:
 def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireObject]) -> Iterator[Step]:
     """Yield a round of an answer whose program runs in Plotline's Python session: the call, or the comment."""
     if responses and "error" in responses[-1]:
-        yield from builder.text_chunks(NOT_RUN.format(reason=responses[-1]["error"]))
+        yield from builder.text_chunks(_run_text("not_run", plan, reason=responses[-1]["error"]))
     elif responses:
-        yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan.comment, plan.remarks))
+        yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan))
     else:
         yield from builder.text_chunks(plan.intro)
         # A plan without a comment is code of the person, or code that has run before.
@@ -203,9 +204,9 @@ def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireO
         yield builder.chunk(part, after_s=WRITING_PAUSE_S)
 
 
-def _last_program(request: GenerationRequest) -> str:
-    """Return the newest program of the earlier answers."""
-    return next(filter(None, map(_program_of, request.earlier_parts())), "")
+def _programs(request: GenerationRequest) -> list[str]:
+    """Return the programs of the earlier answers, the newest first."""
+    return [*filter(None, map(_program_of, request.earlier_parts()))]
 
 
 def _program_of(part: WireObject) -> str:

@@ -131,7 +131,8 @@ connection.addEventListener("open", saveState);
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
-  if (button?.dataset.prompt) sendText(button.dataset.prompt);
+  const question = button?.dataset.action === "ask" ? button.textContent : button?.dataset.prompt;
+  if (question) sendText(question);
   else if (button?.dataset.action === "edit") edit(button.closest("article"));
   else if (button?.dataset.action === "edit-question") edit(button.closest("article").previousElementSibling);
   else if (button?.dataset.action === "cancel-edit") cancelEdit();

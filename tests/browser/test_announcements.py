@@ -40,12 +40,12 @@ def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Pa
     assert told[-1] == "The answer is complete."
     text = " ".join(told)
     words = (
-        "I'll draw sin(x)",
+        "I'll draw (a formula) for x from 0 to (a formula).",
         "Running Python code, 21 lines.",
         "The code ran, 3 lines of output.",
         "Line chart: sin(x)",
     )
-    positions = [text.index(one) for one in (*words, "Lowest value: -1 (x = 4.71).", "make it a cosine")]
+    positions = [text.index(one) for one in (*words, "Lowest value: -1 (x = 4.71).", "Make it a cosine")]
     assert positions == sorted(positions)
     assert "import" not in text
     # Each sentence once, and in few announcements: not one for each word.

@@ -161,7 +161,7 @@ def test_whole_conversation_is_printed(page: Page, url: str) -> None:
 def test_line_of_code_says_how_long_it_ran_and_stays_open(page: Page) -> None:
     answer = ask_and_wait(page, "First 50 primes")
     line = answer.locator('details[data-part-kind="executable_code"] > summary')
-    expect(line).to_have_text(re.compile(r"^Python\s*\d+ lines\s*ran in \d+(\.\d)? s$"))
+    expect(line).to_have_text(re.compile(r"^Python\s*\d+ lines, in the sandbox of the demo\s*ran in \d+(\.\d)? s$"))
     # The result is shown without a click, and the code is not.
     expect(answer.locator(".output pre")).to_be_visible()
     expect(answer.locator("details .highlight")).to_be_hidden()

@@ -71,4 +71,4 @@ def places(text: str) -> list[str]:
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_the_demo_model_understands_the_examples_in_each_language(language: str, prompt: str) -> None:
     translated = read_catalogue(language, "django")[Found(prompt)].msgstr
-    assert not isinstance(plan_answer([translated], "", []), str), translated
+    assert not isinstance(plan_answer([translated], [], []), str), translated

@@ -126,13 +126,16 @@ class Plan:
     """Templates of further sentences. Each is written only if the program printed all values that it quotes."""
     file: str = ""
     """The name of the file that the program reads."""
+    language: str = "en"
 
 
 def make_plan(kind: str, language: str, program: str, request: object = None, comment: str = "", **facts: str) -> Plan:
     """Return the plan of a kind of answer. Its intro quotes the facts; `comment` replaces its comment."""
     texts = TEXTS[kind][language]
     thought = f"**{texts['title']}**\n\n{texts['thought']}\n\n\n"
-    return Plan(thought, _fill(texts["intro"], facts) + "\n\n", program, comment or texts["comment"], request)
+    return Plan(
+        thought, _fill(texts["intro"], facts) + "\n\n", program, comment or texts["comment"], request, language=language
+    )
 
 
 def quoted_names(names: Sequence[str]) -> str:

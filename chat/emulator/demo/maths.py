@@ -10,7 +10,7 @@ import ast
 import re
 from functools import partial
 
-from chat.emulator.demo.language import FORMULA_GAP, PROGRAMS, VOCABULARY, Plan, Prompt, make_plan, word
+from chat.emulator.demo.language import FORMULA_GAP, PROGRAMS, TEXTS, VOCABULARY, Plan, Prompt, make_plan, word
 
 FORMULA_LENGTH_LIMIT, FUNCTIONS_LIMIT = 200, 4
 VARIABLES = frozenset("xyzt")
@@ -128,7 +128,8 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
         # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
         is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D|/ [(xyzt]", str(equations))
         terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
-        body = PROGRAMS["solution"].format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
+        special = TEXTS["solutions"][prompt.language]
+        body = PROGRAMS["solution"].format(terms=terms, unknowns=", ".join(asked), **special) if is_clear else ""
     else:
         is_whole = re.fullmatch(r"[2-9]|\d{2,15}", term) is not None
         kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
@@ -168,4 +169,15 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=True))
     program = PROGRAMS["graph"].format(low=start, high=end, curves=lines, title=repr(title))
     kind = "curve" if len(names) == 1 else "curves"
-    return make_plan(kind, prompt.language, program, (functions, bounds), names=title, low=low, high=high)
+    facts = {"names": ", ".join(map(typeset, names)), "low": typeset(low), "high": typeset(high)}
+    return make_plan(kind, prompt.language, program, (functions, bounds), **facts)
+
+
+def typeset(formula: str) -> str:
+    """Return LaTeX of code for sympy. What stands in brackets within brackets stays in them."""
+    latex = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", formula)
+    latex = re.sub(r"abs\(([^()]*)\)", r"\\left|\1\\right|", latex)
+    latex = re.sub(r"(?:\^| \*\* )(\w+|\([^()]*\)|-\w+)", lambda power: f"^{{{power[1].strip('()')}}}", latex)
+    latex = re.sub(r"(?<![\\\w])(sin|cos|tan|sinh|cosh|tanh|exp|ln|pi)\b", r"\\\1", latex)
+    latex = re.sub(r"(?<![\\\w])(sqrt|abs|factorial)\b", r"\\operatorname{\1}", latex).replace("E", "e")
+    return latex.replace("*", r"\,")

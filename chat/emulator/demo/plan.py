@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from chat.emulator.attached_files import AttachedFile
 from chat.emulator.demo.language import (
@@ -25,22 +25,29 @@ from chat.emulator.demo.language import (
 )
 from chat.emulator.demo.lists import read_list_plan
 from chat.emulator.demo.maths import read_calculation, read_curves
+from chat.emulator.demo.offers import nearest_questions
+from chat.emulator.demo.recipes import read_recipe
+from chat.emulator.demo.styles import has_graph, take_styles, with_styles
 from chat.emulator.demo.table_files import Table, known_tables, take_pasted_table
 from chat.emulator.demo.tables import Question, read_table_plan
 from chat.emulator.table_descriptions import TableDescription
+from chat.vocabulary.markdown_source import escape_label
 
 EARLIER_PROMPTS = 6
 """How many earlier prompts are read to find out what a follow-up refers to."""
-TOPICS = {"calculation": read_calculation, "curves": read_curves, "lists": read_list_plan}
+TOPICS = {"calculation": read_calculation, "curves": read_curves, "lists": read_list_plan, "recipes": read_recipe}
 OWN_CODE = re.compile(r"```(?:python|py|python3)[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _CONTINUATION = re.compile(r"\W*(?:please\s+)?(?:continue|go on|carry on|weiter|继续)", re.IGNORECASE)
-_GRAPH_QUOTE = re.compile(r"\AChange (?:the graph “(?P<title>.*?)” \()?graph \d+\)?: ")
-"""The words that the button below a graph writes. The demo model can only change the last graph."""
+_GRAPH_QUOTE = re.compile(
+    r"\A(?:Change (?:the )?|Die (?=Grafik „)|更改(?=图表))?(?:(?:graph |Grafik |图表)[“„](?P<title>.*?)[”“] ?[(（])?"
+    r"(?:graph|Grafik|图表) ?\d+[)）]?(?: ändern)?[:：] ?"
+)
+"""What the button below a graph writes, in each language."""
 
 
 def plan_answer(
     prompts: Sequence[str],
-    last_program: str,
+    programs: Sequence[str],
     files: Sequence[AttachedFile],
     described: Sequence[TableDescription] = (),
     *,
@@ -48,21 +55,16 @@ def plan_answer(
 ) -> Plan | str:
     """Return the plan for the newest prompt, or the text of the answer if there is nothing to run.
 
-    `prompts` are the texts of the user, newest first; `last_program` is the last code of the conversation. `described`:
-    what the request says about tables. `asks_web`: whether it offers web search, which the demo model cannot use.
+    `prompts` are the texts of the user, `programs` the code of the conversation, both newest first. `described`: what
+    the request says about tables. `asks_web`: whether it offers web search, which the demo model cannot use.
     """
-    prompts = list(prompts) or [""]
-    while len(prompts) > 1 and _CONTINUATION.match(prompts[0]):
-        del prompts[0]
-    if (quote := _GRAPH_QUOTE.match(prompts[0])) and (quote["title"] or "") in last_program:
-        prompts = [_GRAPH_QUOTE.sub("", one, count=1) for one in prompts]
+    prompts, last_program = _resolve_quote(_without_continuations(prompts), programs)
     text = prompts[0]
     if own_code := OWN_CODE.search(text):
         return make_plan("own_code", read_prompt(text[: own_code.start()]).language, "\n".join(OWN_CODE.findall(text)))
     prompt = read_prompt(text[:LENGTH_LIMIT])
-    attempt = replace(prompt)
-    if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
-        return make_plan("again", prompt.language, last_program)
+    if repeated := _repeat(prompt, text, last_program):
+        return repeated
     tables = known_tables(files, described)
     new = {one.name for one in described if one.is_new} | {one.name for one in files if one.is_new and one.is_table}
     text = text if new else _whole_question(prompts, prompt, tables)
@@ -77,7 +79,28 @@ def plan_answer(
             fresh = {""} if pasted else new if one is text else set()
             answer = _read(rest, previous, tables, fresh)
             previous = answer.request if isinstance(answer, Plan) else previous
-    return answer if isinstance(answer, Plan) else _refuse(answer, tables, files, described, text, asks_web=asks_web)
+    if isinstance(answer, Plan):
+        return answer
+    changes = TEXTS["changes"][prompt.language] if is_change and has_graph(last_program) else ()
+    return _refuse(answer, tables, files, described, text, asks_web=asks_web, changes=changes)
+
+
+def _without_continuations(prompts: Sequence[str]) -> list[str]:
+    known = [*dropwhile(_CONTINUATION.match, prompts)]
+    return known or [*prompts[-1:]] or [""]
+
+
+def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the prompts without the quote of a graph, and the program of that graph; without a quote, the last one."""
+    last_program = next(iter(programs), "")
+    quote = _GRAPH_QUOTE.match(prompts[0])
+    if quote is None:
+        return prompts, last_program
+    quoted = next((one for one in programs if (quote["title"] or "") in one), "")
+    # Of a graph before the last one, only the look can be changed.
+    known = prompts if quoted == last_program else prompts[:1]
+    # A word that asks for a change takes the place of the quote.
+    return [_GRAPH_QUOTE.sub("now ", one, count=1) for one in known], quoted
 
 
 def answer_clock(text: str, date: Mapping[str, str]) -> str:
@@ -89,6 +112,19 @@ def answer_clock(text: str, date: Mapping[str, str]) -> str:
     return sentence("clock" if date else "no_clock", prompt.language, **facts) + "\n"
 
 
+def _repeat(prompt: Prompt, text: str, last_program: str) -> Plan | None:
+    """Return the plan to run the last program again, or with another look of its graph; `None` if more is asked."""
+    attempt = replace(prompt)
+    if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
+        return make_plan("again", prompt.language, last_program)
+    attempt = replace(prompt)
+    is_change = attempt.take_all("actions.change")
+    lines = take_styles(attempt, text, is_change=is_change)
+    if not lines or not has_graph(last_program) or attempt.unknown_words("styles"):
+        return None
+    return make_plan("change", prompt.language, with_styles(last_program, lines))
+
+
 def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[str]) -> Plan | list[str] | None:
     """Return the plan for a prompt, or the words that were not understood; `None` if it fits several tables.
 
@@ -97,6 +133,18 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
     if len(text) > LENGTH_LIMIT or re.search(r"\d{41}", text):
         return [f"{text[:40]}…"]
     prompt = read_prompt(text)
+    answer = _read_prompt(prompt, previous, tables, fresh)
+    styled = replace(prompt)
+    if isinstance(answer, list) and (lines := take_styles(styled, text, is_change=False)):
+        plan = _read_prompt(styled, previous, tables, fresh)
+        if isinstance(plan, Plan) and has_graph(plan.program):
+            return replace(plan, program=with_styles(plan.program, lines))
+    return answer
+
+
+def _read_prompt(
+    prompt: Prompt, previous: object, tables: Mapping[str, Table], fresh: set[str]
+) -> Plan | list[str] | None:
     misses: list[list[str]] = []
     named = _names_in(prompt, tables)
     for names in [named] if named else [fresh.intersection(tables), tables.keys() - fresh]:
@@ -134,8 +182,12 @@ def _refuse(
     text: str,
     *,
     asks_web: bool,
+    changes: Sequence[str] = (),
 ) -> str:
-    """Return the answer to a question that is not understood: what it is, and what can be asked."""
+    """Return the answer to a question that is not understood: the reason in a line, and what can be asked instead.
+
+    `changes`: what can be changed in the graph that the question is about.
+    """
     prompt = read_prompt(text[:LENGTH_LIMIT])
     texts: dict[str, str] = TEXTS["refusal"][prompt.language]
     named = _names_in(prompt, [one.name for one in described])
@@ -145,22 +197,22 @@ def _refuse(
     read = {*tables, *(one.name for one in refused)}
     unreadable = [name for name in dict.fromkeys(new) if name not in read]
     words = ", ".join(f"*{one}*" for one in dict.fromkeys((unknown or [])[:8]))
-    lines = [texts["refused"].format(file=quoted_names([one.name]), reason=one.refusal) for one in refused]
-    lines = lines or [texts["words"].format(words=words) if words and not unreadable else texts["hello"]]
-    if unknown and (asks_web or prompt.take(word("web.live"))):
-        lines.append(texts["no_web"])
-    if unknown is None:
-        lines.append(texts["which_table"].format(files=quoted_names([*tables])))
-    elif unreadable:
-        lines.append(texts["unreadable"].format(files=quoted_names(unreadable)))
-    elif not (tables or refused) and prompt.take(word("web.tables")):
-        lines.append(texts["no_table"])
-    for name, table in tables.items():
-        columns = quoted_names([column.name for column in table.columns])
-        lines.append(texts["columns"].format(file=quoted_names([name or "CSV"]), columns=columns))
-    examples = [*TEXTS["examples"][prompt.language], *TEXTS["examples"][f"table_{prompt.language}"]]
-    lines += [texts["examples"], "\n".join(f"- {example}" for example in examples), texts["close"] + "\n"]
-    return "\n\n".join(lines)
+    reasons = [texts["refused"].format(file=quoted_names([one.name]), reason=one.refusal) for one in refused]
+    if unreadable:
+        reasons.append(texts["unreadable"].format(files=quoted_names(unreadable)))
+    elif unknown is None:
+        reasons.append(texts["which_table"].format(files=quoted_names([*tables])))
+    elif not refused:
+        reasons.append(texts["words"].format(words=words) if words else texts["hello"])
+        if unknown and (asks_web or prompt.take(word("web.live"))):
+            reasons.insert(0, texts["no_web"])
+        elif not tables and prompt.take(word("web.tables")):
+            reasons.insert(0, texts["no_table"])
+    offered = [*filter(None, tables)] if unknown is None else changes
+    offered = offered or nearest_questions(
+        prompt, tables, lambda one: isinstance(_read(one, None, tables, set()), Plan)
+    )
+    return " ".join(reasons) + "\n\n" + "".join(f"- [{escape_label(one)}](#ask)\n" for one in offered)
 
 
 def _is_about(plan: Plan, table: Table, *, is_specific: bool) -> bool:

@@ -29,6 +29,8 @@ _HEADING = re.compile(r"<(/?)h([1-6])>")
 _IMAGE_OR_LINK_TAG = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="[^"]*")? />|<a |</a>')
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _ABSOLUTE_ADDRESS = re.compile(r"https?://|mailto:", re.IGNORECASE)
+_QUESTION = re.compile(r'(?<=<li>)<a href="#ask">([^<]{1,300})</a>(?=</li>)')
+"""An item of a list that is a question which the answer offers: `- [First 50 primes](#ask)`. `composer.js` sends it."""
 _LINK_IN_PAGE = re.compile(r'<a href="#[^"]*"(?: title="[^"]*")?>')
 _LINK = re.compile(r'<a href="([^"]*)"(?: title="[^"]*")?>')
 _MATH = re.compile(r'<span data-math-style="(inline|display)">([^<]*)</span>')
@@ -56,8 +58,8 @@ def rewrite_elements(
     """Return the parser's HTML with all elements but code blocks as pages show them.
 
     `id_prefix`: begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links.
-    `has_buttons`: whether tables have buttons. `file_links`: files that links lead to; other links with an address that
-    is not absolute are text.
+    `has_buttons`: whether tables and offered questions have buttons. `file_links`: files that links lead to; other
+    links with an address that is not absolute are text.
     """
     # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
     # so a search comes before each substitution.
@@ -67,6 +69,8 @@ def rewrite_elements(
     if "<img " in raw_html:
         raw_html = _rewrite_images(raw_html, file_links)
     if "<a " in raw_html:
+        if has_buttons:
+            raw_html = _QUESTION.sub(r'<button type="button" data-action="ask">\1</button>', raw_html)
         # The tooltip shows the complete address. The author's title is dropped because it could name another address.
         raw_html = _LINK_IN_PAGE.sub("<a>", raw_html)
         raw_html = _LINK.sub(partial(_link, file_links=file_links), raw_html)

@@ -51,7 +51,7 @@ _CLEANER = nh3.Cleaner(
     },
     tag_attribute_values={
         "a": {"target": {"_blank"}},
-        "button": {"type": {"button"}, "data-action": {"copy", "copy-csv", "save-csv", "sort"}},
+        "button": {"type": {"button"}, "data-action": {"ask", "copy", "copy-csv", "save-csv", "sort"}},
         "div": {"tabindex": {"0"}, "role": {"group", "region"}},
         "input": {"type": {"checkbox"}},
         "pre": {"tabindex": {"0"}, "role": {"group"}, "data-language": set(LANGUAGES.values())},

@@ -163,7 +163,7 @@ async def test_code_is_shown_but_not_run_if_execution_is_off(client: genai.Clien
         ("What is love?", "I am not an AI"),
         ("Was ist das Leben? Bitte", "Ich bin keine KI"),
         ("你好", "我不是人工智能"),
-        ("Describe and plot my CSV", "There is no table in this conversation yet"),
+        ("Describe and plot my CSV", "There is no table yet"),
     ],
 )
 async def test_unknown_prompt_gets_an_honest_answer(client: genai.Client, prompt: str, text: str) -> None:

@@ -167,7 +167,10 @@ PROMPTS = (
         "pie chart: A 30, B 20, C 50", lambda result: [round(one) for one in result.figures[0].slices] == [108, 72, 180]
     ),
     Newcomer("roll two dice 1000 times and plot the distribution", draws_histogram_of(1000, 6.5, 7.5)),
-    Newcomer("Estimate pi with 5000 points", None),
+    Newcomer(
+        "Estimate pi with 5000 points",
+        both(prints(points=5000), lambda result: abs(result.number("estimate") - math.pi) < 0.1),
+    ),
     Newcomer("Balkendiagramm von 3, 5, 8", draws_bars([3, 5, 8])),
     Newcomer("Was ist der Mittelwert von 3,5 und 8?", prints(mean=(3.5 + 8) / 2)),
     Newcomer("Summe von 3 und 5", prints(sum=8)),

@@ -16,7 +16,7 @@ from chat.emulator.generation_request import TABLES, GenerationRequest, parse_ge
 from chat.emulator.table_descriptions import TableDescription, table_descriptions
 from chat.vocabulary.sentences import translate_sentence
 from tests.chat.emulator.demo.run_programs import Result, run_programs
-from tests.chat.emulator.demo.test_plan import comment_of
+from tests.chat.emulator.demo.test_plan import comment_of, offered
 from tests.table_files import excel_file
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep"]
@@ -65,7 +65,7 @@ def request(contents: Sequence[Mapping[str, object]]) -> GenerationRequest:
 
 
 def plan(prompt: str, *notes: Mapping[str, object], new: bool = True) -> Plan | str:
-    return plan_answer([prompt], "", [], described(*notes, new=new))
+    return plan_answer([prompt], [], [], described(*notes, new=new))
 
 
 def run(prompt: str, note: Mapping[str, object], data: bytes, folder: Path) -> tuple[Result, str]:
@@ -195,8 +195,8 @@ def test_table_is_chosen_by_its_columns_or_asked_for_and_then_named() -> None:
         assert chosen.file == "sales.xlsx"
         asked = plan("Describe this table", *notes, new=new)
         assert isinstance(asked, str)
-        assert "`sales.xlsx`, `shops.csv`" in asked
-    named = plan_answer(["shops.csv, please", "Describe this table"], "", [], described(*notes, new=False))
+        assert offered(asked) == ["sales.xlsx", "shops.csv"]
+    named = plan_answer(["shops.csv, please", "Describe this table"], [], [], described(*notes, new=False))
     assert isinstance(named, Plan)
     assert named.file == "shops.csv"
 
@@ -212,7 +212,7 @@ def test_table_is_chosen_by_its_columns_or_asked_for_and_then_named() -> None:
 def test_refusal_of_a_file_is_said_even_beside_an_older_table(prompt: str, sentence: str) -> None:
     refused = TableDescription("locked.xlsx", is_new=True, refusal="it is encrypted.")
     for one in ([refused], [*described(SALES_NOTE, new=False), refused]):
-        answer = plan_answer([prompt], "", [], one)
+        answer = plan_answer([prompt], [], [], one)
         assert isinstance(answer, str)
         assert answer.startswith(sentence)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from django.utils.translation import gettext, override
 
 from chat.emulator.attached_files import AttachedFile
 from chat.emulator.code_runs import CodeRun
 from chat.emulator.demo.language import TEXTS, Plan
 from chat.emulator.demo.plan import plan_answer
 from chat.python.kernels.outputs import ExecutionStatus
-from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PROMPTS, SALES
+from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PEOPLE, PROMPTS, SALES
 from tests.chat.emulator.demo.run_programs import Result, run_programs
 
 MISSING = "missing"
@@ -23,7 +25,7 @@ MISSING = "missing"
 def plan(*prompts: str, files: Mapping[str, bytes] = NO_FILES, program: str = "", new: bool = True) -> Plan | str:
     """Return the plan for the last of these prompts."""
     attached = [AttachedFile(name, "text/csv", data, is_new=new) for name, data in files.items()]
-    return plan_answer(prompts[::-1], program, attached)
+    return plan_answer(prompts[::-1], [program] if program else [], attached)
 
 
 def program_of(*prompts: str, files: Mapping[str, bytes] = NO_FILES) -> str:
@@ -35,8 +37,14 @@ def program_of(*prompts: str, files: Mapping[str, bytes] = NO_FILES) -> str:
 
 def comment_of(planned: Plan, result: Result) -> str:
     """Return the text after the program."""
-    run = CodeRun(ExecutionStatus.OK, result.text, "", 0, None)
-    return run.comment(planned.comment, planned.remarks).strip()
+    return CodeRun(ExecutionStatus.OK, result.text, "", 0, None).comment(planned).strip()
+
+
+def offered(answer: str) -> list[str]:
+    """Return the questions that an answer offers."""
+    return [
+        html.unescape(re.sub(r"\\(.)", r"\1", one)) for one in re.findall(r"^- \[(.+)\]\(#ask\)$", answer, re.MULTILINE)
+    ]
 
 
 def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> list[Result]:
@@ -85,7 +93,7 @@ def test_every_example_is_answered_with_what_its_comment_quotes(tmp_path: Path) 
 def test_suggested_changes_of_a_curve_are_understood_and_differ_from_it(prompt: str) -> None:
     shown = plan(prompt)
     assert isinstance(shown, Plan)
-    suggested = re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", shown.comment)
+    suggested = re.findall(r"\[(.+)\]\(#ask\)", shown.comment)
     assert len(suggested) == 2
     for change in suggested:
         changed = plan(prompt, change)
@@ -121,10 +129,9 @@ def test_button_below_the_last_graph_begins_a_follow_up() -> None:
     assert "np.cos(x)" in changed.program
     untitled = plan("Plot a sine wave", "Change graph 1: now from 0 to 10", program=program)
     assert isinstance(untitled, Plan), untitled
-    # The demo model cannot change any graph but the last.
-    assert isinstance(
-        plan("Plot a sine wave", "Change the graph “x^2” (graph 1): Make it a cosine", program=program), str
-    )
+    # Of a graph before the last one, only the look can be changed.
+    changed = plan("Plot a sine wave", "Change the graph “x^2” (graph 1): Make it a cosine", program=program)
+    assert isinstance(changed, str)
 
 
 def test_follow_up_of_a_list_or_a_table_is_refused() -> None:
@@ -164,7 +171,7 @@ REFUSED = [
     "first 10 primes and first 5 cubes",
     "plot x^2 from 0 to 5 and x^3 from 2 to 4",
     "plot x^2 without the axis",
-    "plot x^2 in red",
+    "plot x^2 in stripes",
     "First 50 primes, except 7",
     "1/2x",
     "e^2x",
@@ -197,21 +204,99 @@ REFUSED = [
 def test_question_that_is_not_wholly_understood_is_refused(prompt: str) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str), answer
-    assert "GEMINI_API_KEY" in answer
+    assert len(offered(answer)) == 3
 
 
 @pytest.mark.parametrize(
     ("prompt", "text"),
     [
-        ("Hello", "I am not an AI: I understand only"),
+        ("Hello", "I am not an AI but"),
         ("Hallo", "Ich bin keine KI"),
         ("你好", "我不是人工智能"),
-        ("Plot x^2 in red", "*red*"),
-        ("Describe my CSV", "There is no table in this conversation yet"),
+        ("Plot x^2 in stripes", "(*stripes*)"),
+        ("Describe my CSV", "There is no table yet"),
     ],
 )
-def test_refusal_says_what_it_is_what_was_not_understood_and_lists_examples(prompt: str, text: str) -> None:
+def test_refusal_is_one_line_and_three_questions_that_are_understood(prompt: str, text: str) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
-    assert text in answer
-    assert answer.count("\n- ") >= 6
+    reason, *_ = answer.partition("\n\n")
+    assert text in reason
+    assert "\n" not in reason
+    assert len(offered(answer)) == 3
+    assert [one for one in offered(answer) if isinstance(plan(one), str)] == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "first"),
+    [
+        (
+            "How would a histogram of random numbers from a beta distribution look?",
+            "Draw a histogram of 1000 random numbers",
+        ),
+        ("Solve x^5 - x + 1 = 0 numerically with Newton", "Solve x^2 - 5x + 6 = 0"),
+        ("Simuliere Münzwürfe bis zum ersten Kopf", "Simuliere 1000 Münzwürfe"),
+        ("下一个素数的规律是什么", "列出前 50 个素数"),
+    ],
+)
+def test_the_nearest_question_is_offered_first(prompt: str, first: str) -> None:
+    answer = plan(prompt)
+    assert isinstance(answer, str)
+    assert offered(answer)[0] == first
+
+
+def test_questions_about_a_table_name_its_columns_and_are_understood() -> None:
+    answer = plan("What should we do about the price?", files={"sales.csv": SALES})
+    assert isinstance(answer, str)
+    assert offered(answer)[0] == 'Plot "units" over "date"'
+    assert [one for one in offered(answer) if isinstance(plan(one, files={"sales.csv": SALES}), str)] == []
+    several = plan("Describe it", files={"a.csv": SALES, "b.csv": PEOPLE}, new=False)
+    assert isinstance(several, str)
+    assert offered(several) == ["a.csv", "b.csv"]
+
+
+GRAPH = "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nplt.title('A')\nplt.show()\n"
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_offered_changes_are_lines_before_the_graph_is_shown(language: str) -> None:
+    for change in TEXTS["changes"][language]:
+        planned = plan("Draw", change, program=GRAPH)
+        assert isinstance(planned, Plan), change
+        head, tail = GRAPH.split("plt.show()")
+        assert planned.program.startswith(head)
+        assert planned.program.endswith(f"plt.show(){tail}")
+        assert "plt." in planned.program[len(head) : -len(f"plt.show(){tail}")]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "line"),
+    [
+        ("plot x^2 in red", 'color="red")'),
+        ('Zeichne x^2 in grün, Titel: "Meine Kurve"', "plt.title('Meine Kurve')"),
+        ("plot sin(x) with a dashed line", 'linestyle="--"'),
+    ],
+)
+def test_look_of_a_graph_is_part_of_a_question(prompt: str, line: str) -> None:
+    assert line in program_of(prompt)
+
+
+def test_names_of_colors_are_labels_in_a_list() -> None:
+    assert "['red', 'blue']" in program_of("Bar chart of red 3, blue 5")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh-hans"])
+@pytest.mark.parametrize("title", ["A", ""])
+def test_button_below_any_graph_begins_a_change(language: str, title: str) -> None:
+    template = "Change the graph “%(title)s” (graph %(number)s):" if title else "Change graph %(number)s:"
+    with override(language):
+        quote = gettext(template) % {"title": title, "number": 1}
+    planned = plan_answer(
+        [f"{quote} red", "Plot a sine wave"], ["plt.title('B')\nplt.show()\n"] * bool(title) + [GRAPH], []
+    )
+    assert isinstance(planned, Plan), planned
+    assert "plt.title('A')" in planned.program
+    assert 'color="red"' in planned.program
+    refused = plan_answer([f"{quote} as a poem", "Plot a sine wave"], [GRAPH], [])
+    assert isinstance(refused, str)
+    assert offered(refused) == TEXTS["changes"]["en"]

@@ -12,7 +12,7 @@ from chat.emulator.demo.language import Plan
 from chat.emulator.demo.table_files import read_table, take_pasted_table
 from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PEOPLE, SALES, TREES
 from tests.chat.emulator.demo.run_programs import run_programs
-from tests.chat.emulator.demo.test_plan import comment_of, plan, program_of
+from tests.chat.emulator.demo.test_plan import comment_of, offered, plan, program_of
 
 HOSTILE = "'''\"\"\"];import os;os.abort()#{x!q}`"
 
@@ -105,10 +105,12 @@ def test_questions_about_a_table_get_their_values(tmp_path: Path) -> None:
         "how many files are there?",
     ],
 )
-def test_question_with_an_unknown_or_unclear_part_is_refused_with_the_columns(prompt: str) -> None:
+def test_question_with_an_unknown_or_unclear_part_is_refused_with_questions_about_the_table(prompt: str) -> None:
     answer = plan(prompt, files={"sales.csv": SALES})
     assert isinstance(answer, str), answer
-    assert "`region`, `product`, `units`, `price`" in answer
+    assert len(offered(answer)) == 3
+    assert [one for one in offered(answer) if isinstance(plan(one, files={"sales.csv": SALES}), str)] == []
+    assert any('"units"' in one for one in offered(answer))
 
 
 def test_question_is_answered_from_the_file_that_it_fits_or_names() -> None:
@@ -117,7 +119,7 @@ def test_question_is_answered_from_the_file_that_it_fits_or_names() -> None:
     assert "'trees.csv'" in program_of("describe trees.csv", files=files)
     refused = plan("describe this", files=files)
     assert isinstance(refused, str)
-    assert "several tables: `sales.csv`, `people.csv`, `trees.csv`" in refused
+    assert offered(refused) == ["sales.csv", "people.csv", "trees.csv"]
 
 
 def test_old_table_is_described_only_if_somebody_asks() -> None:

@@ -50,7 +50,7 @@ def test_questions_fit_the_columns_and_the_demo_model_plans_their_answers(data: 
         with translation.override(language):
             shown = [translate_sentence(question) for question in questions]
         for question in shown:
-            plan = plan_answer([question], "", [file])
+            plan = plan_answer([question], [], [file])
             assert not isinstance(plan, str), question
 
 
