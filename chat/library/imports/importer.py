@@ -13,6 +13,7 @@ from django.conf import settings
 
 from chat.library.imports import chatgpt, notebook, plotline
 from chat.library.imports.archives import Archive
+from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
@@ -128,18 +129,18 @@ def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
         return
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise RefusedImport(UNKNOWN_KIND)
-    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file)
+    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file, ArchiveFiles())
 
 
 def _parse_document(
-    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None]
+    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None], files: ArchiveFiles
 ) -> Iterator[ParsedConversation]:
     if plotline.is_plotline(document):
         yield plotline.parse_document(document, read_file)
     elif notebook.is_notebook(document):
         yield notebook.parse_notebook(document, name, data)
     elif chatgpt.is_chatgpt(document):
-        yield from chatgpt.parse_conversations(document)
+        yield from chatgpt.parse_conversations(document, files)
     else:
         raise RefusedImport(UNKNOWN_KIND)
 
@@ -154,6 +155,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
             f"There are {len(documents)} conversations in this archive; at most {CONVERSATIONS_LIMIT} are allowed."
         )
     listed_files: set[str] = set()
+    files = ArchiveFiles.of(archive)
     for name in documents:
         if name in listed_files:
             continue
@@ -164,7 +166,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
             document = parse_json(data)
             if name == documents[0]:
                 listed_files = set(documents).intersection(notebook.listed_files(document))
-            yield from _parse_document(document, data, path.name, read_file)
+            yield from _parse_document(document, data, path.name, read_file, files)
             # Memory holds one document at a time.
             del document, data
         except RefusedImport as error:

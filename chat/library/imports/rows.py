@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.conf import settings
-
 from attachments.models import Attachment
 from attachments.store import NewAttachment, create_attachments
 from chat.library.imports.records import ParsedAttachment, ParsedConversation, ParsedMessage
@@ -131,7 +129,6 @@ def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], ro
         turn.conversation = conversation
         turn.user_message = rows[message.parent]
         turn.message = rows[message.key]
-        turn.provider = turn.provider or settings.CHAT_PROVIDER
         turns.append(turn)
         for index, one in enumerate(message.rounds):
             one.turn, one.index = turn, index
