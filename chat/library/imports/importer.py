@@ -18,7 +18,7 @@ from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, select_new, store_conversations
+from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, plan_import, store_conversations, without_doubles
 from chat.people.quotas.enforcement import check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
@@ -62,7 +62,7 @@ def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> 
 
 
 def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = _within_limit(_parse_file(data, name))
+    conversations = without_doubles(_within_limit(_parse_file(data, name)))
     if not conversations:
         raise RefusedImport(EMPTY)
     if not has_quota:
@@ -83,14 +83,15 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 
 def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
-    """Count the new conversations of a file before they are stored. Those that were imported before are not counted."""
-    new = select_new(conversations, owner_id=owner_id)
+    """Count what a file brings before it is stored. What was imported before is not counted."""
+    plan = plan_import(conversations, owner_id=owner_id)
+    new = [*plan.new, *plan.additions]
     # Graphs count too, because a file can call any image a graph.
     file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
     amounts = {
-        Resource.CONVERSATIONS: len(new),
+        Resource.CONVERSATIONS: len(plan.new),
         Resource.IMPORTS: sum(conversation.text_bytes for conversation in new),
         Resource.UPLOADS: file_bytes,
     }
@@ -102,7 +103,7 @@ def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int,
     except BaseException:
         spent.refund()
         raise
-    if not result.created:
+    if not result.created and not result.continued:
         spent.refund()
     return result
 

@@ -37,3 +37,5 @@ class Command(BaseCommand):
         except RefusedImport as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"Imported {len(result.created)}; {len(result.existing)} were there already.")
+        if result.continued:
+            self.stdout.write(f"Continued {len(result.continued)} of these.")
