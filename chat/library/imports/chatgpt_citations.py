@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -132,7 +132,8 @@ def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
 
 
 def _read_reference(citations: Citations, reference: Mapping[str, JSON]) -> None:
-    cited = [reference, *_objects(reference.get("items")), *_objects(reference.get("fallback_items"))]
+    items = [*_objects(reference.get("items")), *_objects(reference.get("fallback_items"))]
+    cited: list[Mapping[str, JSON]] = [reference, *items]
     if isinstance(product := reference.get("product"), dict):
         cited.append(product)
     for item in cited[1:]:
@@ -149,7 +150,7 @@ def _read_reference(citations: Citations, reference: Mapping[str, JSON]) -> None
         _add_text(citations, matched.strip(), cited)
 
 
-def _add_text(citations: Citations, text: str, cited: list[JSONObject]) -> None:
+def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON]]) -> None:
     """Note what a mark cites. A text that is no mark, such as a space, is not replaced."""
     if not (_CLOSED_MARK.fullmatch(text) or _PLAIN_MARK.fullmatch(text)):
         return

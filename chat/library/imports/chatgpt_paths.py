@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -47,7 +47,7 @@ class Path:
     """The nodes after `last_message`, which will become an answer."""
     answer_started_at: datetime = EPOCH
     model: str = ""
-    documents: Mapping[str, Document] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
     """The newest version of each document of a canvas, by its id. The last one was changed last."""
     is_after_canvas: bool = False
     """Whether the node before is a call of the canvas, whose answer is not shown."""
