@@ -70,7 +70,7 @@ class _TreeParser:
     messages: list[ParsedMessage] = field(default_factory=list)
     part_count: int = 0
     answer_chars: int = 0
-    """Characters of all answers."""
+    """Characters of all answers and their sources."""
     canvas_chars: int = 0
     """Characters of all versions of documents, and of the documents that were searched for what a change replaces."""
     message_keys: dict[str, str] = field(default_factory=dict)
@@ -204,10 +204,12 @@ class _TreeParser:
             new_question = build_question(f"{node_id} question", parent, BEGINS_WITH_ANSWER, path.answer_started_at)
             question = self._add_message(new_question, node_id)
         created_at = path.answer_started_at if path.nodes else question.created_at
+        nodes = path.nodes.in_order() if path.nodes else []
+        sources = unique_sources(nodes)
         self.answer_chars += path.nodes.chars if path.nodes else 0
+        self.answer_chars += sum(len(source.url) + len(source.title) for source in sources)
         if self.answer_chars > ANSWERS_LIMIT_CHARS:
             raise self.value.refusal(TOO_MANY_VERSIONS)
-        nodes = path.nodes.in_order() if path.nodes else []
         answer = build_answer(
             f"{node_id} answer",
             question.key,
@@ -216,13 +218,14 @@ class _TreeParser:
             model=path.model,
             images=[(index, file) for index, node in enumerate(nodes) for file in node.files],
             is_notebook=False,
-            sources=[source.as_json() for source in unique_sources(nodes)],
+            sources=[source.as_json() for source in sources],
         )
         return path.after(self._add_message(answer, node_id))
 
     def _add_message(self, message: ParsedMessage, node_id: str) -> ParsedMessage:
         self.messages.append(message)
-        self.part_count += len(message.parts)
+        # Files of a node are shown by every version that shares it, as its part is.
+        self.part_count += len(message.parts) + len(message.placements)
         self.message_keys[node_id] = message.key
         if len(self.messages) > MESSAGES_LIMIT or self.part_count > PARTS_LIMIT:
             raise self.value.refusal(TOO_MANY_VERSIONS)

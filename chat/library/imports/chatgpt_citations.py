@@ -26,6 +26,8 @@ SOURCES_LIMIT = 100
 URL_LIMIT_CHARS = 2_000
 TITLE_LIMIT_CHARS = 200
 LABEL_LIMIT_CHARS = 2_000
+MARK_LIMIT_CHARS = 300
+"""Characters of a mark of which only the place is known."""
 
 _CLOSED_MARK = re.compile("[ \t]?\ue200[^\ue200\ue201]*+\ue201")
 _MARK_CHARACTERS = re.compile("[\ue200-\ue20f]")
@@ -78,7 +80,7 @@ class Citations:
     names: dict[str, str] = field(default_factory=dict)
     """Text of a mark, without its private-use characters -> the name of a file or of another thing."""
     chars: int = 0
-    """Characters of the links so far."""
+    """Characters of the links and names so far."""
 
     def link(self, text: str, *, is_typed: bool = False) -> str:
         """Return the text with links in place of its marks. No private-use character of a mark is left.
@@ -91,19 +93,23 @@ class Citations:
     def _replace(self, match: re.Match[str]) -> str:
         space = match[0][:1] if match[0][0] in " \t" else ""
         mark = match[0][len(space) :]
-        key = _without_marks(mark)
-        named = _name_in_mark(mark)
-        sources = self.by_text.get(key) or self._referenced(key)
-        shown = list(dict.fromkeys(source.link for source in sources))[:LINKS_LIMIT]
-        self.chars += sum(map(len, shown))
-        if shown and self.chars <= LINKS_LIMIT_CHARS:
-            name = f"{space}{escape_label(named)} " if named else space or _space_before(match)
-            return f"{name}({', '.join(shown)})"
+        named = escape_label(_name_in_mark(mark))
+        cited = self._cited(_without_marks(mark))
+        if cited:
+            return f"{space or _space_before(match)}{named}{' ' if named else ''}({cited})"
         if named:
-            return space + escape_label(named)
-        if key in self.names:
-            return f"{space or _space_before(match)}({escape_label(self.names[key])})"
+            return space + named
         return space if match.string[match.end() : match.end() + 1].isalnum() else ""
+
+    def _cited(self, key: str) -> str:
+        """Return the links of a mark, or the name of the file that it cites; empty without, and above the limit."""
+        if self.chars > LINKS_LIMIT_CHARS:
+            return ""
+        sources = self.by_text.get(key) or self._referenced(key)
+        links = dict.fromkeys(source.link for source in sources[:LINKS_LIMIT])
+        cited = ", ".join(links) or escape_label(self.names.get(key, ""))
+        self.chars += len(cited)
+        return cited
 
     def _referenced(self, key: str) -> list[Source]:
         names = (match[0] for match in _REFERENCE.finditer(key))
@@ -124,7 +130,8 @@ def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
     for citation in _objects(metadata.get("citations")):
         start, end, cited = citation.get("start_ix"), citation.get("end_ix"), citation.get("metadata")
         if isinstance(start, int) and isinstance(end, int) and isinstance(cited, dict):
-            _add_text(citations, text[max(0, start) : max(0, end)].strip(), [cited])
+            start = max(0, start)
+            _add_text(citations, text[start : min(max(0, end), start + MARK_LIMIT_CHARS)].strip(), [cited])
     # Only pages that are cited are sources; a search finds many more.
     cited_sources = [source for sources in citations.by_text.values() for source in sources]
     citations.sources = list(dict.fromkeys([*citations.sources, *cited_sources]))[:SOURCES_LIMIT]
@@ -157,7 +164,8 @@ def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON
     key = _without_marks(text)
     sources = [source for one in cited if (source := _source_of(one))]
     if sources:
-        citations.by_text.setdefault(key, []).extend(sources[:LINKS_LIMIT])
+        known = citations.by_text.setdefault(key, [])
+        known += sources[: LINKS_LIMIT - len(known)]
     name = next((one["name"] for one in cited if isinstance(one.get("name"), str)), None)
     if isinstance(name, str) and name.strip():
         citations.names[key] = _clean(name)

@@ -14,6 +14,8 @@ from pathlib import PurePosixPath
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
+from attachments.packed_text import GZIP_MARK, ZIP_MARKS
+from attachments.table_types import find_table_kind
 from attachments.validation import BINARY, GIF, JPEG, PNG, WEBP
 from chat.library.imports.archives import Archive
 from chat.library.imports.file_checks import UncheckedFile, check_file
@@ -83,7 +85,10 @@ class ArchiveFiles:
         try:
             data = self.archive.read(path, settings.UPLOAD_LIMIT_BYTES)
             name = name or self._name_of(file_id, path)
-            file = UncheckedFile(key=file_id, name=name, data=data, mime_type=BINARY, is_graph=False, is_upload=True)
+            is_packed = _is_packed(name, data)
+            file = UncheckedFile(
+                key=file_id, name=name, data=data, mime_type=BINARY, is_graph=False, is_upload=not is_packed
+            )
             checked = check_file(file, value)
         except RefusedImport:
             return REFUSED
@@ -95,6 +100,16 @@ class ArchiveFiles:
 
     def _name_of(self, file_id: str, path: str) -> str:
         return self.name(file_id) or PurePosixPath(path).name.removeprefix(file_id).lstrip("-_")
+
+
+def _is_packed(name: str, data: bytes) -> bool:
+    """Return whether a file is a packed one, and no spreadsheet.
+
+    Such a file is of no known type; see `inspect_file_of_code`. The checks of an upload would unpack it for nothing.
+    """
+    if data.startswith(ZIP_MARKS):
+        return find_table_kind(data, name.lower().rpartition(".")[2]) is None
+    return data.startswith(GZIP_MARK)
 
 
 def _read_names(archive: Archive, path: str) -> dict[str, str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
 import pytest
 
-from chat.library.imports import archives
+from attachments import validation
+from attachments.models import Attachment
+from attachments.validation import BINARY, EXCEL
+from chat.library.imports import archives, chatgpt
 from chat.library.imports.chatgpt_canvas import Document, read_call
 from chat.library.imports.chatgpt_citations import LINKS_LIMIT_CHARS, read_citations
 from chat.library.imports.importer import import_file
@@ -17,6 +21,7 @@ from tests.chat.library.exports.samples import exported_bytes, png
 from tests.chat.library.imports.documents import zipped
 from tests.chat.library.imports.test_chatgpt import conversation_of, import_conversations, messages_of, node
 from tests.factories import make_user
+from tests.tables.corpus.workbooks import Sheet, write_xlsx
 
 MARK = "\ue200cite\ue202turn0search3\ue202turn0search8\ue201"
 BRIDGE = {"title": "Bridge [history]", "url": "https://example.org/bridge_(old)"}
@@ -277,3 +282,45 @@ def test_archive_whose_files_are_too_large_together_is_refused(monkeypatch: pyte
         import_file(
             zipped({"conversations.json": json.dumps([conversation]).encode(), **bombs}), owner_id=make_user().pk
         )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"attachments": [{"id": f"file-{number}", "name": "a.txt"} for number in range(10)]},
+        {
+            "content_references": [
+                {"type": "sources_footnote", "sources": [{"url": "https://example.org/", "title": "t"}]}
+            ]
+        },
+    ],
+)
+@pytest.mark.django_db
+def test_what_versions_share_is_bounded(fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each version has its own places of files and its own sources, so few of a file could fill the memory."""
+    monkeypatch.setattr(chatgpt, "PARTS_LIMIT", 100)
+    monkeypatch.setattr(chatgpt, "ANSWERS_LIMIT_CHARS", 200)
+    leaves = [node(f"leaf{number}", "long", "assistant", "y") for number in range(10)]
+    conversation = conversation_of(
+        node("u", None, "user", "Hi"), node("long", "u", "assistant", "x", metadata=fields), *leaves
+    )
+    files = {f"file-{number}.dat": b"text" for number in range(10)}
+    with pytest.raises(RefusedImport, match="too many versions"):
+        import_file(
+            zipped({"conversations.json": json.dumps([conversation]).encode(), **files}), owner_id=make_user().pk
+        )
+
+
+@pytest.mark.django_db
+def test_packed_files_are_not_unpacked_and_spreadsheets_are_recognized(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unpack(name: str, data: bytes) -> None:
+        raise AssertionError(name)
+
+    monkeypatch.setattr(validation, "unpack", unpack)
+    book = write_xlsx([Sheet("A", [["x"]])])
+    files = {"a.xlsx": book, "b.csv.gz": gzip.compress(CSV), "c.zip": zipped({"c.csv": CSV})}
+    attached = [{"id": f"file-{number}", "name": name} for number, name in enumerate(files)]
+    conversation = conversation_of(node("u", None, "user", "Hi", metadata={"attachments": attached}))
+    packed = {f"file-{number}.dat": data for number, data in enumerate(files.values())}
+    import_file(zipped({"conversations.json": json.dumps([conversation]).encode(), **packed}), owner_id=make_user().pk)
+    assert [row.mime_type for row in Attachment.objects.order_by("name")] == [EXCEL, BINARY, BINARY]
