@@ -32,6 +32,8 @@ SLICE_MESSAGES = 300
 UNFINISHED_LIMIT = timedelta(minutes=1)
 """An import that has written nothing for so long has died. A transaction takes at most half of it."""
 ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
+TRANSACTIONS_S = 0.5
+"""Seconds of short transactions in a row in SQLite, after which others may write."""
 PAUSE_S = 0.12
 """Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
 
@@ -104,13 +106,26 @@ def store_conversations(
             existing += [pk for pk, is_new in results if not is_new]
         if created:
             confirm()
-        continued = [pk for parsed, pk in known if continue_conversation(pk, parsed, compute_digest(parsed), confirm)]
+        continued = _continue(known, confirm)
     except BaseException:
         for conversation in Conversation.with_deleted.filter(pk__in=created):
             delete_conversation(conversation)
         raise
     existing = [*existing, *(pk for _, pk in known)]
     return ImportResult(tuple(created), tuple(dict.fromkeys(existing)), tuple(continued))
+
+
+def _continue(known: Sequence[tuple[ParsedConversation, uuid.UUID]], confirm: Callable[[], None]) -> list[uuid.UUID]:
+    """Continue the conversations that are here already. Return the ids of those of which the file had more."""
+    continued: list[uuid.UUID] = []
+    paused_at = time.monotonic()
+    for parsed, pk in known:
+        if continue_conversation(pk, parsed, compute_digest(parsed), confirm):
+            continued.append(pk)
+        if connection.vendor == "sqlite" and time.monotonic() - paused_at > TRANSACTIONS_S:
+            time.sleep(PAUSE_S)
+            paused_at = time.monotonic()
+    return continued
 
 
 def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[ParsedConversation]]:
