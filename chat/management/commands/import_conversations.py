@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     help = (
         "Imports a JSON or zip export of Plotline, ChatGPT's conversations.json or the zip it comes in, or a Jupyter"
-        f" notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of the file are imported, or none."
+        f" notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of it are imported, or none."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
