@@ -30,7 +30,7 @@ from chat.library.imports.records import (
     ParsedPlacement,
 )
 from chat.vocabulary.markdown_source import fence_code
-from chat.vocabulary.parts import Role, Text, Thought
+from chat.vocabulary.parts import Part, Role, Text, Thought
 
 TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
@@ -75,6 +75,8 @@ class _TreeParser:
     """Characters of all versions of documents, and of the documents that were searched for what a change replaces."""
     message_keys: dict[str, str] = field(default_factory=dict)
     """Id of a node -> key of the message that the node is part of."""
+    empty_answers: dict[str, ParsedMessage] = field(default_factory=dict)
+    """Key of a question without an answer -> the answer that was made for it."""
     nodes: dict[str, Node] = field(default_factory=dict)
     children: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Id of a node -> ids of the nodes below it. `None` -> ids of the roots."""
@@ -138,7 +140,7 @@ class _TreeParser:
         node = self.nodes[node_id]
         if node.role is Role.USER:
             return self._add_question(node_id, node, self._finish_answer(node_id, path))
-        if node.part is None or (path.is_after_canvas and isinstance(node.part, Thought)):
+        if node.part is None or (path.is_after_canvas and _says_success(node.part)):
             return replace(path, is_after_canvas=False)
         if node.canvas_call:
             path, node = self._read_canvas_call(node_id, node, path)
@@ -156,13 +158,15 @@ class _TreeParser:
         answer = next((one for one in answers if one.canvas_id), HIDDEN_NODE)
         # A call does not say which document it changes; its answer does, but not in every export.
         last = next(reversed(path.documents), "")
-        document_id = answer.canvas_id if answer.canvas_id in path.documents else last
+        is_last = not answer.canvas_id or (last in self.nodes and answer.canvas_id not in path.documents)
+        document_id = last if is_last else answer.canvas_id
         document = path.documents.get(document_id)
         text = node.part.long_text if node.part else ""
         call = read_call(node.canvas_call, text, document, answer.canvas_title)
         if call is None:
             return path, replace(node, canvas_call="", part=Text(fence_code(text, "json")))
         changed, shown = call
+        shown = node.citations.link(shown) if node.citations else shown
         self.canvas_chars += len(shown) + len(document.content or "" if document else "")
         if self.canvas_chars > ANSWERS_LIMIT_CHARS:
             raise self.value.refusal(TOO_MANY_VERSIONS)
@@ -186,11 +190,20 @@ class _TreeParser:
 
     def _add_question(self, node_id: str, node: Node, path: Path) -> Path:
         if path.last_message is not None and path.last_message.role is Role.USER:
-            path = self._add_answer(f"{node_id} before", path)
+            path = self._add_empty_answer(node_id, path, path.last_message)
         parent = path.last_message.key if path.last_message else None
         placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(node.files))
         question = build_question(node_id, parent, node.text, node.created_at, placements)
         return path.after(self._add_message(question, node_id))
+
+    def _add_empty_answer(self, node_id: str, path: Path, question: ParsedMessage) -> Path:
+        """Return the path with an empty answer, which all versions of the next question follow."""
+        if (answer := self.empty_answers.get(question.key)) is not None:
+            return path.after(answer)
+        path = self._add_answer(f"{node_id} before", path)
+        if path.last_message is not None:
+            self.empty_answers[question.key] = path.last_message
+        return path
 
     def _finish_answer(self, node_id: str, path: Path) -> Path:
         """Return the path with its parts as an answer, if there are any."""
@@ -270,3 +283,8 @@ class _TreeParser:
             passed.add(node_id)
             node_id = self.children[node_id][-1]
         return node_id
+
+
+def _says_success(part: Part) -> bool:
+    """Return whether a tool says only that it has written the document, which is shown already."""
+    return isinstance(part, Thought) and part.long_text.lstrip().lower().startswith("success")

@@ -28,6 +28,7 @@ RECIPIENT = "canmore."
 
 _ANYTHING = re.compile(r"\(?(?:\[\\s\\S\]|\.)[*+]\??\)?")
 """The part of a pattern that matches any text."""
+_GROUP = re.compile(r"\\\d")
 _ESCAPED = re.compile(r"\\([^a-zA-Z0-9])")
 _FLAGS = re.compile(r"\A\(\?[a-z]{1,6}\)")
 
@@ -110,6 +111,9 @@ def _apply(content: str | None, change: JSONObject) -> str | None:
     pattern, replacement = change.get("pattern"), change.get("replacement")
     if not isinstance(pattern, str) or not isinstance(replacement, str) or not pattern:
         return None
+    if _GROUP.search(replacement):
+        # It repeats what the pattern found, and the pattern is not run.
+        return None
     pattern = _FLAGS.sub("", pattern)
     if _ANYTHING.fullmatch(pattern.removeprefix("^").removesuffix("$")):
         return replacement if len(replacement) <= DOCUMENT_LIMIT_CHARS else None
@@ -139,11 +143,20 @@ def _find_span(content: str, pattern: str) -> tuple[int, int] | None:
         if start < 0:
             return None
         is_lazy = gap.rstrip(")").endswith("?") and text
-        found = content.find(text, end) if is_lazy else content.rfind(text, end)
+        found = content.find(text, end) if is_lazy else _find_last(content, text, end)
         if found < 0:
             return None
         end = found + len(text)
     return start, end
+
+
+def _find_last(content: str, text: str, start: int) -> int:
+    """Return where a text stands last, at or after `start`; -1 if it does not.
+
+    `str.rfind` would take quadratic time for some texts, and `str.find` does not.
+    """
+    found = content[start:][::-1].find(text[::-1])
+    return len(content) - found - len(text) if found >= 0 else -1
 
 
 def _changes(changes: list[JSONObject], document: Document | None) -> str:

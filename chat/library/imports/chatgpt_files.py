@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import PurePosixPath
 
 from django.conf import settings
@@ -28,6 +29,8 @@ from chat.vocabulary.sanitize import one_line
 FILES_LIMIT = 2_000
 """Files of one conversation."""
 NAMES_LIMIT_BYTES = 16 * 1024 * 1024
+NAMES_LIMIT = 200_000
+"""Names of all lists of an archive."""
 NAME_LIMIT_CHARS = 200
 
 ABSENT = gettext_noop("It is not in the archive.")
@@ -67,7 +70,7 @@ class ArchiveFiles:
             name = PurePosixPath(path).name
             if match := _FILE_ID.match(name):
                 files.entries.setdefault(match[0], path)
-            elif _NAMES_ENTRY.fullmatch(name):
+            elif _NAMES_ENTRY.fullmatch(name) and len(files.names) < NAMES_LIMIT:
                 files.names |= _read_names(archive, path)
         return files
 
@@ -120,7 +123,8 @@ def _read_names(archive: Archive, path: str) -> dict[str, str]:
         return {}
     # Names may have a folder, as in `dalle-generations/ID.webp`.
     pairs = ((find_file_id(entry), name) for entry, name in names.items() if isinstance(name, str))
-    return {file_id: PurePosixPath(name).name[:NAME_LIMIT_CHARS] for file_id, name in pairs if file_id}
+    known = islice((pair for pair in pairs if pair[0]), NAMES_LIMIT)
+    return {file_id: PurePosixPath(name).name[:NAME_LIMIT_CHARS] for file_id, name in known}
 
 
 def _with_suffix(file: ParsedAttachment) -> str:
@@ -162,11 +166,9 @@ class ConversationFiles:
     ) -> ParsedAttachment | MissingFile:
         """Return a file, or what is said in its place. `value`: the place in the document."""
         if file_id not in self.read:
-            is_full = len(self.read) >= FILES_LIMIT
-            found = TOO_MANY if is_full else self.files.read(file_id, name, value, is_graph=is_graph)
-            if is_full:
-                return MissingFile(kind, name, found if isinstance(found, str) else "")
-            self.read[file_id] = found
+            if len(self.read) >= FILES_LIMIT:
+                return MissingFile(kind, name, TOO_MANY)
+            self.read[file_id] = self.files.read(file_id, name, value, is_graph=is_graph)
         known = self.read[file_id]
         return MissingFile(kind, name or self.files.name(file_id), known) if isinstance(known, str) else known
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from django.utils.translation import gettext, gettext_noop
 
 from chat.library.imports.chatgpt_canvas import RECIPIENT
-from chat.library.imports.chatgpt_citations import Source, read_citations
+from chat.library.imports.chatgpt_citations import Citations, Source, read_citations
 from chat.library.imports.chatgpt_files import ConversationFiles, MissingFile, find_file_id
 from chat.library.imports.json_paths import EPOCH, JSONValue
 from chat.library.imports.records import ParsedAttachment
@@ -72,6 +72,8 @@ class Node:
     sources: tuple[Source, ...] = ()
     canvas_call: str = ""
     """The tool that this node calls to write in a canvas. Empty: it calls none. The call is the text of the part."""
+    citations: Citations | None = None
+    """Those of a call of the canvas, whose text is linked once it is read."""
     canvas_id: str = ""
     """The document that a tool's answer names; the answer itself is not shown."""
     canvas_title: str = ""
@@ -122,7 +124,9 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
         return Node(Role.USER, text, created_at=created_at, files=read.attachments) if is_shown else HIDDEN_NODE
     recipient = message.get("recipient").as_text_or("all")
     is_call = author_role == "assistant" and recipient != "all"
-    part = _build_part(author_role, recipient, content_type, read.text if is_call else text, bool(read.files))
+    is_canvas_call = is_call and recipient.startswith(RECIPIENT)
+    shown = read.text if is_canvas_call or recipient == "python" else text
+    part = _build_part(author_role, recipient, content_type, shown, bool(read.files))
     if part is None:
         return HIDDEN_NODE
     slug = metadata.get("model_slug").value
@@ -133,7 +137,8 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
         model=slug if isinstance(slug, str) else "",
         files=read.attachments,
         sources=tuple(citations.sources) if isinstance(part, Text) else (),
-        canvas_call=recipient if is_call and recipient.startswith(RECIPIENT) else "",
+        canvas_call=recipient if is_canvas_call else "",
+        citations=citations if is_canvas_call else None,
     )
 
 
@@ -174,7 +179,9 @@ class _ContentReader:
         attached = self.metadata.get("attachments")
         self.names = {file_id: name for file_id, name, _ in _attached(attached)}
         if content_type in KNOWN_TYPES:
-            self.content.texts += self._texts(content, content_type)
+            # Reading a text may add sentences about files before it.
+            for text in self._texts(content, content_type):
+                self.content.texts.append(text)
         else:
             self.content.texts += [*_unknown_texts(content), _unknown_sentence(content_type)]
         self._read_pictures_of_code()

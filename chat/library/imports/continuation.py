@@ -1,7 +1,8 @@
 """Continues an imported conversation with what a later file has of it: new messages, new versions and missing files.
 
-The messages of the file are compared with those that are here by their parent, role and time. What a person has done
-with the conversation since stays: nothing is removed, and the shown path changes only if its end was imported.
+`matching` compares the messages of the file with those that are here. What a person has done with the conversation
+since stays: nothing is removed, messages that a link shows do not change, and the shown path changes only if its end
+was imported.
 """
 
 from __future__ import annotations
@@ -9,11 +10,9 @@ from __future__ import annotations
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import TypeAlias
 
 from django.db import connection, transaction
 from django.db.models import Count
@@ -21,18 +20,15 @@ from django.db.models import Count
 from attachments.models import Attachment
 from chat.answering.turns.finish import increment_revision
 from chat.answering.turns.versions import SwitchRefused, show
+from chat.library.imports.matching import Match, match_messages
 from chat.library.imports.records import ParsedConversation, ParsedMessage
 from chat.library.imports.rows import ConversationRows
-from chat.models import Conversation, ImportedConversation, Message, MessageAttachment, Part, Turn
-from chat.vocabulary.parts import Role
+from chat.models import Conversation, ImportedConversation, Message, MessageAttachment, Part, Share, Turn
 
 SLICE_MESSAGES = 300
-"""New messages of one transaction."""
+"""Messages of one transaction."""
 PAUSE_S = 0.12
 """Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
-
-_Place: TypeAlias = tuple[uuid.UUID | None, str, datetime]
-"""Parent, role and time of a message."""
 
 
 @dataclass(slots=True)
@@ -69,50 +65,47 @@ def find_addition(conversation_id: uuid.UUID, parsed: ParsedConversation) -> Add
     if mark is None or parsed.content_digest in ("", mark.content_digest):
         return Addition(parsed)
     state = _State.of(conversation_id)
-    addition = Addition(parsed)
-    for message in parsed.messages:
-        if message.parent is not None and message.parent not in addition.known:
-            addition.new.append(message)
-            continue
-        row, is_only_one = state.take(message, addition.known[message.parent].pk if message.parent else None)
-        if row is None:
-            addition.new.append(message)
-            continue
-        addition.known[message.key] = row
-        if is_only_one and state.is_fuller(message, row, parsed, is_outdated=not mark.content_digest):
-            addition.fuller.append(message)
-    if not addition.known:
+    matches = match_messages(parsed.messages, state.rows, state.empty_answers)
+    if not matches:
         return Addition(parsed)
-    rows = Attachment.objects.filter(message_attachments__message__conversation_id=conversation_id)
-    by_digest = {row.sha256: row for row in rows}
-    addition.files = {file.key: by_digest[file.sha256] for file in parsed.attachments if file.sha256 in by_digest}
-    known_ids = {row.pk for row in addition.known.values()}
-    addition.is_shown_path_imported = state.last_shown is not None and state.last_shown.pk in known_ids
-    return addition
+    is_outdated = not mark.content_digest
+    files = Attachment.objects.filter(message_attachments__message__conversation_id=conversation_id)
+    by_digest = {row.sha256: row for row in files}
+    shown_ids = [row.pk for row in state.rows if row.is_shown]
+    return Addition(
+        parsed,
+        known={key: match.row for key, match in matches.items()},
+        new=[message for message in parsed.messages if message.key not in matches],
+        fuller=[
+            message
+            for message in parsed.messages
+            if (match := matches.get(message.key)) and state.is_fuller(message, match, parsed, is_outdated=is_outdated)
+        ],
+        files={file.key: by_digest[file.sha256] for file in parsed.attachments if file.sha256 in by_digest},
+        is_shown_path_imported=bool(shown_ids) and shown_ids[-1] in {match.row.pk for match in matches.values()},
+    )
 
 
 @dataclass(slots=True)
 class _State:
-    """The messages of a conversation that the file has not named yet."""
+    """The messages of a conversation."""
 
-    rows: dict[_Place, list[Message]]
+    rows: list[Message]
     part_counts: dict[uuid.UUID, int]
     digests: dict[uuid.UUID, set[str]]
     """Id of a message -> digests of its files."""
-    unanswered: dict[uuid.UUID | None, Message]
+    empty_answers: dict[uuid.UUID | None, Message]
     """Id of a question -> the empty answer that an import has made for it."""
-    last_shown: Message | None
+    shared_ids: set[uuid.UUID]
+    """Ids of the messages that links show. They do not change."""
 
     @classmethod
     def of(cls, conversation_id: uuid.UUID) -> _State:
-        """Read the state of a conversation, without the texts."""
-        columns = ("parent_id", "index", "role", "created_at", "is_shown", "reruns", "conversation_id")
+        """Read the state of a conversation."""
         messages = Message.objects.filter(conversation_id=conversation_id).order_by("index", "created_at", "pk")
-        rows: dict[_Place, list[Message]] = defaultdict(list)
-        last_shown = None
-        for row in messages.only(*columns):
-            rows[row.parent_id, row.role, row.created_at].append(row)
-            last_shown = row if row.is_shown else last_shown
+        rows = [
+            *messages.only("parent_id", "index", "role", "text", "created_at", "is_shown", "reruns", "conversation_id")
+        ]
         counts = Part.objects.filter(message__conversation_id=conversation_id).values_list("message_id")
         digests: dict[uuid.UUID, set[str]] = defaultdict(set)
         links = MessageAttachment.objects.filter(message__conversation_id=conversation_id)
@@ -122,68 +115,118 @@ class _State:
         empty = messages.filter(
             turn__status=Turn.Status.INTERRUPTED, turn__client_id=None, turn__provider="", parts__isnull=True
         )
+        empty_ids = set(empty.values_list("pk", flat=True))
         return cls(
             rows,
             dict(counts.annotate(Count("pk"))),
             digests,
-            {row.parent_id: row for row in empty.only(*columns)},
-            last_shown,
+            {row.parent_id: row for row in rows if row.pk in empty_ids},
+            _shared_ids(conversation_id, rows),
         )
 
-    def take(self, message: ParsedMessage, parent_id: uuid.UUID | None) -> tuple[Message | None, bool]:
-        """Return the row of a message of the file, if it is here, and whether no other row could be meant."""
-        rows = self.rows[parent_id, message.role, message.created_at]
-        if rows:
-            is_only_one, row = len(rows) == 1, rows.pop(0)
-            if self.unanswered.get(parent_id) == row:
-                del self.unanswered[parent_id]
-            return row, is_only_one
-        if message.role is Role.MODEL and message.parts and (empty := self.unanswered.pop(parent_id, None)):
-            return empty, True
-        return None, False
-
-    def is_fuller(self, message: ParsedMessage, row: Message, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
+    def is_fuller(self, message: ParsedMessage, match: Match, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
         """Return whether the file has more of a message. `is_outdated`: an earlier version of Plotline has read it."""
+        row = match.row
+        # The verdicts of blocks that were run again belong to the parts as they are.
+        if not match.is_sure or row.reruns or row.pk in self.shared_ids:
+            return False
         sha256 = {file.key: file.sha256 for file in parsed.attachments} if message.placements else {}
         new, old = {sha256[one.key] for one in message.placements}, self.digests.get(row.pk, set())
-        parts = self.part_counts.get(row.pk, 0)
-        # The verdicts of blocks that were run again belong to the parts as they are.
-        if row.reruns or not old <= new or len(message.parts) < parts:
+        if not old <= new:
             return False
-        return is_outdated or new != old or len(message.parts) > parts
+        if is_outdated:
+            # Parts that were several may be one now, but an older export must not shorten the text.
+            return row.text == message.text or not row.text.startswith(message.text)
+        more_parts = len(message.parts) - self.part_counts.get(row.pk, 0)
+        return more_parts >= 0 and (new != old or more_parts > 0 or match.has_grown)
+
+
+def _shared_ids(conversation_id: uuid.UUID, rows: Sequence[Message]) -> set[uuid.UUID]:
+    """Return the ids of the messages that links show: the last one of each link, and those above it."""
+    parents = {row.pk: row.parent_id for row in rows}
+    shared: set[uuid.UUID] = set()
+    for last in Share.objects.filter(conversation_id=conversation_id).values_list("last_message_id", flat=True):
+        above: uuid.UUID | None = last
+        while above is not None and above not in shared:
+            shared.add(above)
+            above = parents.get(above)
+    return shared
 
 
 def continue_conversation(
-    conversation_id: uuid.UUID, parsed: ParsedConversation, digest: str, confirm: Callable[[], None]
-) -> bool:
-    """Store what a file adds to a conversation, and return whether it adds anything.
+    conversation_id: uuid.UUID,
+    parsed: ParsedConversation,
+    digest: str,
+    confirm: Callable[[], None],
+    continued: list[uuid.UUID],
+) -> None:
+    """Store what a file adds to a conversation, and add its id to `continued` once something is stored.
 
     A long addition is stored in several transactions, so that others can write in between. If one fails, the next
     import adds the rest. `digest`: of the source. `confirm`: may raise in the last transaction, which is rolled back.
     """
     marks = ImportedConversation.objects.filter(conversation_id=conversation_id)
     if not parsed.content_digest or marks.filter(content_digest=parsed.content_digest).exists():
-        return False
-    has_changed = False
-    while True:
-        if has_changed and connection.vendor == "sqlite":
+        return
+    work: _Work | None = None
+    while work is None or not work.is_done:
+        if work is not None and connection.vendor == "sqlite":
             time.sleep(PAUSE_S)
         with transaction.atomic():
             conversation = Conversation.objects.select_for_update().filter(pk=conversation_id).first()
             if conversation is None:
-                return has_changed
-            addition = find_addition(conversation_id, parsed)
-            rows = ConversationRows(conversation, parsed, messages=dict(addition.known), files=dict(addition.files))
-            rows.write([replace(one, is_shown=False, last_shown=0) for one in addition.new[:SLICE_MESSAGES]])
-            has_changed = has_changed or not addition.is_empty
-            if len(addition.new) <= SLICE_MESSAGES:
-                rows.rewrite(addition.fuller)
-                _finish(conversation, parsed, digest, has_changed=has_changed)
+                return
+            if work is None or conversation.messages.count() != work.message_count:
+                # A person, or another process that imports the same file, may have added messages meanwhile.
+                work = _Work.begin(conversation, parsed, work)
+            work.write_slice()
+            if work.is_done:
+                _finish(conversation, parsed, digest, has_changed=work.has_changed)
                 confirm()
-                break
-    if has_changed:
-        _show_new_end(conversation_id, addition, rows)
-    return has_changed
+        if work.has_changed and conversation_id not in continued:
+            continued.append(conversation_id)
+    if work.has_changed:
+        _show_new_end(conversation_id, work)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What of an addition is not stored yet."""
+
+    addition: Addition
+    rows: ConversationRows
+    new: list[ParsedMessage]
+    fuller: list[ParsedMessage]
+    added_keys: set[str]
+    """Keys of all messages that were new."""
+    message_count: int
+    """Messages of the conversation, with those that are written."""
+    has_changed: bool
+    is_done: bool = False
+
+    @classmethod
+    def begin(cls, conversation: Conversation, parsed: ParsedConversation, earlier: _Work | None) -> _Work:
+        """Compare the file with what is here now. `earlier`: the work that was done already."""
+        addition = find_addition(conversation.pk, parsed)
+        return cls(
+            addition,
+            ConversationRows(conversation, parsed, messages=dict(addition.known), files=dict(addition.files)),
+            [replace(one, is_shown=False, last_shown=0) for one in addition.new],
+            list(addition.fuller),
+            {one.key for one in addition.new} | (earlier.added_keys if earlier else set()),
+            conversation.messages.count(),
+            has_changed=not addition.is_empty or bool(earlier and earlier.has_changed),
+        )
+
+    def write_slice(self) -> None:
+        """Write the next messages: first the new ones, then those of which the file has more."""
+        new, self.new = self.new[:SLICE_MESSAGES], self.new[SLICE_MESSAGES:]
+        room = SLICE_MESSAGES - len(new)
+        fuller, self.fuller = self.fuller[:room], self.fuller[room:]
+        self.rows.write(new)
+        self.rows.rewrite(fuller)
+        self.message_count += len(new)
+        self.is_done = not (self.new or self.fuller)
 
 
 def _finish(conversation: Conversation, parsed: ParsedConversation, digest: str, *, has_changed: bool) -> None:
@@ -198,12 +241,11 @@ def _finish(conversation: Conversation, parsed: ParsedConversation, digest: str,
         marks.filter(content_digest="").update(digest=digest, content_digest=parsed.content_digest)
 
 
-def _show_new_end(conversation_id: uuid.UUID, addition: Addition, rows: ConversationRows) -> None:
+def _show_new_end(conversation_id: uuid.UUID, work: _Work) -> None:
     """Show the path of the file, unless a person has continued the conversation here."""
-    shown = [message for message in addition.parsed.messages if message.is_shown]
-    new_keys = {message.key for message in addition.new}
-    if not shown or not addition.is_shown_path_imported or shown[-1].key not in new_keys:
+    shown = [message for message in work.addition.parsed.messages if message.is_shown]
+    if not shown or not work.addition.is_shown_path_imported or shown[-1].key not in work.added_keys:
         return
     # While an answer is being written, the new messages are versions that can be shown later.
     with suppress(SwitchRefused):
-        show(conversation_id, rows.messages[shown[-1].key].pk)
+        show(conversation_id, work.rows.messages[shown[-1].key].pk)

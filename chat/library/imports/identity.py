@@ -22,7 +22,8 @@ def _find_own(parsed: ParsedConversation, owner_id: int) -> uuid.UUID | None:
         own_id = uuid.UUID(parsed.own_id)
     except ValueError:
         return None
-    if not Conversation.objects.filter(pk=own_id, owner_id=owner_id).exists():
+    # A temporary conversation is deleted soon, and its export may be meant to keep it.
+    if not Conversation.objects.filter(pk=own_id, owner_id=owner_id, temporary_seen_at=None).exists():
         return None
     texts = {str(pk): text for pk, text in Message.objects.filter(conversation=own_id).values_list("pk", "text")}
     # An answer that was being written when it was exported has only its beginning there.

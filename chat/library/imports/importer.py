@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
@@ -19,7 +20,7 @@ from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, plan_import, store_conversations, without_doubles
-from chat.people.quotas.enforcement import check_quota, check_stored, spend_quota
+from chat.people.quotas.enforcement import SpentQuota, check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
 IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -90,22 +91,35 @@ def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int,
     file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
-    amounts = {
-        Resource.CONVERSATIONS: len(plan.new),
-        Resource.IMPORTS: sum(conversation.text_bytes for conversation in new),
-        Resource.UPLOADS: file_bytes,
-    }
-    spent = spend_quota(owner_id, amounts, subject=subject)
+    spent = spend_quota(owner_id, _amounts(plan.new) | {Resource.CONVERSATIONS: len(plan.new)}, subject=subject)
+    continued: list[uuid.UUID] = []
+    spent_on_additions: SpentQuota | None = None
     try:
+        spent_on_additions = spend_quota(owner_id, _amounts(plan.additions), subject=subject)
         result = store_conversations(
-            conversations, owner_id=owner_id, confirm=partial(check_stored, owner_id, file_bytes, subject=subject)
+            conversations,
+            owner_id=owner_id,
+            confirm=partial(check_stored, owner_id, file_bytes, subject=subject),
+            continued=continued,
         )
     except BaseException:
         spent.refund()
+        # What was added before the failure stays.
+        if spent_on_additions and not continued:
+            spent_on_additions.refund()
         raise
-    if not result.created and not result.continued:
+    if not result.created:
         spent.refund()
+    if not continued:
+        spent_on_additions.refund()
     return result
+
+
+def _amounts(conversations: Sequence[ParsedConversation]) -> dict[Resource, int]:
+    return {
+        Resource.IMPORTS: sum(conversation.text_bytes for conversation in conversations),
+        Resource.UPLOADS: sum(conversation.file_bytes for conversation in conversations),
+    }
 
 
 @contextmanager

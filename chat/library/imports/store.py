@@ -83,15 +83,21 @@ def without_doubles(conversations: Sequence[ParsedConversation]) -> list[ParsedC
 
 
 def store_conversations(
-    conversations: Sequence[ParsedConversation], *, owner_id: int, confirm: Callable[[], None] = lambda: None
+    conversations: Sequence[ParsedConversation],
+    *,
+    owner_id: int,
+    confirm: Callable[[], None] = lambda: None,
+    continued: list[uuid.UUID] | None = None,
 ) -> ImportResult:
     """Store the conversations for their new owner. Either all that are new are stored, or none.
 
     Those that are here already are continued, each in transactions of its own. `confirm`: is called when the new ones
-    are stored, and again for each that is continued. If it raises, what it confirms is not stored.
+    are stored, and again for each that is continued. If it raises, what it confirms is not stored. `continued`: gets
+    the ids of those to which something was added, also if the import fails later.
     """
     created: list[uuid.UUID] = []
     existing: list[uuid.UUID] = []
+    continued = [] if continued is None else continued
     here = [(parsed, find_here(parsed, owner_id)) for parsed in without_doubles(conversations)]
     known = [(parsed, pk) for parsed, pk in here if pk is not None]
     try:
@@ -106,7 +112,7 @@ def store_conversations(
             existing += [pk for pk, is_new in results if not is_new]
         if created:
             confirm()
-        continued = _continue(known, confirm)
+        _continue(known, owner_id, confirm, continued)
     except BaseException:
         for conversation in Conversation.with_deleted.filter(pk__in=created):
             delete_conversation(conversation)
@@ -115,17 +121,21 @@ def store_conversations(
     return ImportResult(tuple(created), tuple(dict.fromkeys(existing)), tuple(continued))
 
 
-def _continue(known: Sequence[tuple[ParsedConversation, uuid.UUID]], confirm: Callable[[], None]) -> list[uuid.UUID]:
-    """Continue the conversations that are here already. Return the ids of those of which the file had more."""
-    continued: list[uuid.UUID] = []
+def _continue(
+    known: Sequence[tuple[ParsedConversation, uuid.UUID]],
+    owner_id: int,
+    confirm: Callable[[], None],
+    continued: list[uuid.UUID],
+) -> None:
+    """Continue the conversations that are here already, and add the ids of those of which the file had more."""
+    # A deleted double may have the digest that one of these gets.
+    _delete_hidden(owner_id, [compute_digest(parsed) for parsed, _ in known])
     paused_at = time.monotonic()
     for parsed, pk in known:
-        if continue_conversation(pk, parsed, compute_digest(parsed), confirm):
-            continued.append(pk)
+        continue_conversation(pk, parsed, compute_digest(parsed), confirm, continued)
         if connection.vendor == "sqlite" and time.monotonic() - paused_at > TRANSACTIONS_S:
             time.sleep(PAUSE_S)
             paused_at = time.monotonic()
-    return continued
 
 
 def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[ParsedConversation]]:

@@ -22,6 +22,7 @@ from tests.chat.library.imports.documents import zipped
 from tests.chat.library.imports.test_chatgpt import conversation_of, import_conversations, messages_of, node
 from tests.factories import make_user
 from tests.tables.corpus.workbooks import Sheet, write_xlsx
+from tests.time_growth import GROWTH_LIMIT, time_growth
 
 MARK = "\ue200cite\ue202turn0search3\ue202turn0search8\ue201"
 BRIDGE = {"title": "Bridge [history]", "url": "https://example.org/bridge_(old)"}
@@ -121,6 +122,15 @@ def test_change_that_is_not_understood_is_shown_and_no_pattern_of_a_file_is_run(
     assert "harbour" in update({"pattern": "x", "replacement": "harbour"}, document=None)[1]
 
 
+def test_last_place_of_a_text_is_found_in_linear_time_and_groups_are_not_understood() -> None:
+    def change(length: int) -> None:
+        pattern = f".*ab{'a' * (length // 2)}"
+        update({"pattern": pattern, "replacement": "x"}, document=Document("A", "document", "a" * length))
+
+    assert time_growth(change, 100_000) < GROWTH_LIMIT
+    assert update({"pattern": "Day (.*)", "replacement": r"Tag \1"})[0] == Document("Plan", "document", None, version=2)
+
+
 def test_growth_of_a_document_is_bounded() -> None:
     long = Document("A", "document", "a" * 1_000_000)
     assert update({"pattern": "a", "multiple": True, "replacement": "b" * 1_000_000}, document=long)[0] == Document(
@@ -161,6 +171,33 @@ def test_documents_of_a_canvas_are_text_of_the_answer() -> None:
         "**Comments on the document “Travel plan”**\n\n- “harbour”: Which one?\n\n"
         '```json\n{"content": 7}\n```\n\nDone.',
     ]
+
+
+@pytest.mark.django_db
+def test_citations_in_a_canvas_are_links_and_a_change_that_failed_says_so() -> None:
+    def call(key: str, parent: str, name: str, value: object, **fields: Any) -> dict[str, Any]:
+        content = {"content_type": "code", "language": "json", "text": json.dumps(value)}
+        return node(key, parent, "assistant", content=content, recipient=f"canmore.{name}_textdoc", **fields)
+
+    cited = {"name": "a", "type": "document", "content": f"The bridge.{MARK}"}
+    change = {"updates": [{"pattern": "bridge", "replacement": "tower"}]}
+    (conversation,) = import_conversations(
+        conversation_of(
+            node("u", None, "user", "Write"),
+            call("a", "u", "create", cited, metadata=reference(MARK, BRIDGE)),
+            node("b", "a", "tool", "Done", metadata={"canvas": {"textdoc_id": "1", "title": "A"}}),
+            call("c", "b", "update", change),
+            node("d", "c", "tool", "Error: not written", metadata={"canvas": {"textdoc_id": "2", "title": "B"}}),
+            call("e", "d", "update", change),
+            node("f", "e", "tool", "Error: not written"),
+            current="f",
+        )
+    )
+    answer = Message.objects.get(conversation=conversation, role="model")
+    assert answer.text.startswith(
+        f"**Document “A”**\n\nThe bridge. ({BRIDGE_LINK})\n\n**Changes to the document “Untitled”**"
+    )
+    assert answer.parts.get(kind="thought").as_value().long_text == "Error: not written"
 
 
 UNKNOWN = {"content_type": "new_widget", "value": 7, "text": ["x"]}

@@ -7,14 +7,16 @@ import json
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from chat.answering.turns.versions import show
-from chat.library.imports import chatgpt, continuation
+from chat.library.imports import chatgpt, continuation, importer
 from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.importer import import_file
 from chat.library.imports.json_document import parse_json
+from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
-from chat.models import Conversation, ImportedConversation, Message, QuotaUse, User
+from chat.models import Conversation, ImportedConversation, Message, QuotaUse, Share, User
 from chat.models.deletion import hide_conversation
 from tests.chat.library.exports.samples import exported_bytes, exported_json, png, rich_conversation
 from tests.chat.library.imports.documents import zipped
@@ -136,12 +138,98 @@ def test_conversations_with_one_time_and_different_ids_are_different(owner: User
         assert len(send(owner, export(2, conversation_id=key)).created) == 1
 
 
-def test_long_addition_is_stored_in_slices(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+VERSIONS = (
+    node("v", "a", "assistant", "Version one", time=1.7e9 + 9),
+    node("w", "a", "assistant", "Version two", time=1.7e9 + 9),
+)
+
+
+def test_versions_within_one_answer_are_told_apart_by_their_texts(owner: User) -> None:
+    # Both begin with the same node, so they have one parent, role and time.
+    send(owner, export(2, *VERSIONS))
+    before = messages_of(Conversation.objects.get())
+    send(owner, export(2, *VERSIONS[::-1], update_time=1.75e9))
+    send(owner, export(2, *VERSIONS, node("x", "v", "assistant", "Its end", time=1.7e9 + 10)))
+    texts = {text for _, _, text, _ in messages_of(Conversation.objects.get())}
+    assert texts == {"First question", "First answer\n\nVersion two", "First answer\n\nVersion one\n\nIts end"}
+    assert len(before) == Message.objects.count()
+
+
+def test_versions_of_a_question_after_an_unanswered_one_follow_one_empty_answer(owner: User) -> None:
+    again = (node("r", "q", "user", "Again?", time=1.7e9 + 5), node("s", "q", "user", "Or so?", time=1.7e9 + 6))
+    send(owner, export(1, *again))
+    assert Message.objects.count() == 4
+    send(owner, export(1, *again, node("t", "s", "assistant", "So.", time=1.7e9 + 7)))
+    assert Message.objects.count() == 5
+    assert shown_texts(Conversation.objects.get()) == ["First question", "", "Or so?", "So."]
+
+
+def test_long_addition_is_stored_in_slices_and_its_end_is_shown(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(continuation, "SLICE_MESSAGES", 1)
     monkeypatch.setattr(continuation, "PAUSE_S", 0)
     send(owner, export(2))
-    send(owner, export(4))
-    assert shown_texts(Conversation.objects.get()) == TEXTS
+    more = node("c", "a", "assistant", "And more", time=1.7e9 + 2)
+    other = node("z", "q", "assistant", "Another version", time=1.7e9 + 8)
+    data = json.loads(export(2, more, node("q2", "c", "user", "Second question", time=1.7e9 + 3), other))
+    data[0]["current_node"] = "q2"
+    send(owner, json.dumps(data).encode())
+    assert shown_texts(Conversation.objects.get()) == ["First question", "First answer\n\nAnd more", "Second question"]
+    assert Message.objects.count() == 4
+
+
+def test_messages_that_a_link_shows_do_not_change(owner: User) -> None:
+    send(owner, export(2))
+    conversation = Conversation.objects.get()
+    share = Share.objects.issue(conversation)
+    send(owner, export(2, node("c", "a", "assistant", "And more", time=1.7e9 + 3)))
+    assert share.last_message.text == Message.objects.get(role="model").text == "First answer"
+
+
+def test_answer_whose_only_part_has_grown_is_completed_and_never_shortened(owner: User) -> None:
+    send(owner, export(2))
+    longer = json.loads(export(2))
+    longer[0]["mapping"]["a"]["message"]["content"]["parts"] = ["First answer, complete."]
+    for data in (json.dumps(longer).encode(), export(2)):
+        send(owner, data)
+        assert Message.objects.get(role="model").text == "First answer, complete."
+    ImportedConversation.objects.update(content_digest="")
+    send(owner, export(2, title="Older"))
+    assert Message.objects.get(role="model").text == "First answer, complete."
+
+
+def test_deleted_double_does_not_hinder_the_conversation_that_is_continued(owner: User) -> None:
+    data = export(2)
+    send(owner, data)
+    mark = ImportedConversation.objects.get()
+    [parsed] = chatgpt.parse_conversations(parse_json(data), ArchiveFiles())
+    old = hashlib.sha256(parsed.earlier_source_id.encode()).hexdigest()
+    ImportedConversation.objects.update(digest=old, content_digest="")
+    first = Conversation.objects.get()
+    hide_conversation(first)
+    send(owner, data)
+    hide_conversation(Conversation.objects.get())
+    Conversation.with_deleted.filter(pk=first.pk).update(deleted_at=None)
+    assert send(owner, export(4)).continued == (mark.conversation_id,)
+
+
+def test_what_is_added_before_a_failure_stays_counted(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def both(count: int) -> bytes:
+        return json.dumps([json.loads(export(count, conversation_id=key))[0] for key in ("c-1", "c-2")]).encode()
+
+    send(owner, both(2))
+    used = QuotaUse.objects.get().import_bytes
+    calls: list[int] = []
+
+    def fail_at_the_second(*args: object, **options: object) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise RefusedImport("Full.")
+
+    monkeypatch.setattr(importer, "check_stored", fail_at_the_second)
+    with pytest.raises(RefusedImport):
+        send(owner, both(4))
+    assert Message.objects.count() == 6
+    assert QuotaUse.objects.get().import_bytes > used
 
 
 @pytest.mark.parametrize("format_name", ["json", "zip"])
@@ -152,6 +240,13 @@ def test_own_export_of_a_conversation_that_is_here_adds_nothing(format_name: str
     result = import_file(data, owner_id=conversation.owner_id)
     assert (result.created, result.existing) == ((), (conversation.pk,))
     hide_conversation(conversation)
+    assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
+
+
+def test_own_export_of_a_temporary_conversation_is_kept_by_importing_it() -> None:
+    conversation = rich_conversation()
+    data = exported_bytes(conversation, "json")
+    Conversation.objects.filter(pk=conversation.pk).update(temporary_seen_at=timezone.now())
     assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
 
 
