@@ -41,7 +41,7 @@ TOO_MANY_VERSIONS = "this conversation has too many versions."
 DOCUMENTS_LIMIT = 100
 """Documents of a canvas on one path. Later ones are shown, but not changed."""
 READER_VERSION = 1
-"""Incremented when this module reads more from the same file, so that importing it again adds what was missing."""
+"""Incremented when this module reads more from the same file, so that importing it again adds parts and files."""
 BEGINS_WITH_ANSWER = "(The conversation begins with an answer.)"
 
 
