@@ -8,6 +8,7 @@ was imported.
 from __future__ import annotations
 
 import time
+import unicodedata
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -136,9 +137,15 @@ class _State:
             return False
         if is_outdated:
             # Parts that were several may be one now, but an older export must not shorten the text.
-            return row.text == message.text or not row.text.startswith(message.text)
+            return not _is_longer(row.text, message.text)
         more_parts = len(message.parts) - self.part_counts.get(row.pk, 0)
         return more_parts >= 0 and (new != old or more_parts > 0 or match.has_grown)
+
+
+def _is_longer(text: str, beginning: str) -> bool:
+    """Return whether a text goes on after a beginning, with more than marks in characters for private use."""
+    rest = text.removeprefix(beginning)
+    return rest not in ("", text) and not any(unicodedata.category(character) == "Co" for character in rest)
 
 
 def _shared_ids(conversation_id: uuid.UUID, rows: Sequence[Message]) -> set[uuid.UUID]:

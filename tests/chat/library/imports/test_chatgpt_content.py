@@ -197,7 +197,7 @@ def test_citations_in_a_canvas_are_links_and_a_change_that_failed_says_so() -> N
     assert answer.text.startswith(
         f"**Document “A”**\n\nThe bridge. ({BRIDGE_LINK})\n\n**Changes to the document “Untitled”**"
     )
-    assert answer.parts.get(kind="thought").as_value().long_text == "Error: not written"
+    assert answer.parts.get(kind="thought").text == "Error: not written"
 
 
 UNKNOWN = {"content_type": "new_widget", "value": 7, "text": ["x"]}

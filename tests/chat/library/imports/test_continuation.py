@@ -158,9 +158,9 @@ def test_versions_within_one_answer_are_told_apart_by_their_texts(owner: User) -
 def test_versions_of_a_question_after_an_unanswered_one_follow_one_empty_answer(owner: User) -> None:
     again = (node("r", "q", "user", "Again?", time=1.7e9 + 5), node("s", "q", "user", "Or so?", time=1.7e9 + 6))
     send(owner, export(1, *again))
-    assert Message.objects.count() == 4
+    assert Message.objects.count() == 6
     send(owner, export(1, *again, node("t", "s", "assistant", "So.", time=1.7e9 + 7)))
-    assert Message.objects.count() == 5
+    assert Message.objects.count() == 6
     assert shown_texts(Conversation.objects.get()) == ["First question", "", "Or so?", "So."]
 
 
@@ -173,8 +173,8 @@ def test_long_addition_is_stored_in_slices_and_its_end_is_shown(owner: User, mon
     data = json.loads(export(2, more, node("q2", "c", "user", "Second question", time=1.7e9 + 3), other))
     data[0]["current_node"] = "q2"
     send(owner, json.dumps(data).encode())
-    assert shown_texts(Conversation.objects.get()) == ["First question", "First answer\n\nAnd more", "Second question"]
-    assert Message.objects.count() == 4
+    assert shown_texts(Conversation.objects.get()) == ["First question", "First answer\n\nAnd more", "Second question", ""]
+    assert Message.objects.count() == 5
 
 
 def test_messages_that_a_link_shows_do_not_change(owner: User) -> None:
