@@ -68,8 +68,9 @@ def _found_context(
     terms = parse(q)
     # Instructions can be long, and no result shows them.
     searched = conversations.select_related("project").defer("system_instruction", "project__instruction")
-    found = searched.holding(terms, owner_id).page(SEARCH_PAGE_SIZE, after)
+    found = searched.search(terms, owner_id, SEARCH_PAGE_SIZE, after)
     return {
+        "has_terms": bool(terms),
         "found": load_search_results(found.conversations, terms),
         "more_url": _more_url(found.end, q=q, open=open_id),
     }
