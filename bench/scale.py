@@ -22,8 +22,8 @@ from bench.results import describe_environment, write_result
 from bench.tables import format_markdown_table, format_number
 
 FOLDER = ROOT / "var" / "bench" / "scale"
-BASELINE = ("chat", "0001_initial")
-"""The first migration with conversations."""
+BASELINE: list[tuple[str, ...]] = [("chat", "0001_initial"), ("attachments",)]
+"""The first migration with conversations, and the tables of files."""
 
 
 class RequestTimes(TypedDict):
@@ -86,7 +86,8 @@ def measure_database(url: str, conversations: int) -> ScaleCosts:
         print(f"  {'PostgreSQL' if url else 'SQLite'}: {module}", file=sys.stderr, flush=True)
         return run_python(variables, "-m", "bench.with_django", module, *arguments)
 
-    run_python(variables, "manage.py", "migrate", "--verbosity=0", *(BASELINE if url else ()))
+    for migration in BASELINE if url else [()]:
+        run_python(variables, "manage.py", "migrate", "--verbosity=0", *migration)
     names = run("bench.scale_seed", str(conversations))
     migrations: list[MigrationCost] = json.loads(run("bench.scale_upgrade")) if url else []
     run_python(variables, "manage.py", "collectstatic", "--noinput", "--verbosity=0")

@@ -25,6 +25,7 @@ from chat.library.conversation_list import list_context
 from chat.library.forms import ConversationSettingsForm, DeletedForm, RatingForm, ShownMessagesForm
 from chat.library.new_conversations import open_new_conversation
 from chat.library.refusal_responses import refuse
+from chat.library.search_hits import find_hits
 from chat.library.sidebar_projects import sidebar_projects
 from chat.messages.records import records_by_id
 from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
@@ -97,6 +98,8 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         **list_context(request, open=shown.pk, opened=shown),
         **sidebar_projects(request.user),
         "conversation": shown,
+        "hits": find_hits(shown, request.GET.get("q", ""), form.cleaned_data["message"]),
+        "searched_here": request.GET.get("q", ""),
         "page": page,
         "is_other_version": target.is_other_version,
         "launch_error": launch_error(),

@@ -40,6 +40,24 @@ _POSTGRESQL = """
 """
 _POSTGRESQL_MATCHES = "ts_match_vq(entry.words, %s::tsquery)"
 
+_SQLITE_HITS = """
+    SELECT message.id, message.conversation_id FROM chat_message message
+    JOIN chat_searchentry entry ON entry.source_id = message.id
+    WHERE message.conversation_id = %s AND entry.id IN (
+        SELECT rowid FROM chat_searchwords WHERE chat_searchwords MATCH %s AND rowid BETWEEN
+        (SELECT min(id) FROM chat_searchentry WHERE conversation_id = %s)
+        AND (SELECT max(id) FROM chat_searchentry WHERE conversation_id = %s)
+    ) ORDER BY message."index" LIMIT %s
+"""
+_POSTGRESQL_HITS = f"""
+    SELECT message.id, message.conversation_id
+    FROM chat_searchentry entry JOIN chat_message message ON message.id = entry.source_id
+    WHERE entry.conversation_id = %s AND {_POSTGRESQL_MATCHES} ORDER BY message.index LIMIT %s
+"""
+
+HITS_LIMIT = 1_000
+"""Further messages of a conversation are not counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -72,6 +90,33 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
     return results
 
 
+def list_hits(conversation: Conversation, terms: Sequence[Term]) -> list[uuid.UUID]:
+    """Return the first HITS_LIMIT visible messages of a conversation with all terms in their order.
+
+    If no message has all terms, return those with one of them. This takes at most two queries.
+    """
+    hits: list[uuid.UUID] = []
+    for groups in ([tuple(terms)], [(term,) for term in terms]) if terms else ():
+        if connection.vendor == "postgresql":
+            params = [conversation.pk, _any_tsquery(groups), HITS_LIMIT]
+            hits = [message.pk for message in Message.objects.raw(_POSTGRESQL_HITS, params)]
+        else:
+            key = conversation.pk.hex
+            params = [key, _any_fts5_query(groups, conversation.owner_id), key, key, HITS_LIMIT]
+            hits = [message.pk for message in Message.objects.raw(_SQLITE_HITS, params)]
+        if hits:
+            break
+    return hits
+
+
+def _any_tsquery(groups: Sequence[Sequence[Term]]) -> str:
+    return " | ".join(f"({' & '.join(map(build_tsquery, terms))})" for terms in groups)
+
+
+def _any_fts5_query(groups: Sequence[Sequence[Term]], owner_id: int) -> str:
+    return " OR ".join(f"({' AND '.join(build_fts5_query(term, owner_id) for term in terms)})" for terms in groups)
+
+
 def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequence[Term]) -> dict[uuid.UUID, Message]:
     """Return the message to show for each conversation, by the conversation's id."""
     if not conversations or not terms:
@@ -81,18 +126,15 @@ def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequen
     wanted = _best_first(terms)
     messages: dict[uuid.UUID, Message] = {}
     if connection.vendor == "postgresql":
-        queries = [" | ".join(f"({' & '.join(map(build_tsquery, group))})" for group in groups) for groups in wanted]
+        queries = [_any_tsquery(groups) for groups in wanted]
         order = f", {_POSTGRESQL_MATCHES} DESC" * (len(queries) - 1)
         sql = _POSTGRESQL.format(ids=_placeholders(ids), matches=_POSTGRESQL_MATCHES, order=order)
         return _query_messages(sql, [INDEXED_CHARS, *ids, queries[-1], *queries[:-1]])
     for groups in wanted:
         if not (missing := [one.hex for one in ids if one not in messages]):
             break
-        fts5_query = " OR ".join(
-            f"({' AND '.join(build_fts5_query(term, owner_id) for term in group)})" for group in groups
-        )
         sql = _SQLITE.format(ids=_placeholders(missing))
-        messages |= _query_messages(sql, [INDEXED_CHARS, fts5_query, *missing, *missing])
+        messages |= _query_messages(sql, [INDEXED_CHARS, _any_fts5_query(groups, owner_id), *missing, *missing])
     return messages
 
 
