@@ -55,7 +55,7 @@ class Conversations(ApiView):
         responses=ConversationPageSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Return conversations, newest first. With `q`, those that contain all words, by rank."""
+        """Return conversations, newest first. With `q`, those that contain all words, the best matches first."""
         serializer = ConversationsQuerySerializer(data=request.query_params.dict())
         serializer.is_valid(raise_exception=True)
         query = serializer.validated_data
