@@ -199,11 +199,10 @@ def fill(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         with transaction.atomic(schema_editor.connection.alias):
             for statement in POSTGRESQL_FUNCTIONS:
                 cursor.execute(statement)
-        last: object = "00000000-0000-0000-0000-000000000000"
-        while last:
-            cursor.execute(POSTGRESQL_FILL, [last, BATCH_ENTRIES])
+        row = ("00000000-0000-0000-0000-000000000000",)
+        while row:
+            cursor.execute(POSTGRESQL_FILL, [row[0], BATCH_ENTRIES])
             row = cursor.fetchone()
-            last = row and row[0]
         for statement in (*POSTGRESQL_INDEX, *POSTGRESQL_REMOVED):
             cursor.execute(statement)
 

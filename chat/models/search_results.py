@@ -141,7 +141,12 @@ def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequen
 def _best_first(terms: Sequence[Term]) -> list[list[tuple[Term, ...]]]:
     """Return what a message must contain to match, the best first: one of the groups of terms."""
     exact = make_exact(terms)
-    wanted = [[(join_terms(terms),)], [exact], [tuple(terms)], [(term,) for term in terms]]
+    wanted: list[list[tuple[Term, ...]]] = [
+        [(join_terms(terms),)],
+        [exact],
+        [tuple(terms)],
+        [(term,) for term in terms],
+    ]
     return [groups for number, groups in enumerate(wanted) if groups not in wanted[:number]]
 
 

@@ -143,9 +143,8 @@ def _find_signs(folded: str) -> list[tuple[str, str, str]]:
     """Return each run of signs with the words before and after it; empty: there is none, or it is too long."""
     found = []
     for pieces in split_pieces(folded):
-        for number, piece in enumerate(pieces):
-            if _SIGN.match(piece):
-                before = pieces[number - 1] if number else ""
-                after = pieces[number + 1] if number + 1 < len(pieces) else ""
-                found.append((before[: WORD_LIMIT + 1], piece, after))
+        words = ["", *(piece if len(piece) <= WORD_LIMIT else "" for piece in pieces), ""]
+        found += [
+            (words[number], piece, words[number + 2]) for number, piece in enumerate(pieces) if _SIGN.match(piece)
+        ]
     return found

@@ -142,7 +142,7 @@ def test_page_of_a_result_links_to_the_next_and_the_previous_message_with_the_wo
     page = conversation.get_absolute_url()
 
     def links(message: Message, query: str) -> list[str]:
-        html = browser.get(page, {"message": message.pk, "q": query}).content.decode()
+        html = browser.get(page, {"message": str(message.pk), "q": query}).content.decode()
         parsed = ParsedHtml(html)
         return [link.attributes["href"] for rel in ("prev", "next") for link in parsed.select("a", rel=rel)]
 

@@ -202,7 +202,8 @@ def test_titles_come_before_texts_and_whole_words_before_parts(owner: User) -> N
         make_user_message(conversation, text)
     expected = [by_rank[0], by_rank[1], by_rank[3], by_rank[2], by_rank[4]]
     for size in (1, 2, 10):
-        found, after = [], None
+        found: list[Conversation] = []
+        after = None
         for _ in range(6):
             page = conversations_of(owner).search(parse("art"), owner.pk, size, after)
             found, after = found + page.conversations, page.end
