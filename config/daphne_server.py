@@ -1,7 +1,7 @@
 """Daphne's server with limits that Daphne lacks, by subclasses of its classes and of Twisted's and Autobahn's.
 
-- A request body above the limit is refused at once, and no body is parsed on the event loop. Twisted would parse every
-  form: 15 MB of multipart lines stop the server for ten seconds.
+- A request body above the limit is discarded, and the application answers at once by its length. No body is parsed on
+  the event loop. Twisted would parse every form: 15 MB of multipart lines stop the server for ten seconds.
 - A download is sent no faster than the client reads it. Daphne alone would hold all of it in memory.
 - A request that does not arrive in time is given up, also if its bytes come one by one.
 - A WebSocket message may have any length. Autobahn applies its limit for received messages to sent ones too.
@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from daphne import http_protocol, server
 from daphne.cli import CommandLineInterface
@@ -18,26 +18,23 @@ from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet.tcp import Port
 from twisted.web.http import HTTPChannel
 
+from config.body_limit import BODY_LIMIT_BYTES
+
 EVENT_LOOP: asyncio.AbstractEventLoop = server.twisted_loop
 """The event loop on which Daphne serves. It exists before the server runs."""
 
-BODY_LIMIT_BYTES = 16 * 1024 * 1024
-"""The largest upload, with the form around it."""
 ARRIVAL_LIMIT_S = 30.0
 """The time in which the head of a request must arrive, and then each further `BODY_STEP_BYTES` of its body."""
 BODY_STEP_BYTES = 64 * 1024
 """An upload of less than 18 kbit/s is given up."""
+DISCARDED_LIMIT_BYTES = 64 * 1024 * 1024
+"""How much of a refused body is read and discarded. Most clients read a response only after they have sent all."""
 STALLED_LIMIT_S = 120.0
 """The connection of a client that reads nothing for this time is closed."""
 CLOSE_LIMIT_S = 5.0
 """Time in which a client reads what was sent before its WebSocket is closed. Then the connection is cut."""
 FRAME_BYTES = 512 * 1024
 """A longer WebSocket message is sent in several frames of this size."""
-
-TOO_LARGE = (
-    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
-    b"At most 16 MB can be sent at once.\n"
-)
 
 Message: TypeAlias = dict[str, object]
 """An ASGI message."""
@@ -59,33 +56,48 @@ class Request(http_protocol.WebRequest):
 
     def gotLength(self, length: int | None) -> None:
         """Refuse a body whose announced length is above the limit. `None`: it is sent in chunks."""
-        super().gotLength(length)
-        if length is not None and length > BODY_LIMIT_BYTES:
-            self._refuse()
+        is_too_large = length is not None and length > BODY_LIMIT_BYTES
+        super().gotLength(0 if is_too_large else length)
+        if is_too_large:
+            self._refuse_body()
 
     def handleContentChunk(self, data: bytes) -> None:
         """Take a piece of the body, and refuse the body once it is above the limit."""
-        self._received_bytes += len(data)
-        if self._received_bytes > BODY_LIMIT_BYTES:
-            self._refuse()
-        if not self._is_refused:
-            super().handleContentChunk(data)
-
-    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
-        """Serve the request. Unlike Twisted, do not parse its query and body: Daphne uses neither result."""
         if self._is_refused:
             return
+        self._received_bytes += len(data)
+        if self._received_bytes <= BODY_LIMIT_BYTES:
+            super().handleContentChunk(data)
+        else:
+            self.content.seek(0)
+            self.content.truncate()
+            self.requestHeaders.setRawHeaders(b"Content-Length", [b"%d" % self._received_bytes])
+            self._refuse_body()
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        """Serve the request, unless its body was refused: then it is served already."""
+        if not self._is_refused:
+            self._serve(command, path, version)
+
+    def _serve(self, command: bytes, path: bytes, version: bytes) -> None:
+        """Serve the request. Unlike Twisted, do not parse its query and body: Daphne uses neither result."""
         self.method, self.uri, self.clientproto = command, path, version
         self.path = path.partition(b"?")[0]
         self.args: dict[bytes, list[bytes]] = {}
         self.content.seek(0)
         self.process()
 
-    def _refuse(self) -> None:
-        if not self._is_refused:
-            self._is_refused = True
-            self.channel.transport.write(TOO_LARGE)
-            self.channel.loseConnection()
+    def _refuse_body(self) -> None:
+        """Serve the request now, without its body. The application refuses it by its `Content-Length`.
+
+        So the response is a page in the language of its reader, or JSON for a program.
+        """
+        self._is_refused = True
+        # Twisted would answer `Expect` with a request for the body. A WebSocket would take the body for messages.
+        for name in (b"Expect", b"Upgrade"):
+            self.requestHeaders.removeHeader(name)
+        self.responseHeaders.setRawHeaders(b"Connection", [b"close"])
+        self._serve(*self.channel.discard_body())
 
     # --- the response ---------------------------------------------------------------------------------------------
 
@@ -143,16 +155,50 @@ class Request(http_protocol.WebRequest):
 
 
 class Channel(HTTPChannel):
-    """A connection whose requests must arrive in time.
+    """A connection whose requests must arrive in time. The rest of a body that was refused is discarded.
 
     Twisted's own limit begins anew with each byte, so a client could hold a connection open for ever.
     """
 
     _step_bytes = 0
     """Bytes of a body since the limit began anew."""
+    _discards = False
+    _discarded_bytes = 0
+    _has_answered = False
+    """Whether a refused body has got its response, and nothing more is sent."""
 
     def resetTimeout(self) -> None:
         """Twisted calls this for all data. The limit stays as it is."""
+
+    def discard_body(self) -> tuple[bytes, bytes, bytes]:
+        """Discard what else the client sends. Return the method, path and version of the request that has this body."""
+        self._discards, self.persistent = True, False
+        # Twisted's own declaration of the path is wrong.
+        return self._command, cast("bytes", self._path), self._version
+
+    def dataReceived(self, data: bytes) -> None:
+        """Take data, or discard them."""
+        if not self._discards:
+            super().dataReceived(data)
+            return
+        self._discarded_bytes += len(data)
+        if self._discarded_bytes > DISCARDED_LIMIT_BYTES and self.transport:
+            self.transport.abortConnection()
+
+    def loseConnection(self) -> None:
+        """Close the connection; after the response to a refused body, at first only for what is sent.
+
+        A connection that is closed while data arrive is reset, and the client could lose the response.
+        """
+        if not self._discards:
+            super().loseConnection()
+        elif self.transport and self._has_answered:
+            self.transport.abortConnection()
+        elif self.transport:
+            self._has_answered = True
+            self.setTimeout(ARRIVAL_LIMIT_S)
+            self._networkProducer.unregisterProducer()
+            self.transport.loseWriteConnection()
 
     def rawDataReceived(self, data: bytes) -> None:
         """Take a piece of a body. The limit begins anew after each `BODY_STEP_BYTES`."""

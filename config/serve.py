@@ -16,7 +16,7 @@ asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 import config.asgi  # sets Django up, which the next imports need
 from config.daphne_server import EVENT_LOOP  # imports Daphne, after the event loop policy is set
 from config.draining_server import Command  # imports Daphne, as above
-from config.startup import prepare_process  # after Django is set up
+from config.startup import prepare_process, refuse_path  # after Django is set up
 
 #: Limit of one WebSocket message. It is well above the longest prompt, so that a prompt above its own limit gets an
 #: error message instead of a closed socket.
@@ -37,6 +37,7 @@ OPTIONS = [
 
 def main(arguments: list[str]) -> None:
     """Serve until SIGINT or SIGTERM (see `config.draining_server`); the exit status is 1 if the port is not free."""
+    refuse_path(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     prepare_process(EVENT_LOOP)
     Command().run([*OPTIONS, *arguments, f"{config.asgi.__name__}:application"])

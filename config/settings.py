@@ -186,7 +186,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "config.not_found.NotFoundPage",
+    "config.error_pages.ErrorPages",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.core.signals import request_finished
@@ -35,6 +36,17 @@ QUOTA_CONVERSATIONS_PER_DAY QUOTA_IMPORT_MB_PER_DAY QUOTA_KERNEL_SECONDS_PER_DAY
 REQUEST_LIMIT_BYTES ROUNDS_LIMIT TEMPORARY_LIMIT_MIN TURN_LEASE_S TURN_LIMIT_S WARM_KERNELS
 """
 """Environment variables of earlier versions, which operators may still set."""
+
+
+def refuse_path(arguments: Sequence[str]) -> None:
+    """End the process if it is told to serve below a path of another site. `arguments`: of the server's command."""
+    names = ["FORCE_SCRIPT_NAME"] if Env().text("FORCE_SCRIPT_NAME").strip("/") else []
+    names += [word.partition("=")[0] for word in arguments if word.startswith("--root-path")]
+    if names:
+        raise SystemExit(
+            f"Plotline cannot be served below a path of another site: remove {' and '.join(names)}, and give it a host"
+            " name of its own, see docs/deployment.md."
+        )
 
 
 def prepare_process(loop: asyncio.AbstractEventLoop) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -27,6 +27,7 @@ from chat.people.access import NotFound, SignedInRequest, conversations_of, read
 from chat.people.quotas.pages import limited, limited_as_calls, refusal
 from chat.people.quotas.resources import QuotaExceeded
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
+from chat.vocabulary.sentences import translate_sentence
 
 NO_FILE = "Choose a file first."
 
@@ -67,20 +68,31 @@ def all_conversations_export(request: SignedInRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited(CallThrottle, WriteThrottle, methods=["POST"])
 def conversation_import(request: SignedInRequest) -> HttpResponse:
-    """Show the form, or import the file that is sent with it. A refused file is answered with the reason."""
+    """Show the form, or import the file that is sent with it. A refused file is answered with the reason.
+
+    A script that does not accept HTML gets JSON: `url`, the page that shows the result, or `detail`, the reason.
+    """
     if request.method != "POST":
-        return render(request, "chat/import.html")
+        return _form(request)
+    response = _import(request)
+    if isinstance(response, HttpResponseRedirect) and not request.accepts("text/html"):
+        return JsonResponse({"url": response.url})
+    return response
+
+
+def _import(request: SignedInRequest) -> HttpResponse:
     file = request.FILES.get("file")
     if file is None:
-        return render(request, "chat/import.html", {"refusal": NO_FILE}, status=400)
+        return _form(request, NO_FILE, status=400)
     try:
         result = import_file(file.read(), owner_id=request.user.pk, name=file.name or "")
     except RefusedImport as error:
-        return render(request, "chat/import.html", {"refusal": str(error)}, status=400)
+        return _form(request, str(error), status=400)
     except QuotaExceeded as error:
-        headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
-        page = render_to_string("chat/import.html", {"refusal": str(error)}, request)
-        return HttpResponse(page, status=error.status, headers=headers)
+        response = _form(request, str(error), status=error.status)
+        if error.retry_after_s is not None:
+            response.headers["Retry-After"] = str(error.retry_after_s)
+        return response
     conversation_ids = (*result.created, *result.existing)
     if len(conversation_ids) == 1:
         return redirect("conversation", conversation_ids[0])
@@ -92,12 +104,22 @@ def conversation_import(request: SignedInRequest) -> HttpResponse:
     return redirect(f"{reverse('conversations')}?{urlencode({'imported': first.pk})}")
 
 
+def _form(request: SignedInRequest, sentence: str = "", *, status: int = 200) -> HttpResponse:
+    """Return the form with the reason of a refusal, if there is one; JSON with the reason for a script."""
+    if sentence and not request.accepts("text/html"):
+        return JsonResponse({"detail": translate_sentence(sentence)}, status=status)
+    context = {"refusal": sentence, "limit_bytes": settings.UPLOAD_LIMIT_BYTES}
+    return render(request, "chat/import.html", context, status=status)
+
+
 def import_sentence(result: ImportResult) -> str:
-    """Return how many conversations of a file are new, and how many were imported before."""
+    """Return how many conversations of a file are new, are here already, and have been continued."""
     created, existing = len(result.created), len(result.existing)
     sentence = f"{created} conversation{'' if created == 1 else 's'} imported."
     if existing:
         sentence += f" {existing} {'was' if existing == 1 else 'were'} here already."
+    if continued := len(result.continued):
+        sentence += f" {continued} {'was' if continued == 1 else 'were'} continued."
     return sentence
 
 

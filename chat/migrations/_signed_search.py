@@ -1,4 +1,4 @@
-"""The full-text index with signed words and the words of titles, for 0004. `chat.models.full_text` describes it.
+"""The full-text index with signed words and the words of titles, for 0005. `chat.models.full_text` describes it.
 
 SQLite cannot rebuild the table of messages or conversations while it has the index's triggers. A later migration that
 does so must call `drop_triggers` before it and `restore_triggers` after it; a test checks that the triggers exist after

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Request, expect
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from tests.browser.actions import BOX, QUESTION, ask
 from tests.browser.page_errors import Watch
+from tests.live_server import LiveServer
 
 pytestmark = pytest.mark.drill
 
@@ -119,3 +120,24 @@ def test_refusal_of_a_server_in_front_is_told(
     expect(page.locator(CHIPS)).to_have_count(0)
     [error] = watch.take_errors()
     assert f"status of {status}" in error
+
+
+def test_import_is_refused_by_its_size_or_with_the_reason_of_a_server_in_front(
+    page: Page, server: LiveServer, watch: Watch, tmp_path: Path
+) -> None:
+    page.goto(f"{server.url}/import/")
+    large, small = tmp_path / "large.json", tmp_path / "small.json"
+    with large.open("wb") as file:
+        file.truncate(settings.UPLOAD_LIMIT_BYTES + 1)
+    small.write_text("{}")
+    note, button = page.locator("#import-note"), page.locator("#import-form [type=submit]")
+    page.set_input_files("#import-file", large)
+    button.click()
+    expect(note).to_contain_text("“large.json” is too large: at most 15 MB can be imported here.")
+    page.set_input_files("#import-file", small)
+    button.click()
+    expect(note).to_contain_text("This file cannot be imported.")
+    page.route("**/import/", lambda route: route.fulfill(status=413, body="<html>", content_type="text/html"))
+    button.click()
+    expect(note).to_contain_text("takes no file of this size")
+    assert "status of 413" in watch.take_errors()[-1]

@@ -12,6 +12,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.web.http import Request
 
+from config import daphne_server
 from config.daphne_server import ARRIVAL_LIMIT_S, BODY_STEP_BYTES, Channel, WebSocket
 from tests.live_server import LiveServer, running_server
 
@@ -39,16 +40,33 @@ def send_and_receive(server: LiveServer, *pieces: bytes) -> bytes:
         return answer
 
 
+def head_of(path: str, *headers: str) -> bytes:
+    """Return the head of a request that posts a form."""
+    lines = (f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Type: {MULTIPART}", *headers)
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
 def test_body_with_a_too_large_content_length_is_refused_before_it_is_sent(server: LiveServer) -> None:
-    head = f"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Type: {MULTIPART}\r\nContent-Length: 99999999\r\n\r\n"
-    assert b" 413 " in send_and_receive(server, head.encode())
+    announced = ("Content-Length: 99999999", "Expect: 100-continue", "Accept-Language: de")
+    page = send_and_receive(server, head_of("/import/", *announced, "Accept: text/html")).decode()
+    assert page.startswith("HTTP/1.1 413 ")
+    assert "100 Continue" not in page
+    assert "Höchstens 16" in page
+    script = send_and_receive(server, head_of("/import/", *announced, "Accept: application/json"))
+    assert b'{"detail": "H\\u00f6chstens 16' in script
+    api = send_and_receive(server, head_of("/api/v1/import/", *announced))
+    assert api.startswith(b"HTTP/1.1 413 ")
+    assert b"application/problem+json" in api
+    assert b"may have 15.1 MB. Whoever runs this server can import more with `manage.py import_conversations`." in api
+    upload = send_and_receive(server, head_of("/attachments/", *announced))
+    assert upload.startswith(b"HTTP/1.1 413 ")
+    assert b'{"detail":' in upload
 
 
-def test_chunked_body_that_exceeds_the_limit_is_refused(server: LiveServer) -> None:
-    head = f"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Type: {MULTIPART}\r\nTransfer-Encoding: chunked\r\n\r\n"
+def test_chunked_body_that_exceeds_the_limit_gets_a_response_also_if_all_of_it_is_sent(server: LiveServer) -> None:
     chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
-    answer = send_and_receive(server, head.encode(), *[chunk] * 40)
-    assert answer == b"" or b" 413 " in answer
+    answer = send_and_receive(server, head_of("/import/", "Transfer-Encoding: chunked"), *[chunk] * 40, b"0\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 413 ")
     assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
 
 
@@ -97,6 +115,27 @@ def test_a_request_whose_bytes_come_one_by_one_is_given_up(channel: Channel, clo
 def test_a_long_body_may_take_longer_than_its_head(channel: Channel, clock: Clock) -> None:
     channel.dataReceived(b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
     assert not is_closed_while_sending(channel, clock, b"x" * (BODY_STEP_BYTES // 5), 50)
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+def test_refused_body_is_discarded_up_to_a_limit_and_for_a_limited_time(
+    channel: Channel, clock: Clock, monkeypatch: pytest.MonkeyPatch, *, is_late: bool
+) -> None:
+    monkeypatch.setattr(daphne_server, "DISCARDED_LIMIT_BYTES", 10)
+    transport = channel.transport
+    assert isinstance(transport, StringTransport)
+    monkeypatch.setattr(transport, "loseWriteConnection", lambda: None, raising=False)
+    channel.dataReceived(b"POST / HTTP/1.1\r\nContent-Length: 999\r\n\r\n")
+    assert channel.discard_body() == (b"POST", b"/", b"HTTP/1.1")
+    channel.dataReceived(b"x" * 10)
+    channel.loseConnection()
+    clock.advance(ARRIVAL_LIMIT_S - 1)
+    assert (transport.disconnecting, transport.disconnected) == (False, False)
+    if is_late:
+        clock.advance(1)
+    else:
+        channel.dataReceived(b"x")
+    assert transport.disconnected
 
 
 def test_half_sent_requests_delay_nobody(server: LiveServer) -> None:

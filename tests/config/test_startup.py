@@ -121,3 +121,17 @@ def test_question_without_key_and_emulator_ends_with_a_sentence_that_says_what_t
     transcript = visitor.transcript(conversation_id)
     assert "must set the key (see .env.example), or start it with “make run”" in transcript
     assert 'data-status="failed"' in transcript
+
+
+@pytest.mark.parametrize(
+    ("prefix", "arguments", "name"),
+    [("/plotline", [], "FORCE_SCRIPT_NAME"), ("", ["--root-path=/plotline"], "--root-path")],
+)
+def test_server_below_a_path_is_refused_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, prefix: str, arguments: list[str], name: str
+) -> None:
+    monkeypatch.setenv("FORCE_SCRIPT_NAME", prefix)
+    with pytest.raises(SystemExit, match=f"remove {name}, and give it a host name of its own"):
+        startup.refuse_path(arguments)
+    monkeypatch.setenv("FORCE_SCRIPT_NAME", "")
+    startup.refuse_path(["--port", "8000"])

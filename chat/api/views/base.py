@@ -17,7 +17,9 @@ class ApiView(APIView):
     """A view of the REST API, with a limit on the body and with headers that keep responses out of shared caches."""
 
     body_limit_bytes: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    """Limit on the announced length of a body. The server cuts the connection of a body that is longer."""
+    """Limit on the announced length of a body."""
+    beyond_body_limit: str = ""
+    """A sentence about what else can be done with a longer body."""
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Check the length of the body before anything reads it, then authenticate and throttle."""
@@ -25,7 +27,8 @@ class ApiView(APIView):
         # Only the first 18 digits, because Python refuses to convert a number of thousands of digits.
         if length.isdecimal() and int(length[:18]) > self.body_limit_bytes:
             limit = f"{self.body_limit_bytes / 1024**2:.3g} MB"
-            raise Problem(ProblemType.TOO_LARGE, f"The body of this call may have {limit}.")
+            sentence = f"The body of this call may have {limit}. {self.beyond_body_limit}".rstrip()
+            raise Problem(ProblemType.TOO_LARGE, sentence)
         super().initial(request, *args, **kwargs)
 
     def options(self, request: object, *args: object, **kwargs: object) -> Response:

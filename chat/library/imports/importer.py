@@ -13,11 +13,12 @@ from django.conf import settings
 
 from chat.library.imports import chatgpt, notebook, plotline
 from chat.library.imports.archives import Archive
+from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, select_new, store_conversations
+from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, plan_import, store_conversations, without_doubles
 from chat.people.quotas.enforcement import check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
@@ -61,7 +62,7 @@ def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> 
 
 
 def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = _within_limit(_parse_file(data, name))
+    conversations = without_doubles(_within_limit(_parse_file(data, name)))
     if not conversations:
         raise RefusedImport(EMPTY)
     if not has_quota:
@@ -82,14 +83,15 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 
 def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
-    """Count the new conversations of a file before they are stored. Those that were imported before are not counted."""
-    new = select_new(conversations, owner_id=owner_id)
+    """Count what a file brings before it is stored. What was imported before is not counted."""
+    plan = plan_import(conversations, owner_id=owner_id)
+    new = [*plan.new, *plan.additions]
     # Graphs count too, because a file can call any image a graph.
     file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
     amounts = {
-        Resource.CONVERSATIONS: len(new),
+        Resource.CONVERSATIONS: len(plan.new),
         Resource.IMPORTS: sum(conversation.text_bytes for conversation in new),
         Resource.UPLOADS: file_bytes,
     }
@@ -101,7 +103,7 @@ def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int,
     except BaseException:
         spent.refund()
         raise
-    if not result.created:
+    if not result.created and not result.continued:
         spent.refund()
     return result
 
@@ -128,18 +130,18 @@ def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
         return
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise RefusedImport(UNKNOWN_KIND)
-    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file)
+    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file, ArchiveFiles())
 
 
 def _parse_document(
-    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None]
+    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None], files: ArchiveFiles
 ) -> Iterator[ParsedConversation]:
     if plotline.is_plotline(document):
         yield plotline.parse_document(document, read_file)
     elif notebook.is_notebook(document):
         yield notebook.parse_notebook(document, name, data)
     elif chatgpt.is_chatgpt(document):
-        yield from chatgpt.parse_conversations(document)
+        yield from chatgpt.parse_conversations(document, files)
     else:
         raise RefusedImport(UNKNOWN_KIND)
 
@@ -154,6 +156,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
             f"There are {len(documents)} conversations in this archive; at most {CONVERSATIONS_LIMIT} are allowed."
         )
     listed_files: set[str] = set()
+    files = ArchiveFiles.of(archive)
     for name in documents:
         if name in listed_files:
             continue
@@ -164,7 +167,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
             document = parse_json(data)
             if name == documents[0]:
                 listed_files = set(documents).intersection(notebook.listed_files(document))
-            yield from _parse_document(document, data, path.name, read_file)
+            yield from _parse_document(document, data, path.name, read_file, files)
             # Memory holds one document at a time.
             del document, data
         except RefusedImport as error:

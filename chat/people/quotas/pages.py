@@ -50,10 +50,15 @@ limited_as_calls = limited(CallThrottle)
 """Limits a view as all calls of the API are."""
 
 
-def refusal(request: HttpRequest, sentence: str, *, status: int, retry_after_s: int | None = None) -> HttpResponse:
-    """Return a page that says why a request was refused; JSON with `detail` to a script that does not accept HTML."""
+def refusal(
+    request: HttpRequest, sentence: str, *, status: int, heading: str = "", retry_after_s: int | None = None
+) -> HttpResponse:
+    """Return a page that says why a request was refused; JSON with `detail` to a script that does not accept HTML.
+
+    `heading`: of the page; empty if the request was refused only for now.
+    """
     response = (
-        render(request, "refused.html", {"sentence": sentence}, status=status)
+        render(request, "refused.html", {"sentence": sentence, "heading": heading}, status=status)
         if request.accepts("text/html")
         else JsonResponse({"detail": translate_sentence(sentence)}, status=status)
     )

@@ -122,6 +122,12 @@ def test_import_opens_the_conversation_and_a_refusal_names_the_path() -> None:
     assert response.status_code == 400
     assert b"$.messages[1].parts[0].kind: \xe2\x80\x9c&lt;script&gt;\xe2\x80\x9d is none of" in response.content
     assert client.post("/import/").status_code == 400
+    script = Client(headers={"Accept": "application/json"})
+    script.cookies = client.cookies
+    again = script.post("/import/", {"file": SimpleUploadedFile("a.json", file)})
+    assert again.json() == {"url": f"/c/{copy.pk}/"}
+    refused = script.post("/import/")
+    assert (refused.status_code, refused.json()) == (400, {"detail": "Choose a file first."})
     assert Conversation.objects.count() == 2
 
 

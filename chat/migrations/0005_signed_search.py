@@ -11,6 +11,6 @@ class Migration(migrations.Migration):
     # On PostgreSQL, the index is filled in many short transactions.
     atomic = False
 
-    dependencies = [("chat", "0003_kept_sessions")]
+    dependencies = [("chat", "0004_imported_content")]
 
     operations = [migrations.RunPython(_signed_search.fill, migrations.RunPython.noop)]
