@@ -32,6 +32,7 @@ class RequestTimes(TypedDict):
     label: str
     fastest_ms: float
     median_ms: float
+    p95_ms: float
 
 
 class MigrationCost(TypedDict):
@@ -95,12 +96,12 @@ def measure_database(url: str, conversations: int) -> ScaleCosts:
 
 
 def format_requests_table(costs: Mapping[str, ScaleCosts]) -> str:
-    """Return a Markdown table with a row for each request and two columns for each database."""
-    header = ["server time, ms", *(f"{name}, {kind}" for name in costs for kind in ("fastest", "median"))]
+    """Return a Markdown table with a row for each request and three columns for each database."""
+    header = ["server time, ms", *(f"{name}, {kind}" for name in costs for kind in ("fastest", "median", "p95"))]
     rows = [tuple(header)]
     for repeated in zip(*(cost["requests"] for cost in costs.values()), strict=True):
-        times = ((request["fastest_ms"], request["median_ms"]) for request in repeated)
-        cells = [format_number(value, 1) for pair in times for value in pair]
+        times = ((request["fastest_ms"], request["median_ms"], request["p95_ms"]) for request in repeated)
+        cells = [format_number(value, 1) for three in times for value in three]
         rows.append((repeated[0]["label"], *cells))
     return format_markdown_table(rows)
 

@@ -5,6 +5,8 @@ does so must call `drop_triggers` before it and `restore_triggers` after it; a t
 the last migration.
 """
 
+import uuid
+
 from django.apps.registry import Apps
 from django.db import transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -154,17 +156,14 @@ POSTGRESQL_FUNCTIONS = (
 )
 """From the moment on at which they are committed, the triggers write new entries by the new rules."""
 
+# Two statements, because each sees what was committed before it began: no text changes between a lock and the filling.
+POSTGRESQL_LOCK = "SELECT source_id FROM chat_searchentry WHERE source_id > %s ORDER BY source_id LIMIT %s FOR UPDATE"
 POSTGRESQL_FILL = """
-    WITH batch AS (
-        SELECT source_id, owner_id FROM chat_searchentry WHERE source_id > %s ORDER BY source_id LIMIT %s FOR UPDATE
-    ), filled AS (
-        UPDATE chat_searchentry entry SET words = chat_entry_words(batch.owner_id, coalesce(
-            (SELECT text FROM chat_message WHERE id = batch.source_id),
-            (SELECT title FROM chat_conversation WHERE id = batch.source_id), ''
-        ))
-        FROM batch WHERE entry.source_id = batch.source_id
-    )
-    SELECT source_id FROM batch ORDER BY source_id DESC LIMIT 1
+    UPDATE chat_searchentry entry SET words = chat_entry_words(owner_id, coalesce(
+        (SELECT text FROM chat_message WHERE id = entry.source_id),
+        (SELECT title FROM chat_conversation WHERE id = entry.source_id), ''
+    ))
+    WHERE source_id = ANY(%s)
 """
 
 # An interrupted CREATE INDEX leaves an index that is not valid.
@@ -176,17 +175,12 @@ POSTGRESQL_INDEX = (
     """,
 )
 
-POSTGRESQL_REMOVED = (
-    "DROP FUNCTION IF EXISTS chat_owned_query(bigint, tsquery)",
-    "DROP FUNCTION IF EXISTS chat_query(text, boolean)",
-    "DROP FUNCTION IF EXISTS chat_words(text)",
-)
-
 
 def fill(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Build the index again, on PostgreSQL in transactions of some entries, which block no reads and writes.
+    """Build the index again. It can be repeated after an interruption.
 
-    It can be repeated after an interruption.
+    On PostgreSQL, each transaction locks some entries for about a second. The functions of the earlier version's search
+    stay, because its servers may run meanwhile.
     """
     with schema_editor.connection.cursor() as cursor:
         if schema_editor.connection.vendor == "sqlite":
@@ -199,11 +193,13 @@ def fill(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         with transaction.atomic(schema_editor.connection.alias):
             for statement in POSTGRESQL_FUNCTIONS:
                 cursor.execute(statement)
-        row = ("00000000-0000-0000-0000-000000000000",)
-        while row:
-            cursor.execute(POSTGRESQL_FILL, [row[0], BATCH_ENTRIES])
-            row = cursor.fetchone()
-        for statement in (*POSTGRESQL_INDEX, *POSTGRESQL_REMOVED):
+        sources = [uuid.UUID(int=0)]
+        while sources:
+            with transaction.atomic(schema_editor.connection.alias):
+                cursor.execute(POSTGRESQL_LOCK, [sources[-1], BATCH_ENTRIES])
+                sources = [source for (source,) in cursor.fetchall()]
+                cursor.execute(POSTGRESQL_FILL, [sources])
+        for statement in POSTGRESQL_INDEX:
             cursor.execute(statement)
 
 

@@ -116,6 +116,7 @@ function findRanges(element, pattern) {
 }
 
 const message = document.getElementById(location.hash.slice(1));
+const hits = document.getElementById("hits"); // null if the search does not find the message
 const address = new URLSearchParams(location.search);
 const patterns = patternsOf(address.get("q") ?? "");
 let ranges = [];
@@ -173,9 +174,21 @@ if (CSS.highlights && message && patterns) {
     markWords();
     if (shown) current = Math.max(0, ranges.findIndex((range) => isSame(range, shown)));
   });
-  document.getElementById("hits")?.addEventListener("click", (event) => {
+  hits?.addEventListener("click", (event) => {
     const link = event.target.closest("a[rel]");
     const isAlone = event.currentTarget.dataset.total === "1";
     if (link && step(link.rel === "next" ? 1 : -1, isAlone)) event.preventDefault();
   });
 }
+
+document.addEventListener("keydown", (event) => {
+  const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+  const rel = { ArrowUp: "prev", ArrowDown: "next" }[key];
+  if (!rel || !altKey || ctrlKey || metaKey || shiftKey) return;
+  // In a field with text, these keys move the cursor.
+  if (!hits || target.value || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  // In an empty box, the key alone changes the last message.
+  event.stopPropagation();
+  hits.querySelector(`[rel=${rel}]`).click();
+}, { capture: true });
