@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from chat.models.search_results import SearchResult, load_search_results
 from chat.people.access import conversations_of
 from chat.vocabulary.parts import PartKind
 from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+from tests.polling import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -224,6 +226,34 @@ def test_migration_fills_the_index_again(owner: User) -> None:
     assert search(owner, "title c++") == [conversation]
     assert conversations_of(owner).search(parse("title"), owner.pk, 1).ranks == [0]
     assert read_triggers() == expected_triggers()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's migration locks the database")
+@pytest.mark.django_db(transaction=True)
+def test_migration_keeps_what_others_write_meanwhile(owner: User) -> None:
+    conversation = make_conversation(owner)
+    message = make_user_message(conversation, "before")
+
+    def fill() -> None:
+        _signed_search.fill(apps, connection.schema_editor(atomic=False))
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic(), connection.cursor() as cursor:
+            Message.objects.filter(pk=message.pk).update(text="after")
+            filled = pool.submit(fill)
+
+            def is_waiting() -> bool:
+                cursor.execute("SELECT FROM pg_locks WHERE NOT granted")
+                return cursor.fetchone() is not None
+
+            wait_until(is_waiting)
+        filled.result(60)
+    assert search(owner, "after") == [conversation]
+    with connection.cursor() as cursor:
+        # Servers of the earlier version may run on.
+        cursor.execute("SELECT chat_owned_query(1, chat_query('a b', true))")
+        assert cursor.fetchone() == ("'1:a' & '1:b':*",)
 
 
 @settings(max_examples=150)
