@@ -19,6 +19,7 @@ class Hits:
     number: int
     """Counts from one."""
     total: int
+    query: str
     previous_url: str
     next_url: str
 
@@ -36,4 +37,4 @@ def find_hits(conversation: Conversation, query: str, message_id: uuid.UUID | No
         hit = hits[position % len(hits)]
         return f"{address}?{urlencode({'message': hit, 'q': query, **fields})}#message-{hit}"
 
-    return Hits(index + 1, len(hits), link(index - 1, **{"from": "end"}), link(index + 1))
+    return Hits(index + 1, len(hits), query, link(index - 1, **{"from": "end"}), link(index + 1))

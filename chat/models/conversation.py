@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models import settings_choices
-from chat.models.full_text.query import Term, make_exact
+from chat.models.full_text.query import Term
 from chat.models.search import ContainsTerm
 
 
@@ -27,7 +27,7 @@ class ListPosition:
     updated_at: datetime
     conversation_id: uuid.UUID
     rank: int = 0
-    """In the results of a search: the rank of this conversation, as in `ConversationQuerySet.search`."""
+    """In the results of a search: the rank of this conversation, as in `chat.models.ranked_search`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,7 @@ class Page:
     end: ListPosition | None
     """Where the next page begins; `None` on the last page."""
     ranks: Sequence[int] = ()
-    """Of results: the rank of each conversation, as in `ConversationQuerySet.search`."""
-
-
-def _contain(terms: Sequence[Term], owner_id: int, *, in_title: bool) -> list[ContainsTerm]:
-    return [ContainsTerm(term, owner_id, in_title=in_title) for term in terms]
+    """Of results: the rank of each conversation, as in `chat.models.ranked_search`."""
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -73,42 +69,18 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
         A conversation that has become newer since the earlier pages were read is not repeated.
         """
-        conversations = list(self._after(after)[: size + 1])
+        conversations = list(self.after(after)[: size + 1])
         last = conversations[size - 1] if len(conversations) > size else None
         return Page(conversations[:size], ListPosition(last.updated_at, last.pk) if last else None)
 
-    def _after(self, position: ListPosition | None) -> ConversationQuerySet:
+    def after(self, position: ListPosition | None) -> ConversationQuerySet:
+        """Return the conversations after a position, or all, newest first."""
         rows = self.newest_first()
         if position is None:
             return rows
         # The last condition follows from the other one, and lets the database use an index.
         is_later = Q(updated_at__lt=position.updated_at) | Q(pk__lt=position.conversation_id)
         return rows.filter(is_later, updated_at__lte=position.updated_at)
-
-    def search(self, terms: Sequence[Term], owner_id: int, size: int, after: ListPosition | None = None) -> Page:
-        """Return a page of one user's conversations that contain every term, by rank, and newest first within each.
-
-        The ranks: all terms are in the title, as whole words (0), or some as prefixes (1); or in title and messages,
-        as whole words (2), or some as prefixes (3).
-        """
-        exact = make_exact(terms)
-        ranks = {0: (exact, True), 1: (terms, True), 2: (exact, False), 3: (terms, False)}
-        found: list[tuple[int, Conversation]] = []
-        for rank, (tried, in_title) in ranks.items():
-            if not terms or len(found) > size or rank < (after.rank if after else 0) or (rank % 2 and exact == terms):
-                continue
-            rows = self.filter(*_contain(tried, owner_id, in_title=in_title))
-            if rank % 2:
-                rows = rows.exclude(*_contain(exact, owner_id, in_title=in_title))
-            if not in_title:
-                rows = rows.exclude(*_contain(terms, owner_id, in_title=True))
-            begin = after if after and rank == after.rank else None
-            found += ((rank, one) for one in rows._after(begin)[: size + 1 - len(found)])
-        end = None
-        if len(found) > size:
-            rank, last = found[size - 1]
-            end = ListPosition(last.updated_at, last.pk, rank)
-        return Page([one for _, one in found[:size]], end, [rank for rank, _ in found[:size]])
 
     def holding(self, terms: Sequence[Term], owner_id: int | None = None) -> ConversationQuerySet:
         """Return the conversations whose title and shown messages contain every term. Without terms, return none.

@@ -33,6 +33,7 @@ from chat.models import Conversation, Project, ProjectRefused, User, temporary_c
 from chat.models.deletion import delete_conversation
 from chat.models.full_text.query import parse
 from chat.models.projects import lock_project, move_conversation
+from chat.models.ranked_search import search_page
 from chat.models.search_results import load_search_results
 from chat.people.access import (
     NotFound,
@@ -66,7 +67,7 @@ class Conversations(ApiView):
         if "project" in query:
             conversations = conversations.filter(project=query["project"])
         terms, limit, cursor = parse(query["q"]), query["limit"], query.get("cursor")
-        searched = conversations.search(terms, self.caller.pk, limit, cursor) if query["q"] else None
+        searched = search_page(conversations, terms, self.caller.pk, limit, cursor) if query["q"] else None
         page = fitting_conversations(searched or conversations.page(limit, cursor))
         results = [ListedConversationSerializer(conversation).data for conversation in page.conversations]
         if query["q"]:

@@ -20,6 +20,7 @@ from chat.models import search as search_module
 from chat.models.deletion import delete_conversation
 from chat.models.full_text.query import Term, parse
 from chat.models.full_text.words import extract_index_words, extract_words
+from chat.models.ranked_search import search_page
 from chat.models.search import ContainsTerm
 from chat.models.search_results import SearchResult, load_search_results
 from chat.people.access import conversations_of
@@ -207,7 +208,7 @@ def test_titles_come_before_texts_and_whole_words_before_parts(owner: User) -> N
         found: list[Conversation] = []
         after = None
         for _ in range(6):
-            page = conversations_of(owner).search(parse("art"), owner.pk, size, after)
+            page = search_page(conversations_of(owner), parse("art"), owner.pk, size, after)
             found, after = found + page.conversations, page.end
             if after is None:
                 break
@@ -224,7 +225,7 @@ def test_migration_fills_the_index_again(owner: User) -> None:
     assert search(owner, "old") == []
     _signed_search.fill(apps, connection.schema_editor(atomic=False))
     assert search(owner, "title c++") == [conversation]
-    assert conversations_of(owner).search(parse("title"), owner.pk, 1).ranks == [0]
+    assert search_page(conversations_of(owner), parse("title"), owner.pk, 1).ranks == [0]
     assert read_triggers() == expected_triggers()
 
 
