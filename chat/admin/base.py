@@ -131,10 +131,14 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
             messages.error(request, text % {"number": group_thousands(DELETED_AT_ONCE)})
             return None
         if request.POST.get("post") and confirmed:
+            key = self.model._meta.pk
             try:
-                queryset = self.get_queryset(request).filter(pk__in=confirmed.split(","))
-            except (ValueError, ValidationError):
-                queryset = queryset.none()
+                ids = [key.to_python(text) for text in confirmed.split(",")]
+                for pk in ids:
+                    key.run_validators(pk)
+            except ValidationError:
+                return None
+            queryset = self.get_queryset(request).filter(pk__in=ids)
         return delete_selected(self, request, queryset)
 
     def get_row_name(self, request: HttpRequest, row: M) -> str:
