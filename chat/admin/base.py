@@ -91,7 +91,7 @@ NAMES_SHOWN = 20
 class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
     """Lets superusers delete rows together with everything that depends on them.
 
-    The rows are hidden at once. Threads of the web processes delete what depends on them in the background.
+    The rows are hidden at once. Threads of the web processes delete what depends on them.
     """
 
     delete_selected_confirmation_template = "admin/delete_many.html"
@@ -137,6 +137,7 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
                 for pk in ids:
                     key.run_validators(pk)
             except ValidationError:
+                # Only a forged form has such ids.
                 return None
             queryset = self.get_queryset(request).filter(pk__in=ids)
         return delete_selected(self, request, queryset)

@@ -148,8 +148,7 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
         """Log what is about to be deleted, and lock the superusers if one of them is.
 
         They are locked first, because a line of the log refers to the account of who deletes: two who delete each other
-        would wait for each other's account. The lock lasts until all is deleted, which takes seconds for long
-        conversations, so the deletion of other accounts does not need it.
+        would wait for each other's account. The deletion of other accounts does not need the lock.
         """
         if any(user.is_superuser for user in queryset):
             lock_superusers()

@@ -17,6 +17,7 @@ from chat.models.conversation import Conversation, ConversationQuerySet
 from chat.models.logins import LoginSession
 from chat.models.message import Message, MessageAttachment, Part
 from chat.models.projects import Project
+from chat.models.python_sessions import PythonSession
 from chat.models.turn import Turn, TurnEvent
 from chat.models.user import User
 from chat.models.write_pauses import PAUSE_S
@@ -93,8 +94,9 @@ def hide_account(user_id: int) -> None:
 
 
 def _hide_for_good(rows: ConversationQuerySet) -> None:
-    """Lock the rows in the order in which starts of several answers lock theirs, then mark them."""
+    """Lock the rows in the order in which starts of several answers lock theirs, then mark them. Their kernels end."""
     list(rows.select_for_update().order_by("pk").values_list("pk"))
+    PythonSession.objects.filter(conversation__in=rows.order_by()).update(conversation=None)
     rows.order_by().update(deleted_at=BEING_DELETED)
 
 

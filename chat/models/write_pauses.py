@@ -6,7 +6,7 @@ import time
 
 from django.db import connection
 
-WORK_S = 0.05
+WORK_S = 0.1
 """Time of short transactions after which a long job pauses."""
 PAUSE_S = 0.12
 """Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""

@@ -127,17 +127,14 @@ def test_others_write_while_thousands_of_conversations_are_deleted(server: LiveS
         else:
             delete_conversations(boss, name)
         print(f"{what}: the request took {time.perf_counter() - began:.2f} s")
-        # In the middle the server dies, and another one goes on.
-        wait_until(lambda: _left(server, str(user_id)) < CONVERSATIONS * 0.9, DELETION_LIMIT_S)
         wait_until(lambda: _left(server, str(user_id)) == 0, DELETION_LIMIT_S)
         print(f"{what}: all rows are gone after {time.perf_counter() - began:.0f} s")
     finally:
         writer.end()
         thread.join()
     p95_s = statistics.quantiles(writer.waits_s, n=20)[-1]
-    print(
-        f"{what}: {len(writer.waits_s)} requests of another person: p95 {p95_s:.3f} s, longest {max(writer.waits_s):.2f} s"
-    )
+    waits = f"p95 {p95_s:.3f} s, longest {max(writer.waits_s):.2f} s"
+    print(f"{what}: {len(writer.waits_s)} requests of another person: {waits}")
     assert set(writer.answers) <= {200, 201}, writer.answers
     assert p95_s < P95_LIMIT_S
     assert max(writer.waits_s) < LONGEST_LIMIT_S

@@ -1,4 +1,4 @@
-"""Deletes conversations in two steps: the page hides one and stops its answer, and a thread deletes it a little later.
+"""Deletes conversations in two steps: a page hides them and stops their answers, and a thread deletes them later.
 
 Every web process runs this thread. Two of them may delete the same conversation: each takes the slices that are left.
 """
