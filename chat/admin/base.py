@@ -11,7 +11,7 @@ from django.contrib.admin.actions import delete_selected
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy
 
 from chat.vocabulary.number_text import group_thousands
 
@@ -110,8 +110,7 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
         rows = list(objs)
         names = [self.get_row_name(request, row) for row in rows[:NAMES_SHOWN]]
         if more := len(rows) - len(names):
-            text = ngettext("and %(number)s more", "and %(number)s more", more)
-            names.append(text % {"number": group_thousands(more)})
+            names.append(gettext("and %(number)s more") % {"number": group_thousands(more)})
         counts = {str(rows[0]._meta.verbose_name_plural): len(rows)} if rows else {}
         return names, counts | self.count_dependent([row.pk for row in rows]), set(), []
 
