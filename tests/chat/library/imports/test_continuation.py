@@ -173,7 +173,12 @@ def test_long_addition_is_stored_in_slices_and_its_end_is_shown(owner: User, mon
     data = json.loads(export(2, more, node("q2", "c", "user", "Second question", time=1.7e9 + 3), other))
     data[0]["current_node"] = "q2"
     send(owner, json.dumps(data).encode())
-    assert shown_texts(Conversation.objects.get()) == ["First question", "First answer\n\nAnd more", "Second question", ""]
+    assert shown_texts(Conversation.objects.get()) == [
+        "First question",
+        "First answer\n\nAnd more",
+        "Second question",
+        "",
+    ]
     assert Message.objects.count() == 5
 
 
