@@ -49,7 +49,7 @@ test: setup .venv/installed-dev
 DATABASE_TESTS := tests/chat/models/full_text tests/chat/people/quotas tests/chat/admin/statistics tests/chat/models/test_database_thread.py \
   tests/chat/models/test_deletion.py tests/chat/models/test_limits_at_once.py tests/chat/library/test_conversation_list.py tests/chat/page/transcript/test_gallery.py tests/attachments/test_deletions.py \
   tests/attachments/test_account_deletion.py tests/chat/answering/turns/test_old_logs.py \
-  tests/chat/answering/turns/test_outages.py tests/chat/answering/turns/test_recovery.py tests/chat/admin/test_superusers.py \
+  tests/chat/answering/turns/test_outages.py tests/chat/answering/turns/test_recovery.py tests/chat/admin/test_superusers.py tests/chat/admin/test_deletion.py \
   tests/chat/python/sessions/test_limits.py tests/config/test_database_timeouts.py tests/chat/models/test_plain_sql.py \
   tests/chat/answering/turns/test_start.py tests/chat/answering/turns/test_session_files.py tests/chat/providers/catalogue/test_setups.py \
   tests/chat/providers/catalogue/test_endpoint_choices.py

@@ -7,6 +7,9 @@ import random
 #: A search term that occurs in one message of a hundred.
 PHRASE = "gradient descent"
 
+#: What follows the phrase: words with signs, an emoji, vowel marks and accents.
+MARKED_WORDS = "in C++ 🎉 قَوَاعِدَ đường"
+
 #: A search term that the benchmark of a large database puts into one message.
 RARE_WORD = "zugzwang"
 
@@ -25,7 +28,7 @@ class TextGenerator:
         """Return a text of `length` words."""
         start = self._random.randrange(len(self._words) - length)
         text = " ".join(self._words[start : start + length])
-        return f"{text} {PHRASE}" if self._random.random() < 0.01 else text
+        return f"{text} {PHRASE} {MARKED_WORDS}" if self._random.random() < 0.01 else text
 
     def choose_message_length(self) -> int:
         """Return a random number of words."""

@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django import forms
-from django.contrib import admin
-from django.db import transaction
+from django.contrib import admin, messages
+from django.contrib.admin.actions import delete_selected
+from django.core.exceptions import ValidationError
 from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, gettext_lazy
+
+from chat.vocabulary.number_text import group_thousands
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
@@ -79,8 +82,19 @@ class EditableListAdmin(admin.ModelAdmin[M]):
         return super().get_changelist_form(request, form=RowForm, **options)
 
 
-class WholeDeletionMixin(Generic[M]):
-    """Lets superusers delete rows together with everything that depends on them."""
+DELETED_AT_ONCE = 10_000
+"""Maximum number of rows of one deletion: the confirmation page sends their ids in one field, as SQLite takes them."""
+NAMES_SHOWN = 20
+"""Rows that the confirmation page names. Of all others it shows only the number."""
+
+
+class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
+    """Lets superusers delete rows together with everything that depends on them.
+
+    The rows are hidden at once. Threads of the web processes delete what depends on them.
+    """
+
+    delete_selected_confirmation_template = "admin/delete_many.html"
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Return whether the user is an active superuser."""
@@ -89,13 +103,43 @@ class WholeDeletionMixin(Generic[M]):
     def get_deleted_objects(
         self, objs: Sequence[M] | QuerySet[M], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """List only the rows themselves on the confirmation page.
+        """Name some of the rows on the confirmation page, and count all of them and what depends on them.
 
         Django would list thousands of dependent parts and events, and check permissions for each of their models.
         """
         rows = list(objs)
-        names = [self.get_row_name(request, row) for row in rows]
-        return names, {str(row._meta.verbose_name_plural): len(rows) for row in rows}, set(), []
+        names = [self.get_row_name(request, row) for row in rows[:NAMES_SHOWN]]
+        if more := len(rows) - len(names):
+            names.append(gettext("and %(number)s more") % {"number": group_thousands(more)})
+        counts = {str(rows[0]._meta.verbose_name_plural): len(rows)} if rows else {}
+        return names, counts | self.count_dependent([row.pk for row in rows]), set(), []
+
+    def count_dependent(self, ids: Sequence[Any]) -> dict[str, int]:
+        """Return how much is deleted together with the rows, by names for people."""
+        raise NotImplementedError
+
+    @admin.action(permissions=["delete"], description=gettext_lazy("Delete selected %(verbose_name_plural)s"))
+    def delete_selected(self, request: HttpRequest, queryset: QuerySet[M]) -> HttpResponse | None:
+        """Ask before rows are deleted, then delete exactly those that the person was asked about.
+
+        Their ids come back in one field. Django's page has a field for each row, and a form may have only a thousand.
+        """
+        confirmed = request.POST.get("confirmed_ids", "")
+        if confirmed.count(",") >= DELETED_AT_ONCE or queryset[: DELETED_AT_ONCE + 1].count() > DELETED_AT_ONCE:
+            text = gettext("At most %(number)s can be deleted at once. Use the filters to select fewer.")
+            messages.error(request, text % {"number": group_thousands(DELETED_AT_ONCE)})
+            return None
+        if request.POST.get("post") and confirmed:
+            key = self.model._meta.pk
+            try:
+                ids = [key.to_python(text) for text in confirmed.split(",")]
+                for pk in ids:
+                    key.run_validators(pk)
+            except ValidationError:
+                # Only a forged form has such ids.
+                return None
+            queryset = self.get_queryset(request).filter(pk__in=ids)
+        return delete_selected(self, request, queryset)
 
     def get_row_name(self, request: HttpRequest, row: M) -> str:
         """Return the name of a row on the confirmation page."""
@@ -104,12 +148,6 @@ class WholeDeletionMixin(Generic[M]):
     def delete_model(self, request: HttpRequest, obj: M) -> None:
         """Delete one row and everything that depends on it."""
         raise NotImplementedError
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[M]) -> None:
-        """Delete all rows in one transaction."""
-        with transaction.atomic():
-            for row in queryset:
-                self.delete_model(request, row)
 
 
 def id_column(name: str, description: StrPromise) -> Callable[[Model], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from django import forms
@@ -36,7 +36,7 @@ Conversations: TypeAlias = QuerySet[Conversation]
 class BulkActionsAdmin(QueueAdmin):
     """Adds the bulk actions to the review queue."""
 
-    actions = ("take", "assign", "approve", "flag", "export", "export_results", "try_storage_again")
+    actions: Sequence[str] = ("take", "assign", "approve", "flag", "export", "export_results", "try_storage_again")
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         """Return whether the user has the permission `change_pendingupload`."""

@@ -7,23 +7,29 @@ describes the checks before content is shown.
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Sequence
+
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
-from chat.admin.base import WholeDeletionMixin
+from chat.admin.base import WholeDeletionAdmin
 from chat.admin.bulk_actions import BulkActionsAdmin
 from chat.admin.read_access import get_visible_title, shorten_id
 from chat.admin.review_page import ReviewPageAdmin
+from chat.answering.turns.deletions import delete_in_background
 from chat.models import Conversation
-from chat.models.deletion import delete_conversation
+from chat.models.deletion_counts import count_messages_and_files
 
 
 @admin.register(Conversation)
-class ConversationAdmin(WholeDeletionMixin[Conversation], ReviewPageAdmin, BulkActionsAdmin):
+class ConversationAdmin(WholeDeletionAdmin[Conversation], ReviewPageAdmin, BulkActionsAdmin):
     """The list is the review queue; a row's page is the review page."""
 
+    actions = (*BulkActionsAdmin.actions, "delete_selected")
     view_on_site = False  # Only the owner may open the conversation's own page.
 
     def get_row_name(self, request: HttpRequest, row: Conversation) -> str:
@@ -38,4 +44,13 @@ class ConversationAdmin(WholeDeletionMixin[Conversation], ReviewPageAdmin, BulkA
 
     def delete_model(self, request: HttpRequest, obj: Conversation) -> None:
         """Delete a conversation as its owner would, with all attachments that no other conversation shows."""
-        delete_conversation(obj)
+        delete_in_background([obj.pk])
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Conversation]) -> None:
+        """Hide all of the conversations at once."""
+        delete_in_background([row.pk for row in queryset])
+
+    def count_dependent(self, ids: Sequence[uuid.UUID]) -> dict[str, int]:
+        """Return how many messages and files are deleted together with the conversations."""
+        message_count, files = count_messages_and_files(Conversation.objects.filter(pk__in=ids))
+        return {gettext("messages"): message_count, gettext("files"): files}

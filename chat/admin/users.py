@@ -17,14 +17,16 @@ from django.contrib.auth import forms as auth_forms
 from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext, gettext_lazy
 
-from chat.admin.base import WholeDeletionMixin
+from chat.admin.base import WholeDeletionAdmin
 from chat.admin.quotas import usage_text
+from chat.answering.turns.deletions import delete_account_in_background
 from chat.models import User
-from chat.models.deletion import delete_account
+from chat.models.deletion_counts import count_of_accounts
 from chat.models.superusers import is_last_superuser, lock_superusers
 
 admin.site.unregister(Group)
@@ -84,17 +86,23 @@ class GroupAdmin(auth_admin.GroupAdmin):
 
 
 @admin.register(User)
-class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
+class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
     """A user account.
 
+    A deleted account is hidden at once, with its conversations, and what it holds is deleted in the background.
     Deleting a user also deletes their conversations, their files and the access log of these conversations. The access
     log of other people's conversations keeps what the user read as staff. Django's log of the user's actions in the
     admin is deleted, and the confirmation page shows how many entries it has.
     """
 
     form = UserForm
+    actions = ("delete_selected",)
     readonly_fields = ("last_login", "date_joined", "deletion_at", "usage")
     fieldsets = (*(auth_admin.UserAdmin.fieldsets or ()), (gettext_lazy("Usage"), {"fields": ("usage", "deletion_at")}))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """Return the accounts but those that are being deleted in the background."""
+        return super().get_queryset(request).exclude(is_active=False, deletion_at__lte=Now())
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Return whether the user may change accounts. Only superusers may change one of a superuser."""
@@ -124,14 +132,23 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
         """Delete a user with everything that belongs to the account. Raise LastSuperuser."""
         if obj.is_superuser and is_last_superuser(obj):
             raise LastSuperuser
-        delete_account(obj)
+        delete_account_in_background(obj.pk)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Delete all of the accounts. `changelist_view` does this in one transaction."""
+        for user in queryset:
+            self.delete_model(request, user)
+
+    def count_dependent(self, ids: Sequence[int]) -> dict[str, int]:
+        """Return how many conversations, messages and files are deleted together with the accounts."""
+        names = (gettext("conversations"), gettext("messages"), gettext("files"))
+        return dict(zip(names, count_of_accounts(ids), strict=True))
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[User]) -> list[LogEntry]:
         """Log what is about to be deleted, and lock the superusers if one of them is.
 
         They are locked first, because a line of the log refers to the account of who deletes: two who delete each other
-        would wait for each other's account. The lock lasts until all is deleted, which takes seconds for long
-        conversations, so the deletion of other accounts does not need it.
+        would wait for each other's account. The deletion of other accounts does not need the lock.
         """
         if any(user.is_superuser for user in queryset):
             lock_superusers()

@@ -18,8 +18,8 @@ from chat.vocabulary.parts import JSONObject
 PAGE_SIZE = 50
 PAGE_SIZE_LIMIT = 100
 
-CURSOR_PATTERN = r"^[0-9]{1,16}_[0-9a-f]{32}\Z"
-"""Microseconds since 1970, and the id of a conversation. Every such text is a position."""
+CURSOR_PATTERN = r"^[0-9]{1,16}_[0-9a-f]{32}(_[0-9])?\Z"
+"""Microseconds since 1970, the id of a conversation, and its rank in a search. Every such text is a position."""
 CURSOR_HELP = "Where the page begins. Use `next` of the page before instead of making a cursor."
 NEXT_HELP = "URL of the next page, relative to the server. Null on the last page."
 
@@ -28,13 +28,15 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def encode_cursor(position: ListPosition) -> str:
     """Return a position in the list of conversations as text."""
-    return f"{(position.updated_at - EPOCH) // timedelta(microseconds=1)}_{position.conversation_id.hex}"
+    rank = f"_{position.rank}" if position.rank else ""
+    return f"{(position.updated_at - EPOCH) // timedelta(microseconds=1)}_{position.conversation_id.hex}{rank}"
 
 
 def decode_cursor(cursor: str) -> ListPosition:
     """Return the position that a text of CURSOR_PATTERN holds."""
-    microseconds, _, conversation_id = cursor.partition("_")
-    return ListPosition(EPOCH + timedelta(microseconds=int(microseconds)), uuid.UUID(conversation_id))
+    microseconds, conversation_id, *rank = cursor.split("_")
+    updated_at = EPOCH + timedelta(microseconds=int(microseconds))
+    return ListPosition(updated_at, uuid.UUID(conversation_id), int(rank[0]) if rank else 0)
 
 
 class PageQuerySerializer(StrictQuerySerializer):

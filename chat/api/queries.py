@@ -43,8 +43,8 @@ def fitting_conversations(page: Page) -> Page:
     fitting = _number_of_fitting([len(one.system_instruction) for one in page.conversations])
     if fitting == len(page.conversations):
         return page
-    last = page.conversations[fitting - 1]
-    return Page(page.conversations[:fitting], ListPosition(last.updated_at, last.pk))
+    last, ranks = page.conversations[fitting - 1], page.ranks[:fitting]
+    return Page(page.conversations[:fitting], ListPosition(last.updated_at, last.pk, ranks[-1] if ranks else 0), ranks)
 
 
 def fitting_projects(page: ProjectPage) -> ProjectPage:

@@ -15,6 +15,7 @@ from chat.models import Conversation, ConversationQuerySet, ListPosition
 from chat.models.form_fields import ListPositionField
 from chat.models.full_text.query import parse
 from chat.models.list_queries import Group, list_page
+from chat.models.ranked_search import search_page
 from chat.models.search_results import load_search_results
 from chat.people.access import SignedInRequest, conversations_of
 from chat.people.time_zones import reader_zone
@@ -68,8 +69,9 @@ def _found_context(
     terms = parse(q)
     # Instructions can be long, and no result shows them.
     searched = conversations.select_related("project").defer("system_instruction", "project__instruction")
-    found = searched.holding(terms, owner_id).page(SEARCH_PAGE_SIZE, after)
+    found = search_page(searched, terms, owner_id, SEARCH_PAGE_SIZE, after)
     return {
+        "has_terms": bool(terms),
         "found": load_search_results(found.conversations, terms),
         "more_url": _more_url(found.end, q=q, open=open_id),
     }

@@ -25,6 +25,7 @@ from chat.library.conversation_list import list_context
 from chat.library.forms import ConversationSettingsForm, DeletedForm, RatingForm, ShownMessagesForm
 from chat.library.new_conversations import open_new_conversation
 from chat.library.refusal_responses import refuse
+from chat.library.search_hits import find_hits
 from chat.library.sidebar_projects import sidebar_projects
 from chat.messages.records import records_by_id
 from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
@@ -97,13 +98,13 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         **list_context(request, open=shown.pk, opened=shown),
         **sidebar_projects(request.user),
         "conversation": shown,
+        "hits": find_hits(shown, request.GET.get("q", ""), form.cleaned_data["message"]),
         "page": page,
         "is_other_version": target.is_other_version,
         "launch_error": launch_error(),
         "may_read_launch_error": settings.DEBUG or request.user.is_staff,
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}&expects=window",
-        **Conversation.setting_choices(),
-        **_model_context(shown),
+        **_settings_context(shown),
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "files_limit": ATTACHMENTS_LIMIT,
@@ -126,11 +127,12 @@ def _near(request: SignedInRequest, shown: Conversation, message_id: uuid.UUID |
     return place_of_words(shown, message_id, query) if query and message_id else None
 
 
-def _model_context(shown: Conversation) -> dict[str, object]:
-    """Return the models that the page offers, and what is said of the chosen one."""
+def _settings_context(shown: Conversation) -> dict[str, object]:
+    """Return the choices of settings and models that the page offers, and what is said of the chosen model."""
     choices = list_choices(shown.model)
     chosen = next((choice for choice in choices if choice.value == shown.model), choices[0])
     return {
+        **Conversation.setting_choices(),
         "chosen_model": chosen,
         "is_demo": chosen.is_demo,
         "searches": chosen.searches(shown.web_search),

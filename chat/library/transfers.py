@@ -113,11 +113,13 @@ def _form(request: SignedInRequest, sentence: str = "", *, status: int = 200) ->
 
 
 def import_sentence(result: ImportResult) -> str:
-    """Return how many conversations of a file are new, and how many were imported before."""
+    """Return how many conversations of a file are new, are here already, and have been continued."""
     created, existing = len(result.created), len(result.existing)
     sentence = f"{created} conversation{'' if created == 1 else 's'} imported."
     if existing:
         sentence += f" {existing} {'was' if existing == 1 else 'were'} here already."
+    if continued := len(result.continued):
+        sentence += f" {continued} {'was' if continued == 1 else 'were'} continued."
     return sentence
 
 

@@ -26,15 +26,19 @@ class ListPosition:
 
     updated_at: datetime
     conversation_id: uuid.UUID
+    rank: int = 0
+    """In the results of a search: the rank of this conversation, as in `chat.models.ranked_search`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of conversations, newest first."""
+    """A page of conversations, newest first, or a page of results."""
 
     conversations: list[Conversation]
     end: ListPosition | None
     """Where the next page begins; `None` on the last page."""
+    ranks: Sequence[int] = ()
+    """Of results: the rank of each conversation, as in `chat.models.ranked_search`."""
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -65,14 +69,18 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
         A conversation that has become newer since the earlier pages were read is not repeated.
         """
-        rows = self.newest_first()
-        if after is not None:
-            # The last condition follows from the other one, and lets the database use an index.
-            is_later = Q(updated_at__lt=after.updated_at) | Q(pk__lt=after.conversation_id)
-            rows = rows.filter(is_later, updated_at__lte=after.updated_at)
-        conversations = list(rows[: size + 1])
+        conversations = list(self.after(after)[: size + 1])
         last = conversations[size - 1] if len(conversations) > size else None
         return Page(conversations[:size], ListPosition(last.updated_at, last.pk) if last else None)
+
+    def after(self, position: ListPosition | None) -> ConversationQuerySet:
+        """Return the conversations after a position, or all, newest first."""
+        rows = self.newest_first()
+        if position is None:
+            return rows
+        # The last condition follows from the other one, and lets the database use an index.
+        is_later = Q(updated_at__lt=position.updated_at) | Q(pk__lt=position.conversation_id)
+        return rows.filter(is_later, updated_at__lte=position.updated_at)
 
     def holding(self, terms: Sequence[Term], owner_id: int | None = None) -> ConversationQuerySet:
         """Return the conversations whose title and shown messages contain every term. Without terms, return none.

@@ -14,15 +14,18 @@ from django.db.models.functions import Now
 
 from attachments.models import Attachment
 from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.logins import LoginSession
 from chat.models.message import Message, MessageAttachment, Part
 from chat.models.projects import Project
+from chat.models.python_sessions import PythonSession
 from chat.models.turn import Turn, TurnEvent
 from chat.models.user import User
+from chat.models.write_pauses import PAUSE_S
 
 SLICE_MESSAGES = 300
 """Messages of one transaction, which takes about a tenth of a second."""
-PAUSE_S = 0.12
-"""Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
+SLICE_FILES = 200
+"""Files of one transaction."""
 UNDO_MARGIN_S = 2
 """Time for a transaction that restores a conversation at the last moment, before it is deleted."""
 
@@ -70,6 +73,33 @@ def hide_conversations_of(project: Project) -> None:
         Conversation.objects.filter(project=project).update(deleted_at=Now())
 
 
+def hide_for_good(conversation_ids: Collection[uuid.UUID]) -> None:
+    """Hide conversations that cannot be restored. A thread deletes their rows and files in the background."""
+    with transaction.atomic():
+        _hide_for_good(Conversation.with_deleted.filter(pk__in=conversation_ids))
+
+
+def hide_account(user_id: int) -> None:
+    """Hide an account and everything in it, before it is deleted. Calling it again is harmless.
+
+    Nobody can log in to it, its logins and API tokens end, and its name is free for a new account. What it holds is
+    deleted in the background; see `chat.people.account.due_deletions`.
+    """
+    with transaction.atomic():
+        # Starts of answers lock conversations and no user, so this order lets no two wait for each other.
+        _hide_for_good(Conversation.with_deleted.owned_by(user_id))
+        free = {"username": f"deleted-{uuid.uuid4()}", "former_username": ""}
+        User.objects.filter(pk=user_id).update(is_active=False, deletion_at=Now(), **free)
+        LoginSession.objects.filter(user=user_id).delete()
+
+
+def _hide_for_good(rows: ConversationQuerySet) -> None:
+    """Lock the rows in the order in which starts of several answers lock theirs, then mark them. Their kernels end."""
+    list(rows.select_for_update().order_by("pk").values_list("pk"))
+    PythonSession.objects.filter(conversation__in=rows.order_by()).update(conversation=None)
+    rows.order_by().update(deleted_at=BEING_DELETED)
+
+
 def restorable_conversations() -> ConversationQuerySet:
     """Return the deleted conversations that can still be restored."""
     return Conversation.with_deleted.filter(deleted_at__gt=Now() - timedelta(seconds=settings.DELETION_UNDO_S))
@@ -81,9 +111,13 @@ def restore_conversation(conversation: Conversation) -> None:
 
 
 def find_due_deletions() -> ConversationQuerySet:
-    """Return the deleted conversations that can no longer be restored."""
+    """Return the deleted conversations that can no longer be restored.
+
+    Those of an account that is being deleted are left out, because they are deleted with it.
+    """
     delay_s = settings.DELETION_UNDO_S + UNDO_MARGIN_S
-    return Conversation.with_deleted.filter(deleted_at__lt=Now() - timedelta(seconds=delay_s))
+    due = Conversation.with_deleted.filter(deleted_at__lt=Now() - timedelta(seconds=delay_s))
+    return due.exclude(owner__deletion_at__lte=Now())
 
 
 def claim_deletion(rows: ConversationQuerySet) -> bool:
@@ -108,6 +142,12 @@ def delete_account(user: User) -> None:
             delete_conversation(conversation)
         Project.objects.filter(owner=user).delete()
         user.delete()
+
+
+def delete_unshown_files(user_id: int) -> bool:
+    """Delete some files of a user that nothing shows. Return False if there are none, or others hold them."""
+    free = Attachment.objects.filter(owner=user_id, message_attachments__isnull=True, project_files__isnull=True)
+    return bool(delete_unsent_files(list(free.order_by("pk").values_list("pk", flat=True)[:SLICE_FILES])))
 
 
 def delete_project(project: Project) -> list[Attachment]:

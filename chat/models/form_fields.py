@@ -171,12 +171,13 @@ class ListPositionField(PlainTextField):
         text = super().clean(value)
         if not text:
             return None
-        at, _, conversation_id = text.partition("_")
+        at, _, rest = text.partition("_")
+        conversation_id, _, rank = rest.partition("_")
         try:
             updated_at = datetime.fromisoformat(at)
             if updated_at.tzinfo is None:
                 raise ValueError("a datetime without time zone")
-            return ListPosition(updated_at.astimezone(UTC), uuid.UUID(conversation_id))
+            return ListPosition(updated_at.astimezone(UTC), uuid.UUID(conversation_id), int(rank[:1] or 0))
         except (ValueError, OverflowError):
             raise ValidationError(
                 "This link to the next page is not valid. Open the list from the beginning.", code="invalid"
@@ -185,7 +186,8 @@ class ListPositionField(PlainTextField):
     @staticmethod
     def serialize(position: ListPosition) -> str:
         """Return the text of a position, for URLs."""
-        return f"{position.updated_at.isoformat()}_{position.conversation_id.hex}"
+        rank = f"_{position.rank}" if position.rank else ""
+        return f"{position.updated_at.isoformat()}_{position.conversation_id.hex}{rank}"
 
 
 def code_execution_field() -> forms.ChoiceField:

@@ -21,6 +21,13 @@ class ImportedConversation(models.Model):
     digest = models.CharField(
         max_length=64, help_text="SHA-256 in hex of the unique id in the file, or of the content if there is none."
     )
+    content_digest = models.CharField(
+        max_length=64,
+        default="",
+        db_default="",
+        blank=True,
+        help_text="SHA-256 in hex of all that was read from the file, with its files. Empty: not known.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

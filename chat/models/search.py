@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, F, Func
 from django.db.models.sql.compiler import SQLCompiler
 
-from chat.models.full_text.index import prefix_words
+from chat.models.full_text.index import OWNER_MARK, TITLE_MARK, prefix_words
 from chat.models.full_text.query import Term
 
 SqlWithParams: TypeAlias = tuple[str, tuple[str | int, ...]]
@@ -22,7 +23,14 @@ _SQLITE = """
 """
 _POSTGRESQL = """
     %(expressions)s IN (
-        SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.words @@ chat_query(%%s, %%s)
+        SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.words @@ %%s::tsquery
+    )
+"""
+# The index holds the words of titles alone. The planner does not know that they are few without a LIMIT.
+_POSTGRESQL_TITLE = """
+    %(expressions)s IN (
+        SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.source_id = entry.conversation_id
+        AND chat_owned_words(entry.owner_id, entry.words) @@ %%s::tsquery AND ts_match_vq(entry.words, %%s::tsquery)
     )
 """
 
@@ -40,9 +48,10 @@ _SQLITE_OWNED = f"""
     THEN {_SQLITE}
     ELSE EXISTS (
         SELECT 1 FROM chat_searchentry entry JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
-        WHERE entry.conversation_id = %(expressions)s AND instr(' ' || chat_searchwords.words || ' ', %%s)
+        WHERE entry.conversation_id = %(expressions)s AND {{contains}}
     ) END
 """
+_SQLITE_CONTAINS = "instr(' ' || chat_searchwords.words || ' ', %%s)"
 # The index finds all words of a phrase in one entry. Their order is checked in the rows found, by the function of the
 # operator @@: with the operator, PostgreSQL could use the index of everyone's words. The second LIMIT removes no row.
 # It tells the planner that there are few, which otherwise starts parallel workers for a hundred milliseconds.
@@ -50,17 +59,17 @@ _POSTGRESQL_OWNED = """
     CASE WHEN (
         SELECT count(*) FROM (
             SELECT 1 FROM chat_searchentry entry
-            WHERE chat_owned_words(entry.owner_id, entry.words) @@ chat_owned_query(%%s, chat_query(%%s, %%s)) LIMIT %%s
+            WHERE chat_owned_words(entry.owner_id, entry.words) @@ %%s::tsquery LIMIT %%s
         ) counted
     ) <= %%s
     THEN %(expressions)s IN (
         SELECT entry.conversation_id FROM chat_searchentry entry
-        WHERE chat_owned_words(entry.owner_id, entry.words) @@ chat_owned_query(%%s, chat_query(%%s, %%s))
-        AND ts_match_vq(entry.words, chat_query(%%s, %%s)) LIMIT %%s
+        WHERE chat_owned_words(entry.owner_id, entry.words) @@ %%s::tsquery
+        AND ts_match_vq(entry.words, %%s::tsquery) LIMIT %%s
     )
     ELSE EXISTS (
         SELECT 1 FROM chat_searchentry entry
-        WHERE entry.conversation_id = %(expressions)s AND ts_match_vq(entry.words, chat_query(%%s, %%s))
+        WHERE entry.conversation_id = %(expressions)s AND ts_match_vq(entry.words, %%s::tsquery)
     ) END
 """
 
@@ -68,44 +77,72 @@ _POSTGRESQL_OWNED = """
 class ContainsTerm(Func):
     """Whether a conversation's title or one of its visible messages contains a term.
 
-    With `owner_id`, only conversations of this user are found, and the texts of others are not read.
+    With `owner_id`, only conversations of this user are found, and the texts of others are not read. With `in_title`
+    too, only titles are searched.
     """
 
     output_field = BooleanField()
 
-    def __init__(self, term: Term, owner_id: int | None = None) -> None:
+    def __init__(self, term: Term, owner_id: int | None = None, *, in_title: bool = False) -> None:
         super().__init__(F("pk"))
         self.term = term
         self.owner_id = owner_id
+        self.in_title = in_title
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> SqlWithParams:
         """Compile to a search of the FTS5 table."""
-        query = build_fts5_query(self.term, self.owner_id)
-        if self.owner_id is None:
+        query = build_fts5_query(self.term, self.owner_id, TITLE_MARK if self.in_title else OWNER_MARK)
+        if self.owner_id is None or self.in_title:
             sql, params = super().as_sql(compiler, connection, template=_SQLITE)
             return sql, (*params, query)
-        sql, _no_params = super().as_sql(compiler, connection, template=_SQLITE_OWNED)
         # In stored words, single spaces separate words.
-        pattern = f" {prefix_words(self.owner_id, self.term.words)}{'' if self.term.is_prefix else ' '}"
-        return sql, (query, RARE_ENTRIES + 1, RARE_ENTRIES, query, pattern)
+        patterns = [
+            f" {prefix_words(self.owner_id, words)}{'' if words in self.term.prefixes else ' '}"
+            for words in (self.term.words, *self.term.signed_words)
+        ]
+        template = _SQLITE_OWNED.format(contains=" AND ".join([_SQLITE_CONTAINS] * len(patterns)))
+        sql, _no_params = super().as_sql(compiler, connection, template=template)
+        return sql, (query, RARE_ENTRIES + 1, RARE_ENTRIES, query, *patterns)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> SqlWithParams:
         """Compile to a search of the entries' words."""
-        term = (self.term.source, self.term.is_prefix)
+        query = build_tsquery(self.term)
         if self.owner_id is None:
             sql, params = super().as_sql(compiler, connection, template=_POSTGRESQL)
-            return sql, (*params, *term)
+            return sql, (*params, query)
+        owned = build_tsquery(self.term, self.owner_id)
+        if self.in_title:
+            sql, params = super().as_sql(compiler, connection, template=_POSTGRESQL_TITLE)
+            return sql, (*params, owned, query)
         sql, _no_params = super().as_sql(compiler, connection, template=_POSTGRESQL_OWNED)
-        owned = (self.owner_id, *term)
-        return sql, (*owned, RARE_ENTRIES + 1, RARE_ENTRIES, *owned, *term, RARE_ENTRIES, *term)
+        return sql, (owned, RARE_ENTRIES + 1, RARE_ENTRIES, owned, query, RARE_ENTRIES, query)
 
 
-def build_fts5_query(term: Term, owner_id: int | None = None) -> str:
+def build_fts5_query(term: Term, owner_id: int | None = None, mark: str = OWNER_MARK) -> str:
     """Return a term in FTS5's query syntax.
 
-    Its words hold only letters, digits and the mark after an owner's id. In quotes, they need no escaping.
+    Its words hold only letters, digits, signs and the mark after an owner's id. In quotes, they need no escaping.
     """
-    words = term.words if owner_id is None else prefix_words(owner_id, term.words)
-    # In everyone's search, a number must be a whole word: otherwise it is the beginning of an owner's id, too.
-    is_prefix = term.is_prefix and not (owner_id is None and words.rpartition(" ")[2].isdecimal())
-    return f'"{words}"{"*" if is_prefix else ""}'
+    return f"({' AND '.join(_fts5_phrases(term, owner_id, mark))})"
+
+
+def _fts5_phrases(term: Term, owner_id: int | None, mark: str) -> Iterator[str]:
+    for words in (term.words, *term.signed_words):
+        # In everyone's search, a number must be a whole word: otherwise it is the beginning of an owner's id, too.
+        is_prefix = words in term.prefixes and not (owner_id is None and words.rpartition(" ")[2].isdecimal())
+        phrase = words if owner_id is None else prefix_words(owner_id, words, mark)
+        yield f'"{phrase}"{"*" if is_prefix else ""}'
+
+
+def build_tsquery(term: Term, owner_id: int | None = None) -> str:
+    """Return a term in the syntax of PostgreSQL's `tsquery`.
+
+    With `owner_id`, it is the conjunction of the owner's words, because the index of these words has no positions.
+    """
+    phrases = []
+    for words in (term.words, *term.signed_words):
+        own = words if owner_id is None else prefix_words(owner_id, words)
+        # Words hold no quotes.
+        quoted = ["'{}'".format(word.replace("\\", "\\\\")) for word in own.split()]
+        phrases.append((" <-> " if owner_id is None else " & ").join(quoted) + (":*" if words in term.prefixes else ""))
+    return " & ".join(f"({phrase})" for phrase in phrases)

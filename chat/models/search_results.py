@@ -10,10 +10,10 @@ from django.db import connection
 
 from chat.models.conversation import Conversation
 from chat.models.full_text.excerpt import Piece, build_excerpt, mark_matches
-from chat.models.full_text.query import Term
+from chat.models.full_text.query import Term, join_terms, make_exact
 from chat.models.full_text.words import INDEXED_CHARS
 from chat.models.message import Message
-from chat.models.search import build_fts5_query
+from chat.models.search import build_fts5_query, build_tsquery
 
 # Selects the newest match of each conversation: with max(), SQLite takes the other columns from the row of the maximum.
 # The condition on rowid skips the matches that are older than the first message of these conversations.
@@ -31,12 +31,32 @@ _SQLITE = """
         GROUP BY entry.conversation_id
     ) newest JOIN chat_message message ON message.id = newest.source_id
 """
+# The rows are found by their conversations, and only their words are read.
 _POSTGRESQL = """
     SELECT DISTINCT ON (entry.conversation_id) message.id, entry.conversation_id, substr(message.text, 1, %s) AS text
     FROM chat_searchentry entry JOIN chat_message message ON message.id = entry.source_id
-    WHERE entry.conversation_id IN ({ids}) AND ({any})
-    ORDER BY entry.conversation_id, ({all}) DESC, message.index DESC
+    WHERE entry.conversation_id IN ({ids}) AND {matches}
+    ORDER BY entry.conversation_id{order}, message.index DESC
 """
+_POSTGRESQL_MATCHES = "ts_match_vq(entry.words, %s::tsquery)"
+
+_SQLITE_HITS = """
+    SELECT message.id, message.conversation_id FROM chat_message message
+    JOIN chat_searchentry entry ON entry.source_id = message.id
+    WHERE message.conversation_id = %s AND entry.id IN (
+        SELECT rowid FROM chat_searchwords WHERE chat_searchwords MATCH %s AND rowid BETWEEN
+        (SELECT min(id) FROM chat_searchentry WHERE conversation_id = %s)
+        AND (SELECT max(id) FROM chat_searchentry WHERE conversation_id = %s)
+    ) ORDER BY message."index" LIMIT %s
+"""
+_POSTGRESQL_HITS = f"""
+    SELECT message.id, message.conversation_id
+    FROM chat_searchentry entry JOIN chat_message message ON message.id = entry.source_id
+    WHERE entry.conversation_id = %s AND {_POSTGRESQL_MATCHES} ORDER BY message.index LIMIT %s
+"""
+
+HITS_LIMIT = 1_000
+"""Further messages of a conversation are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +66,15 @@ class SearchResult:
     conversation: Conversation
     title: tuple[Piece, ...]
     message_id: uuid.UUID | None
-    """The newest visible message with all terms, else the newest with one of them; None if only the title matches."""
+    """The newest visible message that matches best: with all terms next to each other, or with all of them as whole
+    words, or with all, or with one. None if only the title matches.
+    """
     excerpt: tuple[Piece, ...]
     """An excerpt of that message; empty if only the title matches."""
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
-    """Return the results of conversations of one owner, in their order. This takes at most two queries."""
+    """Return the results of conversations of one owner, in their order. This takes at most five queries."""
     messages = _load_matching_messages(conversations, terms)
     results = []
     for conversation in conversations:
@@ -68,29 +90,68 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
     return results
 
 
+def list_hits(conversation: Conversation, terms: Sequence[Term]) -> list[uuid.UUID]:
+    """Return the first HITS_LIMIT visible messages of a conversation with all terms in their order.
+
+    If no message has all terms, return those with one of them. This takes at most two queries.
+    """
+    hits: list[uuid.UUID] = []
+    for groups in ([tuple(terms)], [(term,) for term in terms]) if terms else ():
+        if connection.vendor == "postgresql":
+            params = [conversation.pk, _any_tsquery(groups), HITS_LIMIT]
+            hits = [message.pk for message in Message.objects.raw(_POSTGRESQL_HITS, params)]
+        else:
+            key = conversation.pk.hex
+            params = [key, _any_fts5_query(groups, conversation.owner_id), key, key, HITS_LIMIT]
+            hits = [message.pk for message in Message.objects.raw(_SQLITE_HITS, params)]
+        if hits:
+            break
+    return hits
+
+
+def _any_tsquery(groups: Sequence[Sequence[Term]]) -> str:
+    return " | ".join(f"({' & '.join(map(build_tsquery, terms))})" for terms in groups)
+
+
+def _any_fts5_query(groups: Sequence[Sequence[Term]], owner_id: int) -> str:
+    return " OR ".join(f"({' AND '.join(build_fts5_query(term, owner_id) for term in terms)})" for terms in groups)
+
+
 def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequence[Term]) -> dict[uuid.UUID, Message]:
     """Return the message to show for each conversation, by the conversation's id."""
     if not conversations or not terms:
         return {}
-    placeholders, owner_id = ", ".join(["%s"] * len(conversations)), conversations[0].owner_id
-    ids = [conversation.pk for conversation in conversations]
-    if connection.vendor == "postgresql":
-        # The rows are found by their conversations, and only their words are read.
-        term_params = [value for term in terms for value in (term.source, term.is_prefix)]
-        queries = {
-            name: operator.join(["chat_query(%s, %s)"] * len(terms))
-            for name, operator in (("any", " || "), ("all", " && "))
-        }
-        matches = {name: f"ts_match_vq(entry.words, {query})" for name, query in queries.items()}
-        sql = _POSTGRESQL.format(ids=placeholders, **matches)
-        return _query_messages(sql, [INDEXED_CHARS, *ids, *term_params, *term_params])
-    sql, hex_ids = _SQLITE.format(ids=placeholders), [conversation_id.hex for conversation_id in ids]
+    owner_id, ids = conversations[0].owner_id, [conversation.pk for conversation in conversations]
+    # The best first: each is a list of queries of which a message must match one.
+    wanted = _best_first(terms)
     messages: dict[uuid.UUID, Message] = {}
-    # A message with all terms replaces one with any of them.
-    for operator in (" OR ", " AND ") if len(terms) > 1 else (" OR ",):
-        fts5_query = operator.join(build_fts5_query(term, owner_id) for term in terms)
-        messages |= _query_messages(sql, [INDEXED_CHARS, fts5_query, *hex_ids, *hex_ids])
+    if connection.vendor == "postgresql":
+        queries = [_any_tsquery(groups) for groups in wanted]
+        order = f", {_POSTGRESQL_MATCHES} DESC" * (len(queries) - 1)
+        sql = _POSTGRESQL.format(ids=_placeholders(ids), matches=_POSTGRESQL_MATCHES, order=order)
+        return _query_messages(sql, [INDEXED_CHARS, *ids, queries[-1], *queries[:-1]])
+    for groups in wanted:
+        if not (missing := [one.hex for one in ids if one not in messages]):
+            break
+        sql = _SQLITE.format(ids=_placeholders(missing))
+        messages |= _query_messages(sql, [INDEXED_CHARS, _any_fts5_query(groups, owner_id), *missing, *missing])
     return messages
+
+
+def _best_first(terms: Sequence[Term]) -> list[list[tuple[Term, ...]]]:
+    """Return what a message must contain to match, the best first: one of the groups of terms."""
+    exact = make_exact(terms)
+    wanted: list[list[tuple[Term, ...]]] = [
+        [(join_terms(terms),)],
+        [exact],
+        [tuple(terms)],
+        [(term,) for term in terms],
+    ]
+    return [groups for number, groups in enumerate(wanted) if groups not in wanted[:number]]
+
+
+def _placeholders(values: Sequence[object]) -> str:
+    return ", ".join(["%s"] * len(values))
 
 
 def _query_messages(sql: str, params: Sequence[object]) -> dict[uuid.UUID, Message]:

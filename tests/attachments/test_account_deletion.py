@@ -139,6 +139,7 @@ def delete_in_admin(user: User) -> None:
     """Delete an account as a superuser does."""
     client = client_of(User.objects.get(is_superuser=True))
     assert client.post(admin_url(User, user.pk, "delete"), {"post": "yes"}).status_code == 302
+    assert delete_due_accounts() == 1
     # The login is a row, too.
     client.logout()
 

@@ -42,6 +42,14 @@ text = "Crème BRÛLÉE in *three* words.\\n\\nCremers: three bruised `words` fo
 make_model_message(make_conversation(owner, title="Dessert"), parts=[(PartKind.TEXT, text)])
 """
 
+CREATE_HITS = """
+from chat.models import User
+from tests.factories import make_conversation, make_user_message
+conversation = make_conversation(User.objects.get(username="demo"), title="Hits")
+for text in ("12 is an answer", "Answer 129.", "An answer, 129.\\n\\nAnswer 12. is here. C++ C قَوَاعِدَ 👍🏽 kıl"):
+    make_user_message(conversation, text)
+"""
+
 DELETE_CONVERSATIONS = """
 from chat.models import Conversation
 Conversation.objects.filter(title__startswith="Filling").delete()
@@ -99,6 +107,42 @@ def test_words_of_the_search_are_marked_in_the_message_that_its_result_leads_to(
     expect(page.locator("article")).to_have_count(2)
     assert marked() == []
     assert articles(page) == html
+
+
+def test_links_lead_to_each_of_the_words_in_turn(page: Page, server: LiveServer) -> None:
+    run_in_shell(server, CREATE_HITS)
+    page.fill(BOX, "Answer 12.")
+    page.locator(f"{RESULTS} a").click()
+    page.wait_for_url(re.compile("#message-"))
+
+    def current() -> str:
+        ranges = "[...(CSS.highlights.get('current') ?? [])]"
+        start = "(range) => range.startContainer.data.slice(range.startOffset, range.startOffset + 10)"
+        text: str = page.evaluate(f"{ranges}.map({start}).join()")
+        return text
+
+    # The phrase is the best match; the beginning of "Answer 129" is none.
+    wait_until(lambda: current() == "Answer 12.")
+    expect(page.locator("#hits")).to_contain_text("Message 2 of 2")
+    page.click("#hits [rel=next]")
+    wait_until(lambda: current() == "12. is her")
+    page.click("#hits [rel=next]")
+    wait_until(lambda: current() == "12 is an a")
+    # The keys work in the empty message box, which has the focus, but leave text in it alone.
+    with page.expect_navigation():
+        page.keyboard.press("Alt+ArrowUp")
+    wait_until(lambda: current() == "12. is her")
+    page.keyboard.press("Alt+ArrowUp")
+    wait_until(lambda: current() == "Answer 12.")
+    page.fill("#text", "a draft")
+    page.keyboard.press("Alt+ArrowDown")
+    assert current() == "Answer 12."
+    page.fill("#text", "")
+    page.keyboard.press("Alt+ArrowDown")
+    wait_until(lambda: current() == "12. is her")
+    page.goto(re.sub(r"q=[^&#]*", "q=c%2B%2B%20%D9%82%D9%88%D8%A7%D8%B9%D8%AF%20%F0%9F%91%8D%20kil", page.url))
+    marked = "[...(CSS.highlights.get('found') ?? [])].map(String)"
+    wait_until(lambda: page.evaluate(marked) == ["C++", "قَوَاعِدَ", "👍🏽", "kıl"])
 
 
 def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""Deletes conversations in two steps: the page hides one and stops its answer, and a thread deletes it a little later.
+"""Deletes conversations in two steps: a page hides them and stops their answers, and a thread deletes them later.
 
 Every web process runs this thread. Two of them may delete the same conversation: each takes the slices that are left.
 """
@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import uuid
+from collections.abc import Collection
+from functools import partial
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
 
@@ -17,9 +20,12 @@ from chat.models.deletion import (
     delete_conversation,
     delete_project,
     find_due_deletions,
+    hide_account,
     hide_conversation,
     hide_conversations_of,
+    hide_for_good,
 )
+from chat.models.write_pauses import WritePauses
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +37,26 @@ def delete_with_undo(conversation: Conversation) -> None:
     hide_conversation(conversation)
     # No answer can be started from here on. If this process dies first, the answer goes on until the rows are deleted.
     request_stop(conversation.pk)
+
+
+def delete_in_background(conversation_ids: Collection[uuid.UUID]) -> None:
+    """Hide conversations at once and for good, and stop their answers. A thread deletes what they hold."""
+    hide_for_good(conversation_ids)
+    live = Turn.objects.filter(conversation__in=conversation_ids, status__in=Turn.LIVE).order_by()
+    _stop_after_commit(set(live.values_list("conversation_id", flat=True)))
+
+
+def delete_account_in_background(user_id: int) -> None:
+    """Hide an account with everything in it at once, and stop its answers. A thread deletes what it holds."""
+    hide_account(user_id)
+    live = Turn.objects.filter(conversation__owner=user_id, status__in=Turn.LIVE).order_by()
+    _stop_after_commit(set(live.values_list("conversation_id", flat=True)))
+
+
+def _stop_after_commit(conversation_ids: Collection[uuid.UUID]) -> None:
+    """Stop the answers once the transaction of the caller has ended, because that of a stop can need another thread."""
+    for conversation_id in conversation_ids:
+        transaction.on_commit(partial(request_stop, conversation_id), robust=True)
 
 
 def delete_project_with_conversations(project: Project) -> None:
@@ -49,16 +75,18 @@ def delete_project_with_conversations(project: Project) -> None:
 
 def delete_due() -> int:
     """Delete all conversations that can no longer be restored; return their number. One that fails is tried again."""
-    number = 0
-    for conversation in list(find_due_deletions().order_by("deleted_at")):
+    number, pauses = 0, WritePauses()
+    for conversation_id in list(find_due_deletions().order_by("deleted_at", "pk").values_list("pk", flat=True)):
+        due = find_due_deletions().filter(pk=conversation_id)
         try:
-            # Its owner may have restored it since.
-            if claim_deletion(find_due_deletions().filter(pk=conversation.pk)):
+            # Its owner may have restored it since, or another process has deleted it.
+            if claim_deletion(due) and (conversation := due.first()) is not None:
                 delete_conversation(conversation)
                 number += 1
         except DatabaseError:
             # The others must not wait for this one.
-            logger.exception("the deleted conversation %s could not be removed", conversation.pk)
+            logger.exception("the deleted conversation %s could not be removed", conversation_id)
+        pauses.pause_if_due()
     return number
 
 

@@ -84,7 +84,8 @@ class ConversationsQuerySerializer(ListQuerySerializer):
         max_length=SEARCH_LIMIT,
         help_text=(
             "Words and “quoted phrases” that the title or the shown messages must all contain. The last word of each"
-            " unquoted term may be the beginning of a word. Empty: all conversations."
+            " unquoted term may be the beginning of a word. Signs such as those of `C++` count where they are typed."
+            " Titles come before messages, and whole words before beginnings. Empty: all conversations, newest first."
         ),
         error_messages={"max_length": f"At most {SEARCH_LIMIT} characters can be searched for."},
     )

@@ -33,6 +33,7 @@ from chat.models import Conversation, Project, ProjectRefused, User, temporary_c
 from chat.models.deletion import delete_conversation
 from chat.models.full_text.query import parse
 from chat.models.projects import lock_project, move_conversation
+from chat.models.ranked_search import search_page
 from chat.models.search_results import load_search_results
 from chat.people.access import (
     NotFound,
@@ -55,7 +56,7 @@ class Conversations(ApiView):
         responses=ConversationPageSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Return conversations, newest first. With `q`, those that contain all words."""
+        """Return conversations, newest first. With `q`, those that contain all words, the best matches first."""
         serializer = ConversationsQuerySerializer(data=request.query_params.dict())
         serializer.is_valid(raise_exception=True)
         query = serializer.validated_data
@@ -65,10 +66,9 @@ class Conversations(ApiView):
                 conversations = conversations.filter(**{f"{name}_at__isnull": not query[name]})
         if "project" in query:
             conversations = conversations.filter(project=query["project"])
-        terms = parse(query["q"])
-        if query["q"]:
-            conversations = conversations.holding(terms, self.caller.pk)
-        page = fitting_conversations(conversations.page(query["limit"], query.get("cursor")))
+        terms, limit, cursor = parse(query["q"]), query["limit"], query.get("cursor")
+        searched = search_page(conversations, terms, self.caller.pk, limit, cursor) if query["q"] else None
+        page = fitting_conversations(searched or conversations.page(limit, cursor))
         results = [ListedConversationSerializer(conversation).data for conversation in page.conversations]
         if query["q"]:
             for json, match in zip(results, load_search_results(page.conversations, terms), strict=True):

@@ -154,7 +154,8 @@ def _answer_cells(
     record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
 ) -> Iterator[Iterator[bytes]]:
     # An import removes these lines from the first cell of an answer, because they are not the model's.
-    heading = f"### {escape_label(message_heading(record))}\n\n*{escape_label(answered_by(record.turn).sentence)}*"
+    answered = answered_by(record.turn).sentence
+    heading = f"### {escape_label(message_heading(record))}" + (f"\n\n*{escape_label(answered)}*" if answered else "")
     for block in _answer_blocks(record):
         if isinstance(block, CodeRun):
             if heading:

@@ -39,9 +39,15 @@ class Archive:
         """Return the paths of its files, exactly as the archive has them."""
         return iter(self._entries)
 
+    def check_room(self) -> None:
+        """Raise RefusedImport if as much has been unpacked as is allowed."""
+        if self._remaining_bytes <= 0:
+            raise RefusedImport("This archive is larger than allowed when it is unpacked.")
+
     def read(self, name: str, limit_bytes: int) -> bytes:
         """Return the bytes of a file. Raises KeyError, and RefusedImport for more than `limit_bytes`."""
         entry = self._entries[name]
+        self.check_room()
         limit = min(self._remaining_bytes, limit_bytes, RATIO_LIMIT * entry.compress_size + _READ_BYTES)
         if entry.flag_bits & 1 or entry.compress_type not in _SUPPORTED_COMPRESSION:
             raise RefusedImport(f"“{name[:100]}” is encrypted, or packed in a way that is not supported.")
@@ -57,5 +63,7 @@ class Archive:
                     pieces.append(piece)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, struct.error):
             raise RefusedImport(f"“{name[:100]}” in this archive is broken.") from None
-        self._remaining_bytes -= size_bytes
+        finally:
+            # Also what was unpacked in vain counts, because importers go on without a file that is refused.
+            self._remaining_bytes -= size_bytes
         return b"".join(pieces)

@@ -3,6 +3,8 @@
 A conversation has `mapping` (id -> node with `message`, `parent` and `children`) and `current_node`. The code, the
 results of tools and the final text of one answer are several nodes in a row, which become the parts of one message.
 `chatgpt_nodes` reads the nodes.
+
+A conversation is recognized by its id, so that a later export of it can be compared with what is here already.
 """
 
 from __future__ import annotations
@@ -14,11 +16,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from chat.library.imports.chatgpt_canvas import read_call
+from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles
 from chat.library.imports.chatgpt_nodes import HIDDEN_NODE, PARTS_LIMIT, Node, read_node
+from chat.library.imports.chatgpt_paths import NodeChain, Path, unique_sources
 from chat.library.imports.foreign_messages import build_answer, build_question
-from chat.library.imports.json_paths import EPOCH, JSONValue
-from chat.library.imports.records import CONVERSATIONS_LIMIT, MESSAGES_LIMIT, ParsedConversation, ParsedMessage
-from chat.vocabulary.parts import Part, Role
+from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.records import (
+    CONVERSATIONS_LIMIT,
+    MESSAGES_LIMIT,
+    ParsedConversation,
+    ParsedMessage,
+    ParsedPlacement,
+)
+from chat.vocabulary.markdown_source import fence_code
+from chat.vocabulary.parts import Part, Role, Text, Thought
 
 TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
@@ -26,6 +38,10 @@ ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
 them.
 """
 TOO_MANY_VERSIONS = "this conversation has too many versions."
+DOCUMENTS_LIMIT = 100
+"""Documents of a canvas on one path. Later ones are shown, but not changed."""
+READER_VERSION = 1
+"""Incremented when this module reads more from the same file, so that importing it again adds parts and files."""
 BEGINS_WITH_ANSWER = "(The conversation begins with an answer.)"
 
 
@@ -36,48 +52,13 @@ def is_chatgpt(document: JSONValue) -> bool:
     return isinstance(first, dict) and isinstance(first.get("mapping"), dict)
 
 
-def parse_conversations(document: JSONValue) -> Iterator[ParsedConversation]:
-    """Yield the conversations that have messages. Raises RefusedImport."""
+def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
+    """Yield the conversations that have messages, with their files. Raises RefusedImport."""
     is_single = isinstance(document.value, dict)
     for value in [document] if is_single else document.items(CONVERSATIONS_LIMIT):
-        conversation = _TreeParser(value).parse()
+        conversation = _TreeParser(value, ConversationFiles(files)).parse()
         if conversation.messages:
             yield conversation
-
-
-@dataclass(frozen=True, slots=True)
-class _PartChain:
-    """The parts of an unfinished answer, the newest first. Paths that branch within an answer share its beginning."""
-
-    part: Part
-    previous: _PartChain | None
-    chars: int
-    """Characters of the text of all parts."""
-
-    @classmethod
-    def after(cls, previous: _PartChain | None, part: Part) -> _PartChain:
-        """Return a chain with one more part."""
-        return cls(part, previous, len(part.long_text) + (previous.chars if previous else 0))
-
-    def in_order(self) -> tuple[Part, ...]:
-        """Return the parts, the oldest first."""
-        parts: list[Part] = []
-        chain: _PartChain | None = self
-        while chain is not None:
-            parts.append(chain.part)
-            chain = chain.previous
-        return tuple(reversed(parts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """The state of a path from the root of the tree to a node."""
-
-    last_message: ParsedMessage | None = None
-    parts: _PartChain | None = None
-    """The parts after `last_message`, which will become an answer."""
-    answer_started_at: datetime = EPOCH
-    model: str = ""
 
 
 @dataclass(slots=True)
@@ -85,12 +66,17 @@ class _TreeParser:
     """Parses one conversation."""
 
     value: JSONValue
+    files: ConversationFiles
     messages: list[ParsedMessage] = field(default_factory=list)
     part_count: int = 0
     answer_chars: int = 0
-    """Characters of all answers."""
+    """Characters of all answers and their sources."""
+    canvas_chars: int = 0
+    """Characters of all versions of documents, and of the documents that were searched for what a change replaces."""
     message_keys: dict[str, str] = field(default_factory=dict)
     """Id of a node -> key of the message that the node is part of."""
+    empty_answers: dict[str, ParsedMessage] = field(default_factory=dict)
+    """Key of a question without an answer -> the answer that was made for it."""
     nodes: dict[str, Node] = field(default_factory=dict)
     children: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Id of a node -> ids of the nodes below it. `None` -> ids of the roots."""
@@ -105,12 +91,18 @@ class _TreeParser:
         self._walk()
         conversation_id = str(self.value.get("conversation_id").value or self.value.get("id").value or "")
         content = json.dumps([conversation_id, mapping.value], sort_keys=True)
+        digest = hashlib.sha256(content.encode()).hexdigest()
+        with_files = json.dumps([READER_VERSION, digest, self.files.digests()])
+        messages = tuple(self._messages_with_shown_path())
         return ParsedConversation(
             title=self.value.get("title").as_text_or("").strip()[:TITLE_LIMIT_CHARS] or "Imported from ChatGPT",
             created_at=created_at,
             updated_at=self.value.get("update_time").as_unix_time_or(created_at),
-            messages=tuple(self._messages_with_shown_path()),
-            source_id=f"chatgpt {hashlib.sha256(content.encode()).hexdigest()}",
+            messages=messages,
+            attachments=self.files.shown(place.key for message in messages for place in message.placements),
+            source_id=f"chatgpt conversation {conversation_id}" if conversation_id else f"chatgpt {digest}",
+            earlier_source_id=f"chatgpt {digest}",
+            content_digest=hashlib.sha256(with_files.encode()).hexdigest(),
         )
 
     def _read_nodes(self, mapping: JSONValue, default_time: datetime) -> None:
@@ -123,11 +115,13 @@ class _TreeParser:
             # Only `parent` is read, not `children`: with one parent for each node, all nodes below a root are a tree.
             self.children[parent if isinstance(parent, str) and parent in ids else None].append(node_id)
             has_message = value.has("message")
-            self.nodes[node_id] = read_node(value.get("message"), default_time) if has_message else HIDDEN_NODE
+            self.nodes[node_id] = (
+                read_node(value.get("message"), default_time, self.files) if has_message else HIDDEN_NODE
+            )
 
     def _walk(self) -> None:
         """Build the messages, depth first. A loop replaces recursion, because a long conversation is a deep tree."""
-        stack = [(node_id, _Path()) for node_id in reversed(self.children[None])]
+        stack = [(node_id, Path()) for node_id in reversed(self.children[None])]
         while stack:
             node_id, path = stack.pop()
             path = self._add_node(node_id, path)
@@ -141,19 +135,47 @@ class _TreeParser:
                     self._add_answer(node_id, finished)
             stack += [(child, finished if child in questions else path) for child in reversed(children)]
 
-    def _add_node(self, node_id: str, path: _Path) -> _Path:
+    def _add_node(self, node_id: str, path: Path) -> Path:
         """Return the path with one more node. A question adds messages: the answer before it, and itself."""
         node = self.nodes[node_id]
         if node.role is Role.USER:
             return self._add_question(node_id, node, self._finish_answer(node_id, path))
-        if node.part is None:
-            return path
+        if node.part is None or (path.is_after_canvas and _says_success(node.part)):
+            return replace(path, is_after_canvas=False)
+        if node.canvas_call:
+            path, node = self._read_canvas_call(node_id, node, path)
         return replace(
             path,
-            parts=_PartChain.after(path.parts, node.part),
-            answer_started_at=path.answer_started_at if path.parts else node.created_at,
+            nodes=NodeChain.after(path.nodes, node),
+            answer_started_at=path.answer_started_at if path.nodes else node.created_at,
             model=node.model or path.model,
+            is_after_canvas=bool(node.canvas_call),
         )
+
+    def _read_canvas_call(self, node_id: str, node: Node, path: Path) -> tuple[Path, Node]:
+        """Return the path with the document that a call leaves, and the node with what the call did."""
+        answers = (self.nodes[child] for child in self.children.get(node_id, []))
+        answer = next((one for one in answers if one.canvas_id), HIDDEN_NODE)
+        # A call does not say which document it changes; its answer does, but not in every export.
+        last = next(reversed(path.documents), "")
+        is_last = not answer.canvas_id or (last in self.nodes and answer.canvas_id not in path.documents)
+        document_id = last if is_last else answer.canvas_id
+        document = path.documents.get(document_id)
+        text = node.part.long_text if node.part else ""
+        call = read_call(node.canvas_call, text, document, answer.canvas_title)
+        if call is None:
+            return path, replace(node, canvas_call="", part=Text(fence_code(text, "json")))
+        changed, shown = call
+        shown = node.citations.link(shown) if node.citations else shown
+        self.canvas_chars += len(shown) + len(document.content or "" if document else "")
+        if self.canvas_chars > ANSWERS_LIMIT_CHARS:
+            raise self.value.refusal(TOO_MANY_VERSIONS)
+        documents = dict(path.documents)
+        if changed is not None and changed is not document and len(documents) < DOCUMENTS_LIMIT:
+            key = (answer.canvas_id or node_id) if changed.version == 1 else document_id
+            documents.pop(key, None)
+            documents[key] = changed
+        return replace(path, documents=documents), replace(node, part=Text(shown))
 
     def _next_role(self, node_id: str) -> Role | None:
         """Return the role of the first shown node from this one downwards."""
@@ -166,34 +188,57 @@ class _TreeParser:
         self.next_roles |= dict.fromkeys(passed, role)
         return role
 
-    def _add_question(self, node_id: str, node: Node, path: _Path) -> _Path:
+    def _add_question(self, node_id: str, node: Node, path: Path) -> Path:
         if path.last_message is not None and path.last_message.role is Role.USER:
-            path = self._add_answer(f"{node_id} before", path)
+            path = self._add_empty_answer(node_id, path, path.last_message)
         parent = path.last_message.key if path.last_message else None
-        return _Path(self._add_message(build_question(node_id, parent, node.text, node.created_at), node_id))
+        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(node.files))
+        question = build_question(node_id, parent, node.text, node.created_at, placements)
+        return path.after(self._add_message(question, node_id))
 
-    def _finish_answer(self, node_id: str, path: _Path) -> _Path:
+    def _add_empty_answer(self, node_id: str, path: Path, question: ParsedMessage) -> Path:
+        """Return the path with an empty answer, which all versions of the next question follow."""
+        if (answer := self.empty_answers.get(question.key)) is not None:
+            return path.after(answer)
+        path = self._add_answer(f"{node_id} before", path)
+        if path.last_message is not None:
+            self.empty_answers[question.key] = path.last_message
+        return path
+
+    def _finish_answer(self, node_id: str, path: Path) -> Path:
         """Return the path with its parts as an answer, if there are any."""
-        return self._add_answer(node_id, path) if path.parts else path
+        return self._add_answer(node_id, path) if path.nodes else path
 
-    def _add_answer(self, node_id: str, path: _Path) -> _Path:
+    def _add_answer(self, node_id: str, path: Path) -> Path:
         """Return the path with its parts as an answer, and with a question before it if there is none."""
         question = path.last_message
         if question is None or question.role is not Role.USER:
             parent = question.key if question else None
             new_question = build_question(f"{node_id} question", parent, BEGINS_WITH_ANSWER, path.answer_started_at)
             question = self._add_message(new_question, node_id)
-        created_at = path.answer_started_at if path.parts else question.created_at
-        self.answer_chars += path.parts.chars if path.parts else 0
+        created_at = path.answer_started_at if path.nodes else question.created_at
+        nodes = path.nodes.in_order() if path.nodes else []
+        sources = unique_sources(nodes)
+        self.answer_chars += path.nodes.chars if path.nodes else 0
+        self.answer_chars += sum(len(source.url) + len(source.title) for source in sources)
         if self.answer_chars > ANSWERS_LIMIT_CHARS:
             raise self.value.refusal(TOO_MANY_VERSIONS)
-        parts = path.parts.in_order() if path.parts else ()
-        answer = build_answer(f"{node_id} answer", question.key, parts, created_at, model=path.model)
-        return _Path(self._add_message(answer, node_id))
+        answer = build_answer(
+            f"{node_id} answer",
+            question.key,
+            [node.part for node in nodes if node.part],
+            created_at,
+            model=path.model,
+            images=[(index, file) for index, node in enumerate(nodes) for file in node.files],
+            is_notebook=False,
+            sources=[source.as_json() for source in sources],
+        )
+        return path.after(self._add_message(answer, node_id))
 
     def _add_message(self, message: ParsedMessage, node_id: str) -> ParsedMessage:
         self.messages.append(message)
-        self.part_count += len(message.parts)
+        # Files of a node are shown by every version that shares it, as its part is.
+        self.part_count += len(message.parts) + len(message.placements)
         self.message_keys[node_id] = message.key
         if len(self.messages) > MESSAGES_LIMIT or self.part_count > PARTS_LIMIT:
             raise self.value.refusal(TOO_MANY_VERSIONS)
@@ -238,3 +283,8 @@ class _TreeParser:
             passed.add(node_id)
             node_id = self.children[node_id][-1]
         return node_id
+
+
+def _says_success(part: Part) -> bool:
+    """Return whether a tool says only that it has written the document, which is shown already."""
+    return isinstance(part, Thought) and part.long_text.lstrip().lower().startswith("success")

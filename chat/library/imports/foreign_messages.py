@@ -10,7 +10,7 @@ from datetime import datetime
 from chat.library.imports.records import ParsedAttachment, ParsedMessage, ParsedPlacement
 from chat.models import Turn
 from chat.vocabulary.markers import Marker, join_text
-from chat.vocabulary.parts import ExecutableCode, Part, Role, Text
+from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, JSONObject, Part, Role, Text
 from chat.vocabulary.sanitize import one_line
 
 MODEL_LIMIT_CHARS = 200
@@ -39,15 +39,21 @@ def build_answer(
     *,
     model: str = "",
     images: Sequence[tuple[int, ParsedAttachment]] = (),
+    sources: Sequence[JSONObject] = (),
+    is_notebook: bool = True,
 ) -> ParsedMessage:
     """Return an answer with its turn. `images`: each with the index of the part after which it is shown.
 
+    `is_notebook`: whether texts around code are cells, which stay as they are. `sources`: the web pages that it cites,
+    as `Turn` stores them. No provider of this server made the answer.
+
     An answer without parts is interrupted, so that the user can ask for it again.
     """
-    parts = [*_separated(parts)]
+    parts = [*_separated(parts, also_around_code=not is_notebook)]
     turn = Turn(
         model=one_line(model[:MODEL_LIMIT_CHARS]),
         status=Turn.Status.DONE if parts else Turn.Status.INTERRUPTED,
+        sources=list(sources),
         code_execution=any(isinstance(part, ExecutableCode) for part in parts),
         created_at=created_at,
         started_at=created_at,
@@ -65,13 +71,17 @@ def build_answer(
     )
 
 
-def _separated(parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts with a blank line between adjoining texts, because pages show such texts as one document."""
-    for index, part in enumerate(parts):
-        if index and isinstance(part, Text) and isinstance(parts[index - 1], Text):
-            yield replace(part, text=f"\n\n{part.text}")
+def _separated(parts: Sequence[Part], *, also_around_code: bool) -> Iterator[Part]:
+    """Yield the parts with a blank line between texts that a page or the text of the message joins."""
+    has_text = False
+    for part in parts:
+        if isinstance(part, Text) and part.text:
+            yield replace(part, text=f"\n\n{part.text}") if has_text else part
+            has_text = True
         else:
             yield part
+            is_code = isinstance(part, ExecutableCode | CodeExecutionResult)
+            has_text = has_text and (also_around_code or not is_code)
 
 
 def _text_pieces(parts: Sequence[Part], images: Sequence[tuple[int, ParsedAttachment]]) -> Iterator[str | Marker]:

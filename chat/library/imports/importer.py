@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
@@ -13,12 +14,13 @@ from django.conf import settings
 
 from chat.library.imports import chatgpt, notebook, plotline
 from chat.library.imports.archives import Archive
+from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, select_new, store_conversations
-from chat.people.quotas.enforcement import check_quota, check_stored, spend_quota
+from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, plan_import, store_conversations, without_doubles
+from chat.people.quotas.enforcement import SpentQuota, check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
 IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -61,7 +63,7 @@ def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> 
 
 
 def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = _within_limit(_parse_file(data, name))
+    conversations = without_doubles(_within_limit(_parse_file(data, name)))
     if not conversations:
         raise RefusedImport(EMPTY)
     if not has_quota:
@@ -82,28 +84,42 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 
 def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
-    """Count the new conversations of a file before they are stored. Those that were imported before are not counted."""
-    new = select_new(conversations, owner_id=owner_id)
+    """Count what a file brings before it is stored. What was imported before is not counted."""
+    plan = plan_import(conversations, owner_id=owner_id)
+    new = [*plan.new, *plan.additions]
     # Graphs count too, because a file can call any image a graph.
     file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
-    amounts = {
-        Resource.CONVERSATIONS: len(new),
-        Resource.IMPORTS: sum(conversation.text_bytes for conversation in new),
-        Resource.UPLOADS: file_bytes,
-    }
-    spent = spend_quota(owner_id, amounts, subject=subject)
+    spent = spend_quota(owner_id, _amounts(plan.new) | {Resource.CONVERSATIONS: len(plan.new)}, subject=subject)
+    continued: list[uuid.UUID] = []
+    spent_on_additions: SpentQuota | None = None
     try:
+        spent_on_additions = spend_quota(owner_id, _amounts(plan.additions), subject=subject)
         result = store_conversations(
-            conversations, owner_id=owner_id, confirm=partial(check_stored, owner_id, file_bytes, subject=subject)
+            conversations,
+            owner_id=owner_id,
+            confirm=partial(check_stored, owner_id, file_bytes, subject=subject),
+            continued=continued,
         )
     except BaseException:
         spent.refund()
+        # What was added before the failure stays.
+        if spent_on_additions and not continued:
+            spent_on_additions.refund()
         raise
     if not result.created:
         spent.refund()
+    if not continued:
+        spent_on_additions.refund()
     return result
+
+
+def _amounts(conversations: Sequence[ParsedConversation]) -> dict[Resource, int]:
+    return {
+        Resource.IMPORTS: sum(conversation.text_bytes for conversation in conversations),
+        Resource.UPLOADS: sum(conversation.file_bytes for conversation in conversations),
+    }
 
 
 @contextmanager
@@ -128,18 +144,18 @@ def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
         return
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise RefusedImport(UNKNOWN_KIND)
-    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file)
+    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file, ArchiveFiles())
 
 
 def _parse_document(
-    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None]
+    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None], files: ArchiveFiles
 ) -> Iterator[ParsedConversation]:
     if plotline.is_plotline(document):
         yield plotline.parse_document(document, read_file)
     elif notebook.is_notebook(document):
         yield notebook.parse_notebook(document, name, data)
     elif chatgpt.is_chatgpt(document):
-        yield from chatgpt.parse_conversations(document)
+        yield from chatgpt.parse_conversations(document, files)
     else:
         raise RefusedImport(UNKNOWN_KIND)
 
@@ -154,6 +170,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
             f"There are {len(documents)} conversations in this archive; at most {CONVERSATIONS_LIMIT} are allowed."
         )
     listed_files: set[str] = set()
+    files = ArchiveFiles.of(archive)
     for name in documents:
         if name in listed_files:
             continue
@@ -164,7 +181,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
             document = parse_json(data)
             if name == documents[0]:
                 listed_files = set(documents).intersection(notebook.listed_files(document))
-            yield from _parse_document(document, data, path.name, read_file)
+            yield from _parse_document(document, data, path.name, read_file, files)
             # Memory holds one document at a time.
             del document, data
         except RefusedImport as error:

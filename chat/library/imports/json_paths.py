@@ -13,6 +13,8 @@ from chat.vocabulary.parts import JSON, JSONObject
 
 INTEGER_LIMIT = 2**31 - 1
 """The largest integer that fits into an integer column of every database."""
+NAME_LIMIT_CHARS = 100
+"""Of names in paths."""
 EPOCH = datetime(1990, 1, 1, tzinfo=UTC)
 """Earlier times are read as this one."""
 
@@ -38,7 +40,7 @@ class JSONValue:
 
     def get(self, name: str) -> JSONValue:
         """Return a value of the object; null if there is none of this name."""
-        return JSONValue(self.as_object().get(name), f"{self.path}.{name}")
+        return JSONValue(self.as_object().get(name), f"{self.path}.{name[:NAME_LIMIT_CHARS]}")
 
     def as_object(self) -> JSONObject:
         """Return an object."""

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from chat.library.exports.as_json import DOCUMENT_FORMAT, DOCUMENT_VERSION
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.plotline_attachments import ReadFile, read_attachments, without_missing_files
-from chat.library.imports.plotline_messages import read_message
+from chat.library.imports.plotline_messages import ID_LIMIT_CHARS, read_message
 from chat.library.imports.plotline_turns import MODES, read_amount
 from chat.library.imports.records import MESSAGES_LIMIT, ParsedConversation, ParsedMessage
 from chat.models import Conversation
@@ -59,6 +59,7 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         updated_at=settings.get("updated_at").as_time(),
         messages=tuple(without_missing_files(message, attachments, missing, document) for message in messages),
         attachments=tuple(attachments.values()),
+        own_id=str(settings.get("id").value or "")[:ID_LIMIT_CHARS],
     )
 
 

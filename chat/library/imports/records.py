@@ -100,6 +100,14 @@ class ParsedConversation:
     attachments: tuple[ParsedAttachment, ...] = ()
     source_id: str = ""
     """Unique ID from the imported file. If empty, duplicates are detected by their content."""
+    earlier_source_id: str = ""
+    """The `source_id` that earlier versions of Plotline gave it; empty if they gave the same."""
+    content_digest: str = ""
+    """SHA-256 in hex of all that is read from the file, with the bytes of files. If it is empty, a conversation with
+    the same `source_id` has nothing to add.
+    """
+    own_id: str = ""
+    """The id that the conversation has in an export of Plotline. This server may have made the export."""
     title_source: Conversation.TitleSource = Conversation.TitleSource.USER
     model: str = ""
     """Empty: the server's default model."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.conf import settings
-
 from attachments.models import Attachment
 from attachments.store import NewAttachment, create_attachments
 from chat.library.imports.records import ParsedAttachment, ParsedConversation, ParsedMessage
@@ -14,6 +12,7 @@ from chat.models import CallDecision, Conversation, Feedback, Message, MessageAt
 
 BATCH_ROWS = 200
 BATCH_FILES = 20
+REWRITTEN_OF_TURN = ("provider", "model", "status", "code_execution", "sources", "created_at", "started_at", "ended_at")
 
 
 @dataclass(slots=True)
@@ -35,6 +34,22 @@ class ConversationRows:
         _store_turns(self.conversation, messages, rows)
         _store_parts(messages, rows, self.files)
         _store_feedback(self.conversation.owner_id, messages, rows)
+
+    def rewrite(self, messages: Sequence[ParsedMessage]) -> None:
+        """Write the parts, files and texts of messages that are here again, and how their turns ended."""
+        keys = {placement.key for message in messages for placement in message.placements}
+        self._write_files(file for file in self.parsed.attachments if file.key in keys)
+        ids = [self.messages[message.key].pk for message in messages]
+        for start in range(0, len(ids), BATCH_ROWS):
+            Part.objects.filter(message__in=ids[start : start + BATCH_ROWS]).delete()
+            MessageAttachment.objects.filter(message__in=ids[start : start + BATCH_ROWS]).delete()
+        for message in messages:
+            row = Message.objects.filter(pk=self.messages[message.key].pk)
+            row.update(text=message.text, created_at=message.created_at)
+            if message.turn is not None:
+                values = {name: getattr(message.turn, name) for name in REWRITTEN_OF_TURN}
+                Turn.objects.filter(message=self.messages[message.key]).update(**values)
+        _store_parts(messages, self.messages, self.files)
 
     def write_other_files(self) -> None:
         """Write the files that no message shows."""
@@ -131,7 +146,6 @@ def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], ro
         turn.conversation = conversation
         turn.user_message = rows[message.parent]
         turn.message = rows[message.key]
-        turn.provider = turn.provider or settings.CHAT_PROVIDER
         turns.append(turn)
         for index, one in enumerate(message.rounds):
             one.turn, one.index = turn, index

@@ -8,7 +8,6 @@ conversation is complete, it is in the archive.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,12 +17,13 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from chat.library.imports.continuation import continue_conversation, find_addition
+from chat.library.imports.identity import compute_digest, find_here
 from chat.library.imports.records import ParsedConversation
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.rows import ConversationRows, create_conversation, lock_projects
 from chat.models import Conversation, ImportedConversation, Project
 from chat.models.deletion import claim_deletion, delete_conversation
-from chat.vocabulary.part_json import part_to_json
 
 TRANSACTION_ROWS = 1_000
 """Messages and attachments of one transaction, which takes about half a second."""
@@ -32,6 +32,8 @@ SLICE_MESSAGES = 300
 UNFINISHED_LIMIT = timedelta(minutes=1)
 """An import that has written nothing for so long has died. A transaction takes at most half of it."""
 ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
+TRANSACTIONS_S = 0.5
+"""Seconds of short transactions in a row in SQLite, after which others may write."""
 PAUSE_S = 0.12
 """Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
 
@@ -42,29 +44,64 @@ class ImportResult:
 
     created: tuple[uuid.UUID, ...]
     existing: tuple[uuid.UUID, ...]
-    """The ids of conversations that an earlier import has created."""
+    """The ids of conversations that an earlier import has created, or that were exported from here."""
+    continued: tuple[uuid.UUID, ...] = ()
+    """Those of the existing conversations of which the file had more."""
 
 
-def select_new(conversations: Sequence[ParsedConversation], *, owner_id: int) -> list[ParsedConversation]:
-    """Return the conversations that `store_conversations` would store: each once, and not if it was imported before."""
-    by_digest = {compute_digest(parsed): parsed for parsed in conversations}
-    # A conversation that is only hidden by a deletion is imported again.
-    imported = ImportedConversation.objects.filter(owner_id=owner_id, conversation__deleted_at__isnull=True)
-    existing = set(imported.filter(digest__in=by_digest).values_list("digest", flat=True))
-    return [parsed for digest, parsed in by_digest.items() if digest not in existing]
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What `store_conversations` would store."""
+
+    new: list[ParsedConversation]
+    """Each conversation that is not here, once."""
+    additions: list[ParsedConversation]
+    """What is added to those that are here."""
+
+
+def plan_import(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportPlan:
+    """Return what of the conversations is not here yet."""
+    new: dict[str, ParsedConversation] = {}
+    additions: list[ParsedConversation] = []
+    for parsed in conversations:
+        existing_id = find_here(parsed, owner_id)
+        if existing_id is None:
+            new[compute_digest(parsed)] = parsed
+        elif not (addition := find_addition(existing_id, parsed)).is_empty:
+            additions.append(addition.as_conversation())
+    return ImportPlan([*new.values()], additions)
+
+
+def without_doubles(conversations: Sequence[ParsedConversation]) -> list[ParsedConversation]:
+    """Return each conversation once: of those with one id the one with the most messages."""
+    longest: dict[str, ParsedConversation] = {}
+    for parsed in conversations:
+        digest = compute_digest(parsed)
+        if digest not in longest or len(longest[digest].messages) < len(parsed.messages):
+            longest[digest] = parsed
+    return [*longest.values()]
 
 
 def store_conversations(
-    conversations: Sequence[ParsedConversation], *, owner_id: int, confirm: Callable[[], None] = lambda: None
+    conversations: Sequence[ParsedConversation],
+    *,
+    owner_id: int,
+    confirm: Callable[[], None] = lambda: None,
+    continued: list[uuid.UUID] | None = None,
 ) -> ImportResult:
-    """Store the conversations for their new owner. Either all of them are stored, or none.
+    """Store the conversations for their new owner. Either all that are new are stored, or none.
 
-    `confirm`: is called when they are stored. If it raises, they are deleted.
+    Those that are here already are continued, each in transactions of its own. `confirm`: is called when the new ones
+    are stored, and again for each that is continued. If it raises, what it confirms is not stored. `continued`: gets
+    the ids of those to which something was added, also if the import fails later.
     """
     created: list[uuid.UUID] = []
     existing: list[uuid.UUID] = []
+    continued = [] if continued is None else continued
+    here = [(parsed, find_here(parsed, owner_id)) for parsed in without_doubles(conversations)]
+    known = [(parsed, pk) for parsed, pk in here if pk is not None]
     try:
-        for number, batch in enumerate(_batches(conversations)):
+        for number, batch in enumerate(_batches([parsed for parsed, pk in here if pk is None])):
             if number and connection.vendor == "sqlite":
                 time.sleep(PAUSE_S)
             if _row_count(batch[0]) > TRANSACTION_ROWS:
@@ -73,12 +110,32 @@ def store_conversations(
             results = _store_batch(batch, owner_id)
             created += [pk for pk, is_new in results if is_new]
             existing += [pk for pk, is_new in results if not is_new]
-        confirm()
+        if created:
+            confirm()
+        _continue(known, owner_id, confirm, continued)
     except BaseException:
         for conversation in Conversation.with_deleted.filter(pk__in=created):
             delete_conversation(conversation)
         raise
-    return ImportResult(tuple(created), tuple(dict.fromkeys(existing)))
+    existing = [*existing, *(pk for _, pk in known)]
+    return ImportResult(tuple(created), tuple(dict.fromkeys(existing)), tuple(continued))
+
+
+def _continue(
+    known: Sequence[tuple[ParsedConversation, uuid.UUID]],
+    owner_id: int,
+    confirm: Callable[[], None],
+    continued: list[uuid.UUID],
+) -> None:
+    """Continue the conversations that are here already, and add the ids of those of which the file had more."""
+    # A deleted double may have the digest that one of these gets.
+    _delete_hidden(owner_id, [compute_digest(parsed) for parsed, _ in known])
+    paused_at = time.monotonic()
+    for parsed, pk in known:
+        continue_conversation(pk, parsed, compute_digest(parsed), confirm, continued)
+        if connection.vendor == "sqlite" and time.monotonic() - paused_at > TRANSACTIONS_S:
+            time.sleep(PAUSE_S)
+            paused_at = time.monotonic()
 
 
 def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[ParsedConversation]]:
@@ -148,8 +205,8 @@ def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uu
     with transaction.atomic():
         rows.write_other_files()
         _set_times(conversation, parsed, archived_at=None)
-        mark.digest = digest
-        mark.save(update_fields=["digest"])
+        mark.digest, mark.content_digest = digest, parsed.content_digest
+        mark.save(update_fields=["digest", "content_digest"])
     return []
 
 
@@ -163,7 +220,9 @@ def _store_unless_existing(
     try:
         with transaction.atomic():
             conversation = _store_conversation(parsed, owner_id, projects)
-            ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=digest)
+            ImportedConversation.objects.create(
+                owner_id=owner_id, conversation=conversation, digest=digest, content_digest=parsed.content_digest
+            )
     except IntegrityError:
         # Another process imported the same conversation at the same time.
         existing_id = _find_existing(owner_id, digest)
@@ -189,30 +248,6 @@ def _find_existing(owner_id: int, digest: str) -> uuid.UUID | None:
     """Return the conversation that was imported before."""
     rows = ImportedConversation.objects.filter(owner_id=owner_id, digest=digest)
     return rows.values_list("conversation_id", flat=True).first()
-
-
-def compute_digest(parsed: ParsedConversation) -> str:
-    """Return the SHA-256, in hex, of the unique id from the file or, if there is none, of messages, times and files.
-
-    Ids, title and settings do not count, because they may differ between two exports of one conversation.
-    """
-    if parsed.source_id:
-        return hashlib.sha256(parsed.source_id.encode()).hexdigest()
-    numbers = {message.key: number for number, message in enumerate(parsed.messages)}
-    files = {file.key: file.sha256 for file in parsed.attachments}
-    content = [
-        [
-            None if message.parent is None else numbers[message.parent],
-            message.role,
-            message.text,
-            message.created_at.isoformat(),
-            [part_to_json(part) for part in message.parts],
-            [[files[placement.key], placement.index, placement.part_index] for placement in message.placements],
-            message.turn.model if message.turn else "",
-        ]
-        for message in parsed.messages
-    ]
-    return hashlib.sha256(json.dumps([parsed.created_at.isoformat(), content], sort_keys=True).encode()).hexdigest()
 
 
 def _store_conversation(parsed: ParsedConversation, owner_id: int, projects: Mapping[str, Project]) -> Conversation:

@@ -12,11 +12,11 @@ from chat.management.users import find_user
 
 
 class Command(BaseCommand):
-    """Imports one file. It can be run again safely: conversations that were imported before are skipped."""
+    """Imports one file. It can be run again safely: conversations that are here already are only continued."""
 
     help = (
         "Imports a JSON or zip export of Plotline, ChatGPT's conversations.json or the zip it comes in, or a Jupyter"
-        f" notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All of the file is imported, or nothing."
+        f" notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of it are imported, or none."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,3 +37,5 @@ class Command(BaseCommand):
         except RefusedImport as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"Imported {len(result.created)}; {len(result.existing)} were there already.")
+        if result.continued:
+            self.stdout.write(f"Continued {len(result.continued)} of these.")

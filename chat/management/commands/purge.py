@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.management.users import find_user
-from chat.models import Conversation, ConversationQuerySet, Message, MessageAttachment, Part, Turn
+from chat.models import Conversation, ConversationQuerySet, Message, Turn
 from chat.models.deletion import delete_conversation, delete_unsent_files, find_unsent_files
+from chat.models.deletion_counts import attachments_only_of
 from chat.people.account.number_format import format_bytes, format_count, format_integer
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -154,17 +155,8 @@ def _count(rows: ConversationQuerySet) -> PurgeTotals:
     """Return what would be deleted. An attachment is deleted if all conversations that show it are deleted, and no
     project has it.
     """
-    is_kept = ~Q(message__conversation__in=rows.values("pk"))
-    links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))
-    parts = Part.objects.filter(attachment=OuterRef("pk"))
-    attachments = Attachment.objects.filter(
-        Exists(links) | Exists(parts),
-        ~Exists(links.filter(is_kept)),
-        ~Exists(parts.filter(is_kept)),
-        project_files__isnull=True,
-    )
     is_stored = ~Q(storage_name="")
-    counts = attachments.aggregate(
+    counts = attachments_only_of(rows).aggregate(
         attachments=Count("pk"),
         total_bytes=Sum("size_bytes", default=0),
         stored_attachments=Count("pk", filter=is_stored),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
 
-from chat.models.full_text.query import Term
-from chat.models.full_text.words import MARKER, UNSPACED, fold
+from chat.models.full_text.query import Term, join_terms, make_exact
+from chat.models.full_text.words import LETTER, MARKER, SIGNS, fold, split_pieces
 
 EXCERPT_CHARS = 140
 BEFORE_CHARS = 40
@@ -18,9 +20,17 @@ PHRASE_WORDS = 12
 of a long text.
 """
 
-UNSPACED_WORD = re.compile(f"[{UNSPACED}]")
-LETTER = f"[^\\W_{UNSPACED}]"
+NO_MATCH = 3
+"""The rank of a text without a match."""
+
 WORD_END = f"(?!{LETTER})"
+IS_LETTERS = re.compile(LETTER)
+IS_SIGNS = re.compile(f"[{SIGNS}]")
+GAP = f"[ {SIGNS}]*"
+"""What may separate two words of a phrase between which no sign was typed."""
+
+FoldedText: TypeAlias = tuple[str, list[tuple[int, int]] | None]
+"""A folded text, and for each of its characters the span of its source. None: folding changes no offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +43,27 @@ class Piece:
 
 def mark_matches(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
     """Return the whole text as pieces, with the matches marked."""
-    return _split_pieces(text, _find_matches(text, terms), 0, len(text))
+    return _split_pieces(text, _find_matches(_fold_with_spans(text), terms), 0, len(text))
 
 
 def build_excerpt(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
-    """Return one line of the text around its first match, or its beginning if there is no match."""
+    """Return one line of the text around its best match, or its beginning if there is no match."""
     text = " ".join(MARKER.sub(" ", text).split())
-    spans = _find_matches(text, terms)
-    start = max(0, spans[0][0] - BEFORE_CHARS) if spans else 0
-    if start and (space := text.find(" ", start, spans[0][0])) >= 0:
+    folded = _fold_with_spans(text)
+    _, first, last = _find_best(folded, terms)
+    start = max(0, first - BEFORE_CHARS)
+    if start and (space := text.find(" ", start, first)) >= 0:
         start = space + 1
-    end = min(len(text), max(start + EXCERPT_CHARS, spans[0][1] if spans else 0))
-    pieces = _split_pieces(text, spans, start, end)
+    end = min(len(text), max(start + EXCERPT_CHARS, last))
+    pieces = _split_pieces(text, _find_matches(folded, terms), start, end)
     before = (Piece("…", False),) if start else ()
     after = (Piece("…", False),) if end < len(text) else ()
     return (*before, *pieces, *after)
 
 
-def find_match(text: str, terms: Sequence[Term]) -> int | None:
-    """Return the index of the first match in a text; `None` if there is none."""
-    return next((first for first, _ in _find_matches(text, terms)), None)
+def match_rank(text: str, terms: Sequence[Term]) -> int:
+    """Return how well a text matches: 0 for all terms as a phrase, 1 for a whole word, 2 for a prefix, or NO_MATCH."""
+    return _find_best(_fold_with_spans(text), terms)[0]
 
 
 def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[Piece, ...]:
@@ -67,37 +78,53 @@ def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: 
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _find_matches(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
-    """Return the spans of `text` in which terms match, in order."""
+def _find_best(folded: FoldedText, terms: Sequence[Term]) -> tuple[int, int, int]:
+    """Return the rank of the best match, as `match_rank`, and its span; an empty span if there is none."""
+    ranked = ((join_terms(terms),) if terms else (), make_exact(terms), terms)
+    for rank, tried in enumerate(ranked):
+        for first, last in _find_matches(folded, tried, limit=1):
+            return rank, first, last
+    return NO_MATCH, 0, 0
+
+
+def _find_matches(folded: FoldedText, terms: Sequence[Term], limit: int | None = None) -> list[tuple[int, int]]:
+    """Return the first `limit` spans of a text in which terms match, in order."""
     if not terms:
         return []
     pattern = re.compile("|".join(map(_build_term_pattern, terms)))
-    folded, offsets = _fold_with_offsets(text)
-    spans = (match.span() for match in pattern.finditer(folded))
-    if offsets is None:
-        return list(spans)
-    return [(offsets[first], offsets[last - 1] + 1) for first, last in spans]
+    text, spans = folded
+    matches = (match.span() for match in islice(pattern.finditer(text), limit))
+    return [(spans[first][0], spans[last - 1][1]) if spans else (first, last) for first, last in matches]
 
 
-def _fold_with_offsets(text: str) -> tuple[str, list[int] | None]:
-    """Return the folded text and, for each of its characters, the offset in `text`.
-
-    The offsets are None if folding changes no offset.
-    """
+def _fold_with_spans(text: str) -> FoldedText:
+    """Return the folded text and the spans of its characters, each with the marks after it."""
     if text.isascii():
-        return text.lower(), None
+        return fold(text), None
     folds = {character: fold(character) for character in set(text)}
-    folded = [folds[character] for character in text]
-    offsets = [offset for offset, characters in enumerate(folded) for _ in characters]
-    return "".join(folded), offsets
+    spans: list[tuple[int, int]] = []
+    for offset, character in enumerate(text):
+        if plain := folds[character]:
+            spans += [(offset, offset + 1)] * len(plain)
+        elif spans:
+            spans[-1] = (spans[-1][0], offset + 1)
+    return "".join(folds[character] for character in text), spans
 
 
 def _build_term_pattern(term: Term) -> str:
-    """Return the regular expression of a term in folded text. Any non-word characters may separate its words."""
-    words = term.words.split()
-    pattern = r"[\W_]*".join(map(_build_word_pattern, words[:PHRASE_WORDS]))
-    return pattern.removesuffix(WORD_END) if term.is_prefix and len(words) <= PHRASE_WORDS else pattern
+    """Return the regular expression of a term in folded text."""
+    pattern, words = "", 0
+    for chunk in split_pieces(fold(MARKER.sub(" ", term.source))):
+        for number, piece in enumerate(chunk):
+            is_sign = IS_SIGNS.match(piece) is not None
+            # A run of signs alone is not searched for.
+            if words == PHRASE_WORDS or (is_sign and len(chunk) == 1):
+                continue
+            is_gap = words and (number == 0 or not (is_sign or IS_SIGNS.match(chunk[number - 1])))
+            words += not is_sign
+            pattern += (GAP if is_gap else "") + _build_piece_pattern(piece)
+    return pattern.removesuffix(WORD_END) if term.is_prefix and words < PHRASE_WORDS else pattern
 
 
-def _build_word_pattern(word: str) -> str:
-    return re.escape(word) if UNSPACED_WORD.match(word) else f"(?<!{LETTER}){re.escape(word)}{WORD_END}"
+def _build_piece_pattern(piece: str) -> str:
+    return f"(?<!{LETTER}){re.escape(piece)}{WORD_END}" if IS_LETTERS.match(piece) else re.escape(piece)

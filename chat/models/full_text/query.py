@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from chat.models.full_text.words import extract_words
+from chat.models.full_text.words import EMOJI, LETTER, UNSPACED, extract_signed_words, extract_words, fold
 
 TERMS_LIMIT = 10
 """Further terms are ignored, because each term is a separate index search."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»「」『』＂", '"'))
+_ENDS_WITH_WORD = re.compile(f"(?:{LETTER}|[{UNSPACED}{EMOJI}])\\Z")
 _CHUNK = re.compile(r'"([^"]*)("|\Z)|([^\s"]+)')
 
 
@@ -21,9 +23,19 @@ class Term:
     words: str
     """The result of `extract_words`; never empty."""
     is_prefix: bool
-    """Whether the last word is a prefix: the term has no quotes, or its closing quote is missing."""
+    """Whether the last word is a prefix: no sign and no closing quote follows it."""
+    signed_words: tuple[str, ...] = ()
+    """Words with the signs that were typed beside them. A text with the term has all of them."""
     source: str = field(default="", compare=False)
-    """The text as typed, for PostgreSQL, which splits words in SQL."""
+    """The text as typed."""
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """The phrase and the signed word that may go on, if they end with a prefix."""
+        if not self.is_prefix:
+            return ()
+        last = self.words.rpartition(" ")[2]
+        return (self.words, *(word for word in self.signed_words[-1:] if word.endswith(last)))
 
 
 def parse(text: str) -> tuple[Term, ...]:
@@ -37,5 +49,17 @@ def parse(text: str) -> tuple[Term, ...]:
     for quoted, close, bare in _CHUNK.findall(text.translate(_QUOTES)):
         source = quoted or bare
         if words := extract_words(source):
-            terms.append(Term(words, is_prefix=not (quoted and close), source=source))
+            is_prefix = not (quoted and close) and bool(_ENDS_WITH_WORD.search(fold(source)))
+            terms.append(Term(words, is_prefix, extract_signed_words(source), source))
     return tuple(dict.fromkeys(terms))[:TERMS_LIMIT]
+
+
+def make_exact(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Return the terms with whole words instead of prefixes."""
+    return tuple(replace(term, is_prefix=False) for term in terms)
+
+
+def join_terms(terms: Sequence[Term]) -> Term:
+    """Return the phrase of all terms, with whole words."""
+    signed_words = tuple(dict.fromkeys(word for term in terms for word in term.signed_words))
+    return Term(" ".join(term.words for term in terms), False, signed_words, " ".join(term.source for term in terms))

@@ -1,8 +1,11 @@
 """Splits text into the words that are indexed and searched. SQLite's index calls this module.
 
-Case and accents are removed. A word is a run of letters and digits. In scripts that are written without spaces, each
-character is a word of its own, so a query of several such characters is searched as a phrase. The stored index follows
-these rules: a change of them needs a migration that fills the index again.
+Folding removes case, accents and vowel marks, and maps variants of a letter to one. A word is a run of letters, their
+remaining marks and digits. In scripts that are written without spaces, each character is a word of its own, so a query
+of several such characters is searched as a phrase; so is each emoji.
+
+A sign such as `+` beside a word is indexed too, as a signed word (`c++`, `/etc`), which a search reads only if the sign
+was typed. The stored index follows these rules: a change of them needs a migration that fills the index again.
 """
 
 from __future__ import annotations
@@ -13,28 +16,135 @@ import unicodedata
 INDEXED_CHARS = 200_000
 """Only the first characters of a text are indexed, because PostgreSQL limits an index entry to 1 MB."""
 
+WORD_LIMIT = 500
+"""Longer words are not indexed. PostgreSQL allows a word of 2,046 bytes, which includes its owner and its signs."""
+
+SIGNS_LIMIT = 3
+"""So many signs beside a word count."""
+
+# The following constants are contents of character classes. They name characters of folded text.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 )
-"""Scripts written without spaces, as the content of a character class: Thai, Lao, Burmese, Khmer, kana, Han, Hangul."""
+"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han, Hangul."""
 
-ACCENTS = "\u0300-\u036f"
+EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+
+SIGNS = r"!#$%&*+\-./:<=>?@\\^_|~\u00a2-\u00a5\u00a7\u00b0\u20a0-\u20c0"
+"""Signs that count beside a word. Quotes, brackets, commas and semicolons never do."""
+
+IGNORED = (
+    "\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08ca-\u08ff\u1ab0-\u1aff\u1dc0-\u1dff\u200c-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\U0001f3fb-\U0001f3ff\U000e0001-\U000e01ef"
+)
+"""Accents, vowel marks of Hebrew, Arabic and Syriac, the Arabic tatweel, skin tones, and characters without a width."""
+
+SEPARATORS = (
+    r"\x00-\x1f \"'(),;\[\]`{}\x7f"
+    "\u0080-\u00a1\u00a6\u00a9-\u00ae\u00b1-\u00bf\u00d7\u00f7\u02c2-\u02c5\u02d2-\u02eb\u02ed\u02ef-\u02ff\u0375"
+    "\u03f6\u0482\u055a-\u055f\u0589-\u05c6\u05f3-\u061f\u066a-\u066d\u06d4\u06dd-\u06de\u06e9\u06fd-\u06fe"
+    "\u0700-\u070f\u07f6-\u07f9\u07fe-\u07ff\u0830-\u083e\u085e\u0888\u0890-\u0891\u0964-\u0965\u0970"
+    "\u09f2-\u09f3\u09fa-\u09fb\u09fd\u0a76\u0af0-\u0af1\u0b70\u0bf3-\u0bfa\u0c77\u0c7f\u0c84\u0d4f\u0d79\u0df4"
+    "\u0f01-\u0f17\u0f1a-\u0f1f\u0f34\u0f36\u0f38\u0f3a-\u0f3d\u0f85\u0fbe-\u0fc5\u0fc7-\u0fda\u10fb\u1360-\u1368"
+    "\u1390-\u1399\u1400\u166d-\u166e\u1680\u169b-\u169c\u16eb-\u16ed\u1735-\u1736\u1800-\u180a\u180e"
+    "\u1940-\u1945\u19de-\u19ff\u1a1e-\u1a1f\u1aa0-\u1aa6\u1aa8-\u1aad\u1b5a-\u1b6a\u1b74-\u1b7e\u1bfc-\u1bff"
+    "\u1c3b-\u1c3f\u1c7e-\u1c7f\u1cc0-\u1cc7\u1cd3\u200b-\u205e\u2104-\u212e\u213a-\u214d\u214f\u218a-\u22ff"
+    "\u2400-\u244a\u2500-\u25ff\u27c0-\u2aff\u2ce5-\u2cea\u2cf9-\u2cfc\u2cfe-\u2cff\u2d70\u2e00-\u2e2e"
+    "\u2e30-\u2e5d\u2ff0-\u3004\u3008-\u3020\u3030\u3037\u303d-\u303f\u327f\u4dc0-\u4dff\ua490-\ua4c6"
+    "\ua4fe-\ua4ff\ua60d-\ua60f\ua673\ua67e\ua6f2-\ua716\ua720-\ua721\ua789-\ua78a\ua828-\ua82b\ua836-\ua839"
+    "\ua874-\ua877\ua8ce-\ua8cf\ua8f8-\ua8fa\ua8fc\ua92e-\ua92f\ua95f\ua9c1-\ua9cd\ua9de-\ua9df\uaa5c-\uaa5f"
+    "\uaa77-\uaa79\uaade-\uaadf\uaaf0-\uaaf1\uab5b\uab6a-\uab6b\uabeb\ufbb2-\ufe46\ufff9-\ufffd"
+    "\U0001cf50-\U0001d15d\U0001d16a-\U0001d16c\U0001d173-\U0001d17a\U0001d183-\U0001d184\U0001d18c-\U0001d1a9"
+    "\U0001d1ae-\U0001d241\U0001d245\U0001d300-\U0001d356\U0001fb00-\U0001fbca"
+    "\ufe10-\ufe1f\ufe30-\ufe6f"
+)
+"""All other characters that are neither letters, marks nor digits."""
+
+_VARIANTS = {
+    "đð": "d", "ħ": "h", "ı": "i", "ł": "l", "ø": "o", "ŧ": "t", "ς": "σ", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th",
+    "ٱ": "ا", "ىیې": "ي", "کڪ": "ك", "ةہھە": "ه", "‐‑‒–−": "-", "ʼ": " ",
+}  # fmt: skip
+"""Letters that Unicode does not decompose, variants of Arabic letters, and dashes within words."""
+
+VARIANTS = str.maketrans(
+    {variant: plain for variants, plain in _VARIANTS.items() for variant in variants}
+    | {chr(first + digit): str(digit) for first in (0x0660, 0x06F0) for digit in range(10)}
+)
 
 MARKER = re.compile(r"\[(?:GRAPH|IMAGE):\d+\]")
-WORD = re.compile(f"[{UNSPACED}]|[^\\W_{UNSPACED}]+")
+LETTER = f"[^ {SIGNS}{UNSPACED}{EMOJI}]"
+"""A letter or digit of folded text that is no word of its own."""
 
-_ACCENT_RUN = re.compile(f"[{ACCENTS}]+")
+PIECE = re.compile(f"[{UNSPACED}{EMOJI}]|{LETTER}+|[{SIGNS}]+")
+"""A word of folded text, or a run of signs."""
+
+_IGNORED_RUN = re.compile(f"[{IGNORED}]+")
+_SEPARATOR = re.compile(f"[{SEPARATORS}]")
+_SIGN = re.compile(f"[{SIGNS}]")
+_ASCII = str.maketrans(dict.fromkeys(_SEPARATOR.findall("".join(map(chr, range(128)))), " "))
+_SENTENCE_END = ".:!?"
 
 
 def extract_words(text: str) -> str:
     """Return the words of a text, separated by single spaces. Markers of graphs and images are left out."""
-    return " ".join(WORD.findall(fold(MARKER.sub(" ", text)[:INDEXED_CHARS])[:INDEXED_CHARS]))
+    return " ".join(_split_words(_fold_beginning(text)))
+
+
+def extract_index_words(text: str) -> str:
+    """Return what is indexed of a text: its words, and its words with one or more signs beside them."""
+    folded = _fold_beginning(text)
+    signed = dict.fromkeys(
+        word
+        for before, signs, after in _find_signs(folded)
+        for length in range(1, min(SIGNS_LIMIT, len(signs)) + 1)
+        for word in (before and before + signs[:length], after and signs[-length:] + after)
+        if word
+    )
+    return " ".join([*_split_words(folded), *signed])
+
+
+def extract_signed_words(text: str) -> tuple[str, ...]:
+    """Return the signed words that a text which contains this one has, in order and without duplicates."""
+    return tuple(
+        dict.fromkeys(
+            word
+            for before, signs, after in _find_signs(_fold_beginning(text))
+            for word in (before and before + signs[:SIGNS_LIMIT], after and signs[-SIGNS_LIMIT:] + after)
+            if word
+        )
+    )
 
 
 def fold(text: str) -> str:
-    """Return the text without case, accents and compatibility forms. Its length may change."""
+    """Return the text with plain letters, digits, signs that count, and spaces. Its length may change."""
     if text.isascii():
-        return text.lower()
+        return text.lower().translate(_ASCII)
     # NFKD also decomposes Hangul and voiced kana; NFKC composes them again.
-    return unicodedata.normalize("NFKC", _ACCENT_RUN.sub("", unicodedata.normalize("NFKD", text))).casefold()
+    plain = unicodedata.normalize("NFKC", _IGNORED_RUN.sub("", unicodedata.normalize("NFKD", text)))
+    return _SEPARATOR.sub(" ", plain.lower().translate(VARIANTS))
+
+
+def split_pieces(folded: str) -> list[list[str]]:
+    """Return the words and runs of signs of each part between spaces. What ends a sentence is left out."""
+    return [PIECE.findall(chunk.rstrip(_SENTENCE_END)) for chunk in folded.split(" ")]
+
+
+def _fold_beginning(text: str) -> str:
+    return fold(MARKER.sub(" ", text)[:INDEXED_CHARS])[:INDEXED_CHARS]
+
+
+def _split_words(folded: str) -> list[str]:
+    return [word for word in PIECE.findall(_SIGN.sub(" ", folded)) if len(word) <= WORD_LIMIT]
+
+
+def _find_signs(folded: str) -> list[tuple[str, str, str]]:
+    """Return each run of signs with the words before and after it; empty: there is none, or it is too long."""
+    found = []
+    for pieces in split_pieces(folded):
+        words = ["", *(piece if len(piece) <= WORD_LIMIT else "" for piece in pieces), ""]
+        found += [
+            (words[number], piece, words[number + 2]) for number, piece in enumerate(pieces) if _SIGN.match(piece)
+        ]
+    return found

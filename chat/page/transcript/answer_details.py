@@ -46,7 +46,7 @@ class AnsweredBy:
 
     @property
     def service(self) -> str:
-        """The provider and its endpoint in words; empty if no model answered."""
+        """The provider and its endpoint in words; empty if no provider of this server answered."""
         if not self.provider:
             return ""
         return f"{self.provider}, endpoint {self.endpoint}" if self.endpoint else self.provider
@@ -56,9 +56,10 @@ class AnsweredBy:
         """All of it in words; empty for a question."""
         place = ENGINE_WORDS.get(self.engine or "", "")
         code = f"code: {place}" if place else "no code"
-        if not self.provider:
+        if not self.model:
             return code.capitalize() if self.engine else ""
-        return f"Model: {self.model} ({self.service}); {code}"
+        # Imported answers of other products have a model, but no provider.
+        return f"Model: {self.model}{f' ({self.service})' if self.service else ''}; {code}"
 
 
 def answered_by(turn: Turn | None) -> AnsweredBy:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from chat.messages.records import MessageRecord, records_by_id
 from chat.messages.text_runs import PartRun
 from chat.models import Conversation
-from chat.models.full_text.excerpt import find_match
+from chat.models.full_text.excerpt import NO_MATCH, match_rank
 from chat.models.full_text.query import parse
 from chat.page.fragments import text_options
 from chat.page.readers import GroupPlace, Reader
@@ -21,17 +21,19 @@ from chat.vocabulary.parts import Text, Thought
 
 
 def place_of_words(conversation: Conversation, message_id: uuid.UUID, query: str) -> GroupPlace | None:
-    """Return the group with the first words of a search in a message of a conversation; `None` if there is none."""
+    """Return the group of a message in which a search matches best; `None` if it matches in none."""
     terms = parse(query)
     is_here = bool(terms) and conversation.messages.filter(pk=message_id).exists()
     record = records_by_id([message_id]).get(message_id) if is_here else None
+    best, best_rank = None, NO_MATCH
     for run in _long_texts(record) if record else ():
         documents = split_documents(run.part.long_text)
         for number, (_, start) in enumerate(documents):
             stop = documents[number + 1][1] if number + 1 < len(documents) else None
-            if find_match(run.part.long_text[start:stop], terms) is not None:
-                return GroupPlace(message_id, run.start, number)
-    return None
+            rank = match_rank(run.part.long_text[start:stop], terms)
+            if rank < best_rank:
+                best, best_rank = GroupPlace(message_id, run.start, number), rank
+    return best
 
 
 def group_at(record: MessageRecord, place: GroupPlace, reader: Reader) -> SafeString | None:

@@ -1,8 +1,8 @@
-"""Deletes accounts whose time is over, in slices. Every web process looks for them once a minute.
+"""Deletes accounts whose time is over, in slices. Every web process looks for them every ten seconds.
 
-An account is deactivated first, so that nothing new is written. Then one conversation after the other is deleted; a
-long one takes several transactions. The rest, without long tables, is one more transaction. If the process dies in
-between, or another one does the same, the next one goes on: everything that is left still belongs to the account.
+An account is hidden first, so that nothing new is written. Then one conversation after the other is deleted; a long one
+takes several transactions. The rest, without long tables, is one more transaction. If the process dies in between, or
+another one does the same, the next one goes on: everything that is left still belongs to the account.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from django.db import close_old_connections, connection
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from chat.models import Conversation, LoginSession, User
-from chat.models.deletion import delete_account, delete_conversation
+from chat.models import Conversation, User
+from chat.models.deletion import delete_account, delete_conversation, delete_unshown_files, hide_account
+from chat.models.write_pauses import WritePauses
 
 logger = logging.getLogger(__name__)
 
-INTERVAL_S = 60.0
+INTERVAL_S = 10.0
 
 
 def start() -> threading.Thread:
@@ -38,7 +39,7 @@ def delete_due_accounts() -> int:
             deleted += _delete(user_id, due)
         except Exception:
             # The other accounts do not wait for this one.
-            logger.warning("account %d could not be deleted; this is tried again in a minute", user_id, exc_info=True)
+            logger.warning("account %d could not be deleted; this is tried again soon", user_id, exc_info=True)
     return deleted
 
 
@@ -46,15 +47,19 @@ def _delete(user_id: int, due: QuerySet[User]) -> bool:
     """Delete an account that is among the `due` ones; return False if its owner has kept it, or it is deleted."""
     if not due.filter(pk=user_id).order_by().update(is_active=False):
         return False
-    LoginSession.objects.filter(user=user_id).delete()
+    hide_account(user_id)
+    pauses = WritePauses()
     # The rows of conversations are read one by one, because the list can be long.
     while (conversation := Conversation.with_deleted.owned_by(user_id).order_by("pk").first()) is not None:
         delete_conversation(conversation)
+        pauses.pause_if_due()
+    while delete_unshown_files(user_id):
+        pauses.pause_if_due()
     user = User.objects.filter(pk=user_id).first()
     if user is None:
         return False
     delete_account(user)
-    logger.info("account %d was deleted, as its owner wished", user_id)
+    logger.info("account %d was deleted", user_id)
     return True
 
 
@@ -65,6 +70,6 @@ def _delete_forever() -> None:
             close_old_connections()
             delete_due_accounts()
         except Exception:
-            logger.warning("accounts could not be deleted; this is tried again in a minute", exc_info=True)
+            logger.warning("accounts could not be deleted; this is tried again soon", exc_info=True)
             connection.close()
         pause.wait(INTERVAL_S)

@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from attachments.models import Attachment
+from chat.answering.turns.deletions import delete_due
 from chat.migrations import _append_only
 from chat.models import (
     AccessEntry,
@@ -30,6 +31,7 @@ from chat.models import (
 )
 from chat.models.access_log import REPEAT_INTERVAL
 from chat.models.append_only import ImmutableRowError
+from chat.people.account.due_deletions import delete_due_accounts
 from tests.chat.admin.factories import (
     SECRET,
     admin_url,
@@ -196,10 +198,12 @@ def test_entries_outlast_reader_and_conversation_and_are_deleted_with_the_owner(
     Review.objects.decide([conversation.pk], reader, ReviewDecision.TAKEN)
     client_of(reader).get(review_url(conversation))
     superuser.post(admin_url(User, reader.pk, "delete"), {"post": "yes"})
+    assert delete_due_accounts() == 1
     assert not User.objects.filter(pk=reader.pk).exists()
     assert Review.objects.get().assignee is None
     assert "reviewer" in superuser.get(review_url(conversation)).content.decode()
     superuser.post(review_url(conversation, "delete/"), {"post": "yes"})
+    assert delete_due() == 1
     assert not Verdict.objects.exists()
     page = client_of(owner).get(READINGS_URL).content.decode()
     assert "reviewer" in page
@@ -211,6 +215,7 @@ def test_entries_outlast_reader_and_conversation_and_are_deleted_with_the_owner(
     assert str(conversation.pk) in entries
     assert SECRET not in entries
     superuser.post(admin_url(User, owner.pk, "delete"), {"post": "yes"})
+    assert delete_due_accounts() == 1
     assert not AccessEntry.objects.exists()
 
 

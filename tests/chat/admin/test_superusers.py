@@ -13,6 +13,7 @@ from django.test import Client
 
 from chat.models import User
 from chat.models.superusers import lock_superusers
+from chat.people.account.due_deletions import delete_due_accounts
 from tests.chat.admin.factories import admin_url, client_of
 from tests.factories import make_user
 
@@ -84,6 +85,7 @@ def test_the_last_superuser_is_not_deleted_and_no_deletion_is_logged() -> None:
     assert not LogEntry.objects.exists()
     deputy = make_superuser("deputy")
     assert client.post(admin_url(User, boss.pk, "delete"), {"post": "yes"}).status_code == 302
+    assert delete_due_accounts() == 1
     assert list(User.objects.filter(is_superuser=True)) == [deputy]
 
 

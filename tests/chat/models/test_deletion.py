@@ -6,9 +6,11 @@ import pytest
 from django.db import connection
 
 from attachments.models import Attachment
-from chat.models import Conversation, Message, Turn, deletion
-from chat.models.deletion import delete_conversation
-from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message
+from chat.answering.turns.deletions import delete_account_in_background, delete_due, delete_in_background
+from chat.models import Conversation, Message, PythonSession, Turn, User, deletion, write_pauses
+from chat.models.deletion import delete_conversation, hide_account
+from chat.people.account.due_deletions import delete_due_accounts
+from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message, make_user
 
 
 @pytest.fixture
@@ -46,6 +48,41 @@ def test_others_can_write_between_the_slices(long_conversation: Conversation, pa
     assert len(deleted) == 4
     assert not Conversation.objects.filter(pk=long_conversation.pk).exists()
     assert list(Attachment.objects.all()) == [kept]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has several writers, and needs no pause")
+@pytest.mark.parametrize("what", ["conversations", "account"])
+def test_others_can_write_between_conversations(
+    pauses: list[list[int]], monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(write_pauses, "WORK_S", 0)
+    owner = make_user()
+    for _ in range(3):
+        make_model_message(make_conversation(owner), status=Turn.Status.DONE)
+    if what == "conversations":
+        delete_in_background(list(Conversation.objects.values_list("pk", flat=True)))
+        assert delete_due() == 3
+    else:
+        make_attachment(owner)
+        hide_account(owner.pk)
+        assert delete_due_accounts() == 1
+        assert not User.objects.exists()
+    assert pauses[:3] == [[0, 0, 1, 1], [0, 1], []]
+    assert len(pauses) == (3 if what == "conversations" else 4)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_hidden_account_has_no_answer_that_runs_and_no_kernel() -> None:
+    message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)
+    owner = message.conversation.owner
+    session = PythonSession.objects.create(conversation=message.conversation, owner=owner)
+    delete_account_in_background(owner.pk)
+    message.turn.refresh_from_db()
+    session.refresh_from_db()
+    assert message.turn.stop_requested
+    assert session.conversation is None, "the reaper ends it"
+    assert not Conversation.objects.exists()
 
 
 @pytest.mark.django_db

@@ -138,7 +138,7 @@ def test_incomplete_conversations_are_imported() -> None:
     )
     assert [messages_of(conversation)[0][2] for conversation in conversations] == [
         "(The conversation begins with an answer.)",
-        "(Image: not in the export)\n\nWhat is it?",
+        "(Not imported: image. It is not in the archive.)\n\nWhat is it?",
         "Search",
     ]
     assert [part.kind for part in Message.objects.get(conversation=conversations[2], role="model").parts.all()] == [

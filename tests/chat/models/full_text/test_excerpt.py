@@ -26,7 +26,16 @@ def render(pieces: tuple[Piece, ...]) -> str:
         ("colored red", "red", "colored [red]"),
         ("画一个图表给我", "图表", "画一个[图表]给我"),
         ("用Python画", "python", "用[Python]画"),
-        ("numpy.random", "numpy_random", "[numpy.random]"),
+        ("numpy.random", '"numpy random"', "[numpy.random]"),
+        ("numpy random, numpy.random", "numpy.random", "numpy random, [numpy.random]"),
+        ("c, C# and C++17", "c++", "c, C# and [C++]17"),
+        ("etc, /etc/nginx.conf", "/etc/ng", "etc, [/etc/ng]inx.conf"),
+        ("Answer 129, Answer 12", "12.", "Answer 129, Answer [12]"),
+        ("قَوَاعِدَ مُحَمَّد", "قواعد", "[قَوَاعِدَ] مُحَمَّد"),
+        ("שָׁלוֹם עוֹלָם", "שלום", "[שָׁלוֹם] עוֹלָם"),
+        ("काल और कील", "कील", "काल और [कील]"),
+        ("đường", "duong", "[đường]"),
+        ("so 👍🏽!", "👍", "so [👍🏽]!"),
         ("<b>bold</b>", "b", "<[b]>[b]old</[b]>"),
         ("nothing here", "else", "nothing here"),
     ],
@@ -44,6 +53,13 @@ def test_excerpt_is_one_line_around_the_first_match() -> None:
     assert "\n" not in line
     assert len(line) <= EXCERPT_CHARS + 4
     assert line.index("[") <= BEFORE_CHARS + 1
+
+
+def test_excerpt_shows_the_best_match() -> None:
+    filling = "filling " * 40
+    text = f"Answer 129 {filling} Reply, answers 12 {filling} Answer 12. {filling}"
+    assert "[Answer] [12]. filling" in render(build_excerpt(text, parse("answer 12")))
+    assert "[answers] [12] filling" in render(build_excerpt(text, parse("12 answers")))
 
 
 def test_excerpt_without_a_match_is_the_beginning_of_the_text() -> None:

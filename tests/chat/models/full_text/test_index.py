@@ -5,23 +5,28 @@ from __future__ import annotations
 import itertools
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.apps import apps
+from django.db import connection, transaction
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from chat.migrations import _signed_search
 from chat.models import Conversation, Message, User
 from chat.models import search as search_module
 from chat.models.deletion import delete_conversation
 from chat.models.full_text.query import Term, parse
-from chat.models.full_text.words import extract_words
+from chat.models.full_text.words import extract_index_words, extract_words
+from chat.models.ranked_search import search_page
 from chat.models.search import ContainsTerm
 from chat.models.search_results import SearchResult, load_search_results
 from chat.people.access import conversations_of
 from chat.vocabulary.parts import PartKind
 from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+from tests.polling import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +67,22 @@ def search_one(user: User, query: str) -> SearchResult:
         ("see https://a.example/some/path", "path"),
         ("a@b.example and 3.14 and x_1", "example 14 x"),
         ("one\n[GRAPH:0]\ntwo", '"one two"'),
+        ("اِشْرَحْ لِي قَوَاعِدَ مُحَمَّد في الإدارة", "قواعد محمد الاداره"),
+        ("שָׁלוֹם עוֹלָם.", "עולם שלום"),
+        ("עולם", "עוֹלָם"),
+        ("काल और कील", "कील काल"),
+        ("Tôi trên đường", "duong"),
+        ("ışık", "ISIK"),
+        ("Templates in C++?", "C++"),
+        ("Templates in C++17", '"c++"'),
+        ("What is new in `C#`?", "c#"),
+        ("Since .NET 8", ".net"),
+        ("Where is /etc/nginx/nginx.conf?", "/etc/nginx"),
+        ("Where is /etc/nginx/nginx.conf?", "nginx.conf"),
+        ("pandas 2.2.3 vs 2.2.2", "2.2.3"),
+        (r"\alpha and 100%", r"\alpha 100%"),
+        ("🎉 ideas please", "🎉"),
+        ("a family 👨‍👩‍👧 👍🏽", "👍 👨‍👩‍👧"),
     ],
 )
 def test_matching_text_is_found(owner: User, text: str, query: str) -> None:
@@ -80,6 +101,14 @@ def test_matching_text_is_found(owner: User, text: str, query: str) -> None:
         ("机器的学习", "机器学习"),
         ("表图", "图表"),
         ("one\n[GRAPH:0]\ntwo", "graph"),
+        ("कील दीवार में है।", "काल"),
+        ("Name three clouds", "C++"),
+        ("C and C#", "C++"),
+        ("internet and net", ".net"),
+        ("etc nginx", "/etc/nginx"),
+        ("pandas 2.2.2", "2.2.3"),
+        ("Answer 129", "Answer 12."),
+        ("🎈 balloons", "🎉"),
         ("Plot a sine wave", "!?"),
         ("Plot a sine wave", ""),
     ],
@@ -162,6 +191,83 @@ def test_result_shows_the_newest_message_with_all_terms_or_else_with_one(owner: 
     assert [piece.text for piece in title_match.title if piece.is_match] == ["park"]
 
 
+def test_result_leads_to_the_very_words(owner: User) -> None:
+    conversation = make_conversation(owner)
+    texts = ["Answer 12.", "12 of an answer", "Answers 12", "Answer 129."]
+    messages = [make_user_message(conversation, text) for text in texts]
+    for query, expected in (("answer 12", 0), ("Answer 12.", 0), ("12 answer", 1), ("answe 12", 3), ("Answers 1", 2)):
+        assert search_one(owner, query).message_id == messages[expected].pk, query
+
+
+def test_titles_come_before_texts_and_whole_words_before_parts(owner: User) -> None:
+    by_rank = [make_conversation(owner, title=title) for title in ("Art", "My artist", "", "", "")]
+    for conversation, text in zip(by_rank[2:], ("older art", "newer art", "an artist"), strict=True):
+        make_user_message(conversation, text)
+    expected = [by_rank[0], by_rank[1], by_rank[3], by_rank[2], by_rank[4]]
+    for size in (1, 2, 10):
+        found: list[Conversation] = []
+        after = None
+        for _ in range(6):
+            page = search_page(conversations_of(owner), parse("art"), owner.pk, size, after)
+            found, after = found + page.conversations, page.end
+            if after is None:
+                break
+        assert found == expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_migration_fills_the_index_again(owner: User) -> None:
+    conversation = make_conversation(owner, title="Old title")
+    make_user_message(conversation, "old C++")
+    with connection.cursor() as cursor:
+        words = {"sqlite": "UPDATE chat_searchwords", "postgresql": "UPDATE chat_searchentry"}[connection.vendor]
+        cursor.execute(f"{words} SET words = ''")
+    assert search(owner, "old") == []
+    _signed_search.fill(apps, connection.schema_editor(atomic=False))
+    assert search(owner, "title c++") == [conversation]
+    assert search_page(conversations_of(owner), parse("title"), owner.pk, 1).ranks == [0]
+    assert read_triggers() == expected_triggers()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's migration locks the database")
+@pytest.mark.django_db(transaction=True)
+def test_migration_keeps_what_others_write_meanwhile(owner: User) -> None:
+    conversation = make_conversation(owner)
+    message = make_user_message(conversation, "before")
+
+    def fill() -> None:
+        _signed_search.fill(apps, connection.schema_editor(atomic=False))
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic(), connection.cursor() as cursor:
+            Message.objects.filter(pk=message.pk).update(text="after")
+            filled = pool.submit(fill)
+
+            def is_waiting() -> bool:
+                cursor.execute("SELECT FROM pg_locks WHERE NOT granted")
+                return cursor.fetchone() is not None
+
+            wait_until(is_waiting)
+        filled.result(60)
+    assert search(owner, "after") == [conversation]
+    with connection.cursor() as cursor:
+        # Servers of the earlier version may run on.
+        cursor.execute("SELECT chat_owned_query(1, chat_query('a b', true))")
+        assert cursor.fetchone() == ("'1:a' & '1:b':*",)
+
+
+@settings(max_examples=150)
+@given(TEXT | SYNTAX)
+@example("اِشْرَحْ Łódź ẞ İ Σίσυφος C++ /etc/nginx.conf? 👍🏽 کتاب ۱۲ 10–20")
+def test_postgresql_splits_words_by_the_same_rules(text: str) -> None:
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT array_to_string(tsvector_to_array(chat_entry_words(1, %s)), ' ')", [text])
+        assert set(cursor.fetchone()[0].split()) == set(extract_index_words(text).split())
+
+
 def test_deleted_conversation_is_removed_from_the_index(owner: User) -> None:
     conversation = make_conversation(owner, title="Gone")
     make_model_message(conversation)
@@ -186,12 +292,17 @@ def read_triggers() -> set[str]:
         return {name for (name,) in cursor.fetchall()}
 
 
-def test_triggers_exist_after_the_last_migration() -> None:
+def expected_triggers() -> set[str]:
+    """Return the names of the triggers that every database must have."""
     expected = {f"chat_message_search_{event}" for event in ("insert", "update", "delete")}
     expected |= {f"chat_conversation_search_{event}" for event in ("insert", "update", "owner", "delete")}
     if connection.vendor == "postgresql":
         expected.add("chat_conversation_search_truncate")
-    assert read_triggers() == expected, "the migration that rebuilt a table must call restore_triggers"
+    return expected
+
+
+def test_triggers_exist_after_the_last_migration() -> None:
+    assert read_triggers() == expected_triggers(), "the migration that rebuilt a table must call restore_triggers"
 
 
 def test_moved_conversations_and_messages_are_found_at_their_new_place(owner: User) -> None:

@@ -17,7 +17,12 @@ from chat.models.full_text.words import extract_words
         ('"red line" blue', (Term("red line", False), Term("blue", True))),
         ("„rote Linie“ blau", (Term("rote linie", False), Term("blau", True))),
         ('"still being ty', (Term("still being ty", True),)),
-        ("numpy.random", (Term("numpy random", True),)),
+        ("numpy.random", (Term("numpy random", True, ("numpy.", ".random")),)),
+        (
+            "/etc/ng C++ 12.",
+            (Term("etc ng", True, ("/etc", "etc/", "/ng")), Term("c", False, ("c++",)), Term("12", False)),
+        ),
+        ("🎉 👍🏽", (Term("🎉", True), Term("👍", True))),
         ("机器学习 图表", (Term("机 器 学 习", True), Term("图 表", True))),
         ("half \ud800\x00 pair", (Term("half", True), Term("pair", True))),
         ("same Same SAME", (Term("same", True),)),

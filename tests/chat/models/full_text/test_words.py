@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.models.full_text.words import INDEXED_CHARS, extract_words
+from chat.models.full_text.words import INDEXED_CHARS, extract_index_words, extract_words
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,35 @@ from chat.models.full_text.words import INDEXED_CHARS, extract_words
         ("before\n[GRAPH:0]\nafter [IMAGE:12] [GRAPH:x]", "before after graph x"),
         ("ﬁne ①", "fine 1"),
         ('"*^:(){}<> \x00', ""),
+        ("قَوَاعِدَ مُحَمَّد، الإدارة أُحِبُّ آمَن ٱلكتـاب", "قواعد محمد الاداره احب امن الكتاب"),
+        ("مدرسة علی کتاب می‌خواهم ۱۲٣", "مدرسه علي كتاب ميخواهم 123"),
+        ("שָׁלוֹם עוֹלָם", "שלום עולם"),
+        ("काल और कील।", "काल और कील"),
+        ("đường Łódź Øresund Ærø", "duong lodz oresund aero"),
+        ("ışık ISIK İstanbul ΣΊΣΥΦΟΣ σίσυφος", "isik isik istanbul σισυφοσ σισυφοσ"),
+        ("🎉 party 👍🏽❤️", "🎉 party 👍 ❤"),
+        ("x" * 501 + " y", "y"),
     ],
 )
 def test_text_is_split_into_words(text: str, expected: str) -> None:
     assert extract_words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "signed"),
+    [
+        ("How do templates work in C++?", "c+ c++"),
+        ("(C#), .NET; **F#**", "c# .net *f **f f# f#* f#**"),
+        ("in /etc/nginx.conf.", "/etc etc/ /nginx nginx. .conf"),
+        ("10–20 °C, 5€!", "10- -20 °c 5€"),
+        ("用C++画", "c+ +画 c++ ++画"),
+        ('A sentence: "with" (brackets), and an end... Really?!', ""),
+        ("a -> b && c # d", ""),
+    ],
+)
+def test_signs_beside_words_are_indexed(text: str, signed: str) -> None:
+    words = extract_words(text)
+    assert extract_index_words(text).removeprefix(words).split() == signed.split()
 
 
 @given(st.text())

@@ -157,7 +157,7 @@ def test_a_deletion_that_was_interrupted_goes_on_and_others_do_not_wait_for_it(
     assert delete_due_accounts() == 1
     assert not User.objects.filter(pk=other.pk).exists()
     person.refresh_from_db()
-    assert (person.is_active, Conversation.objects.count()) == (False, 2)
+    assert (person.is_active, Conversation.with_deleted.count(), Conversation.objects.count()) == (False, 2, 0)
     assert delete_due_accounts() == 1
     assert not Message.objects.exists()
 

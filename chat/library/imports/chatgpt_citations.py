@@ -1,0 +1,238 @@
+"""Turns the citation marks in ChatGPT's texts into links to their sources. Pure.
+
+OpenAI does not document the marks. Those of 2025 and 2026 stand between private-use characters, such as U+E200 `cite`
+U+E202 `turn0search3` U+E201; a copied text has `citeturn0search3` instead. Older ones are `【7†source】` and
+`:contentReference[oaicite:0]{index=0}`. The metadata of the message name the sources. A mark without a known source is
+removed, but its name stays if it has one, such as that of a person.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from chat.vocabulary.markdown_source import escape_label
+from chat.vocabulary.parts import JSON, JSONObject
+from chat.vocabulary.sanitize import sanitize_text
+
+LINKS_LIMIT = 8
+"""Links of one mark."""
+LINKS_LIMIT_CHARS = 50_000
+"""Characters of all links of a message. Later marks are removed: a short mark must not become megabytes of links."""
+SOURCES_LIMIT = 100
+URL_LIMIT_CHARS = 2_000
+TITLE_LIMIT_CHARS = 200
+LABEL_LIMIT_CHARS = 2_000
+MARK_LIMIT_CHARS = 300
+"""Characters of a mark of which only the place is known."""
+
+_CLOSED_MARK = re.compile("[ \t]?\ue200[^\ue200\ue201]*+\ue201")
+_MARK_CHARACTERS = re.compile("[\ue200-\ue20f]")
+_REF_TYPES = (
+    "search|news|view|image|file|fetch|product|video|youtube|reddit|academia|business|forecast|finance|sports|map|"
+    "maps|msearch|mclick|open|click|find|calculator|time"
+)
+_PLAIN_MARK = re.compile(
+    r"[ \t]?(?:"
+    r"\b(?:file)?cite(?:turn\d{1,4}[a-z]{2,20}\d{1,4})+"
+    rf"|\bturn\d{{1,4}}(?:{_REF_TYPES})\d{{1,4}}\b"
+    r"|【\d{1,4}(?::\d{1,4})?†[^【】\n]{0,200}】"
+    r"|:contentReference\[oaicite:\d{1,4}\](?:\{index=\d{1,4}\})?"
+    r")"
+)
+_REFERENCE = re.compile(r"turn(\d{1,4})([a-z]{2,20})(\d{1,4})")
+_NAMED_KINDS = ("entity", "product_entity", "url", "link_title", "video")
+"""Kinds of marks whose name belongs to the sentence around it."""
+_UNSAFE_IN_TARGET = str.maketrans({char: f"%{ord(char):02X}" for char in "()<>[]\\\"'`|*_~"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A web page that an answer cites."""
+
+    url: str
+    """An address with http or https."""
+    title: str
+
+    @property
+    def link(self) -> str:
+        """The link in Markdown."""
+        return f"[{escape_label(self.title)}]({self.url.translate(_UNSAFE_IN_TARGET)})"
+
+    def as_json(self) -> JSONObject:
+        """Return the source as `Turn.sources` stores it."""
+        return {"url": self.url, "title": self.title}
+
+
+@dataclass(slots=True)
+class Citations:
+    """The sources that the metadata of one message name."""
+
+    sources: list[Source] = field(default_factory=list)
+    """All sources, each once, in their order."""
+    by_text: dict[str, list[Source]] = field(default_factory=dict)
+    """Text of a mark, without its private-use characters -> the sources that it cites."""
+    by_reference: dict[str, Source] = field(default_factory=dict)
+    """Reference such as `turn0search3` -> its source."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Text of a mark, without its private-use characters -> the name of a file or of another thing."""
+    chars: int = 0
+    """Characters of the links and names so far."""
+
+    def link(self, text: str, *, is_typed: bool = False) -> str:
+        """Return the text with links in place of its marks. No private-use character of a mark is left.
+
+        `is_typed`: whether a person typed it. Then only what private-use characters enclose is a mark.
+        """
+        linked = _MARK_CHARACTERS.sub("", _CLOSED_MARK.sub(self._replace, text))
+        return linked if is_typed else _PLAIN_MARK.sub(self._replace, linked)
+
+    def _replace(self, match: re.Match[str]) -> str:
+        space = match[0][:1] if match[0][0] in " \t" else ""
+        mark = match[0][len(space) :]
+        named = escape_label(_name_in_mark(mark))
+        cited = self._cited(_without_marks(mark))
+        if cited:
+            return f"{space or _space_before(match)}{named}{' ' if named else ''}({cited})"
+        if named:
+            return space + named
+        return space if match.string[match.end() : match.end() + 1].isalnum() else ""
+
+    def _cited(self, key: str) -> str:
+        """Return the links of a mark, or the name of the file that it cites; empty without, and above the limit."""
+        if self.chars > LINKS_LIMIT_CHARS:
+            return ""
+        sources = self.by_text.get(key) or self._referenced(key)
+        links = dict.fromkeys(source.link for source in sources[:LINKS_LIMIT])
+        cited = ", ".join(links) or escape_label(self.names.get(key, ""))
+        self.chars += len(cited)
+        return cited
+
+    def _referenced(self, key: str) -> list[Source]:
+        names = (match[0] for match in _REFERENCE.finditer(key))
+        return [self.by_reference[name] for name in names if name in self.by_reference]
+
+
+def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
+    """Return the sources of a message. Values that are not understood are ignored.
+
+    `text`: of the message, as it is in the export, because older citations say only where in it they stand.
+    """
+    citations = Citations()
+    for group in _objects(metadata.get("search_result_groups")):
+        for entry in _objects(group.get("entries")):
+            _add_reference(citations, entry.get("ref_id"), _source_of(entry))
+    for reference in _objects(metadata.get("content_references")):
+        _read_reference(citations, reference)
+    for citation in _objects(metadata.get("citations")):
+        start, end, cited = citation.get("start_ix"), citation.get("end_ix"), citation.get("metadata")
+        if isinstance(start, int) and isinstance(end, int) and isinstance(cited, dict):
+            start = max(0, start)
+            _add_text(citations, text[start : min(max(0, end), start + MARK_LIMIT_CHARS)].strip(), [cited])
+    # Only pages that are cited are sources; a search finds many more.
+    cited_sources = [source for sources in citations.by_text.values() for source in sources]
+    citations.sources = list(dict.fromkeys([*citations.sources, *cited_sources]))[:SOURCES_LIMIT]
+    return citations
+
+
+def _read_reference(citations: Citations, reference: Mapping[str, JSON]) -> None:
+    items = [*_objects(reference.get("items")), *_objects(reference.get("fallback_items"))]
+    cited: list[Mapping[str, JSON]] = [reference, *items]
+    if isinstance(product := reference.get("product"), dict):
+        cited.append(product)
+    for item in cited[1:]:
+        pages = [item, *_objects(item.get("supporting_websites"))]
+        references = item.get("refs")
+        for one, page in zip(references if isinstance(references, list) else [], pages, strict=False):
+            _add_reference(citations, one, _source_of(page))
+    if reference.get("type") == "sources_footnote":
+        footnotes = [_source_of(source) for source in _objects(reference.get("sources"))]
+        citations.sources += [source for source in footnotes if source]
+        return
+    matched = reference.get("matched_text")
+    if isinstance(matched, str):
+        _add_text(citations, matched.strip(), cited)
+
+
+def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON]]) -> None:
+    """Note what a mark cites. A text that is no mark, such as a space, is not replaced."""
+    if not (_CLOSED_MARK.fullmatch(text) or _PLAIN_MARK.fullmatch(text)):
+        return
+    key = _without_marks(text)
+    sources = [source for one in cited if (source := _source_of(one))]
+    if sources:
+        known = citations.by_text.setdefault(key, [])
+        known += sources[: LINKS_LIMIT - len(known)]
+    name = next((one["name"] for one in cited if isinstance(one.get("name"), str)), None)
+    if isinstance(name, str) and name.strip():
+        citations.names[key] = _clean(name)
+
+
+def _add_reference(citations: Citations, reference: JSON, source: Source | None) -> None:
+    if source is None:
+        return
+    if isinstance(reference, dict):
+        values = (reference.get(name) for name in ("turn_index", "ref_type", "ref_index"))
+        reference = "turn{}{}{}".format(*values)
+    if isinstance(reference, str) and _REFERENCE.fullmatch(reference):
+        citations.by_reference.setdefault(reference, source)
+
+
+def _source_of(value: Mapping[str, JSON]) -> Source | None:
+    """Return the page that an object names; `None` if it names none that a link may open."""
+    url, title = value.get("url"), value.get("title")
+    if not isinstance(url, str) or len(url) > URL_LIMIT_CHARS or not url.isprintable() or " " in url:
+        return None
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        return None
+    return Source(url, (_clean(title) if isinstance(title, str) else "") or host)
+
+
+def _name_in_mark(mark: str) -> str:
+    """Return the visible name in a mark of certain kinds; empty if there is none."""
+    if mark[0] != "\ue200":
+        return ""
+    kind, *fields = mark[1:-1].split("\ue202", 3)
+    if kind not in _NAMED_KINDS or not fields or len(fields[0]) > LABEL_LIMIT_CHARS:
+        return ""
+    labels: list[JSON] = [*fields]
+    if fields[0].startswith(("[", "{")):
+        try:
+            value = json.loads(fields[0])
+        except (ValueError, RecursionError):
+            return ""
+        # The first string of a list is the kind of the thing, or a reference.
+        labels = value[1:] if isinstance(value, list) else [value.get("name"), value.get("title")]
+    return next((_clean(label) for label in labels if isinstance(label, str) and _is_name(label)), "")
+
+
+def _is_name(label: str) -> bool:
+    return bool(label.strip()) and not _REFERENCE.fullmatch(label) and "://" not in label
+
+
+def _space_before(match: re.Match[str]) -> str:
+    """Return a space if the mark follows a word."""
+    return " " if match.start() and not match.string[match.start() - 1].isspace() else ""
+
+
+def _without_marks(text: str) -> str:
+    return _MARK_CHARACTERS.sub("", text).strip()
+
+
+def _clean(text: str) -> str:
+    """Return a title in one line without marks."""
+    text = _PLAIN_MARK.sub("", _without_marks(sanitize_text(text[: 2 * TITLE_LIMIT_CHARS])))
+    return " ".join(text.split())[:TITLE_LIMIT_CHARS]
+
+
+def _objects(value: JSON) -> Iterator[JSONObject]:
+    """Yield the objects of a list; nothing for any other value."""
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

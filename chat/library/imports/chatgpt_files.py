@@ -1,0 +1,183 @@
+"""Finds the files of a ChatGPT archive, whose entries are named by the id of the file.
+
+Three layouts are known: `file-ID-name.png` beside `conversations.json`, the same in folders of users, of sounds and of
+`dalle-generations`, and `file-ID.dat` with the names in `conversation_asset_file_names.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import PurePosixPath
+
+from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
+
+from attachments.packed_text import GZIP_MARK, ZIP_MARKS
+from attachments.table_types import find_table_kind
+from attachments.validation import BINARY, GIF, JPEG, PNG, WEBP
+from chat.library.imports.archives import Archive
+from chat.library.imports.file_checks import UncheckedFile, check_file
+from chat.library.imports.json_document import parse_json
+from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.records import ParsedAttachment
+from chat.library.imports.refusal import RefusedImport
+from chat.vocabulary.sanitize import one_line
+
+FILES_LIMIT = 2_000
+"""Files of one conversation."""
+NAMES_LIMIT_BYTES = 16 * 1024 * 1024
+NAMES_LIMIT = 200_000
+"""Names of all lists of an archive."""
+NAME_LIMIT_CHARS = 200
+
+ABSENT = gettext_noop("It is not in the archive.")
+NO_ARCHIVE = gettext_noop("Import the whole archive to get its files.")
+REFUSED = gettext_noop("It is broken, empty, or too large.")
+TOO_MANY = gettext_noop("The conversation has too many files.")
+
+# Pointers begin with `sediment://` or `file-service://`.
+_FILE_ID = re.compile(r"file[-_](?!service:)[A-Za-z0-9]{1,64}")
+_NAMES_ENTRY = re.compile(r"conversation_asset_file_names(?:-\d{1,6})?\.json")
+_SUFFIXES = {PNG: ".png", JPEG: ".jpg", GIF: ".gif", WEBP: ".webp"}
+_ID_IN_NAME = re.compile(r"[0-9a-f-]{0,64}")
+
+
+def find_file_id(text: str) -> str:
+    """Return the id in a pointer such as `sediment://file_00000000` or in the name of an entry; empty without one."""
+    match = _FILE_ID.search(text)
+    return match[0] if match else ""
+
+
+@dataclass(slots=True)
+class ArchiveFiles:
+    """The files of an archive. Each conversation reads its own copies, which count for the limit of the archive."""
+
+    archive: Archive | None = None
+    """`None`: the document was sent without its archive."""
+    entries: dict[str, str] = field(default_factory=dict)
+    """Id of a file -> path of its entry."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Id of a file -> its name as it was uploaded."""
+
+    @classmethod
+    def of(cls, archive: Archive) -> ArchiveFiles:
+        """Return the files of an archive. A list of names that is broken is ignored."""
+        files = cls(archive)
+        for path in archive.names():
+            name = PurePosixPath(path).name
+            if match := _FILE_ID.match(name):
+                files.entries.setdefault(match[0], path)
+            elif _NAMES_ENTRY.fullmatch(name) and len(files.names) < NAMES_LIMIT:
+                files.names |= _read_names(archive, path)
+        return files
+
+    def read(self, file_id: str, name: str, value: JSONValue, *, is_graph: bool) -> ParsedAttachment | str:
+        """Return a file that passed the checks of an upload, or the reason why there is none. Raises RefusedImport.
+
+        An archive that is too large when it is unpacked is refused as a whole.
+        """
+        if self.archive is None:
+            return NO_ARCHIVE
+        path = self.entries.get(file_id)
+        if path is None:
+            return ABSENT
+        self.archive.check_room()
+        try:
+            data = self.archive.read(path, settings.UPLOAD_LIMIT_BYTES)
+            name = name or self._name_of(file_id, path)
+            is_packed = _is_packed(name, data)
+            file = UncheckedFile(
+                key=file_id, name=name, data=data, mime_type=BINARY, is_graph=False, is_upload=not is_packed
+            )
+            checked = check_file(file, value)
+        except RefusedImport:
+            return REFUSED
+        return replace(checked, name=_with_suffix(checked), is_graph=is_graph and checked.is_image)
+
+    def name(self, file_id: str) -> str:
+        """Return the name as the list of names has it; empty if it has none."""
+        return self.names.get(file_id, "")
+
+    def _name_of(self, file_id: str, path: str) -> str:
+        return self.name(file_id) or PurePosixPath(path).name.removeprefix(file_id).lstrip("-_")
+
+
+def _is_packed(name: str, data: bytes) -> bool:
+    """Return whether a file is a packed one, and no spreadsheet.
+
+    Such a file is of no known type; see `inspect_file_of_code`. The checks of an upload would unpack it for nothing.
+    """
+    if data.startswith(ZIP_MARKS):
+        return find_table_kind(data, name.lower().rpartition(".")[2]) is None
+    return data.startswith(GZIP_MARK)
+
+
+def _read_names(archive: Archive, path: str) -> dict[str, str]:
+    """Return the names of files by their id."""
+    try:
+        names = parse_json(archive.read(path, NAMES_LIMIT_BYTES)).as_object()
+    except RefusedImport:
+        return {}
+    # Names may have a folder, as in `dalle-generations/ID.webp`.
+    pairs = ((find_file_id(entry), name) for entry, name in names.items() if isinstance(name, str))
+    known = islice((pair for pair in pairs if pair[0]), NAMES_LIMIT)
+    return {file_id: PurePosixPath(name).name[:NAME_LIMIT_CHARS] for file_id, name in known}
+
+
+def _with_suffix(file: ParsedAttachment) -> str:
+    """Return the name of a file. An image without a name of its own, or of type `.dat`, gets that of its type."""
+    stem, dot, suffix = file.name.rpartition(".")
+    expected = _SUFFIXES.get(file.mime_type)
+    if expected is None or (dot and suffix != "dat" and not _ID_IN_NAME.fullmatch(stem)):
+        return file.name
+    return f"image{expected}" if not stem or _ID_IN_NAME.fullmatch(stem) else f"{stem}{expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFile:
+    """A file that a message names, and that was not imported."""
+
+    kind: str
+    name: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """What a reader is told in its place."""
+        name = f" “{one_line(self.name[:NAME_LIMIT_CHARS])}”" if self.name else ""
+        return gettext("(Not imported: %(what)s. %(reason)s)") % {
+            "what": f"{gettext(self.kind)}{name}",
+            "reason": gettext(self.reason),
+        }
+
+
+@dataclass(slots=True)
+class ConversationFiles:
+    """The files of one conversation: each is read once."""
+
+    files: ArchiveFiles
+    read: dict[str, ParsedAttachment | str] = field(default_factory=dict)
+
+    def find(
+        self, file_id: str, kind: str, name: str, value: JSONValue, *, is_graph: bool = False
+    ) -> ParsedAttachment | MissingFile:
+        """Return a file, or what is said in its place. `value`: the place in the document."""
+        if file_id not in self.read:
+            if len(self.read) >= FILES_LIMIT:
+                return MissingFile(kind, name, TOO_MANY)
+            self.read[file_id] = self.files.read(file_id, name, value, is_graph=is_graph)
+        known = self.read[file_id]
+        return MissingFile(kind, name or self.files.name(file_id), known) if isinstance(known, str) else known
+
+    def shown(self, keys: Iterable[str]) -> tuple[ParsedAttachment, ...]:
+        """Return the files with these ids, each once."""
+        found = (self.read.get(key) for key in dict.fromkeys(keys))
+        return tuple(file for file in found if isinstance(file, ParsedAttachment))
+
+    def digests(self) -> list[tuple[str, str]]:
+        """Return the id and the digest of each file that was found."""
+        found = ((key, file) for key, file in self.read.items() if isinstance(file, ParsedAttachment))
+        return sorted((key, file.sha256) for key, file in found)

@@ -1,0 +1,62 @@
+"""The state of a path through the tree of a ChatGPT conversation, from the root to a node. Pure values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from chat.library.imports.chatgpt_canvas import Document
+from chat.library.imports.chatgpt_citations import SOURCES_LIMIT, Source
+from chat.library.imports.chatgpt_nodes import Node
+from chat.library.imports.json_paths import EPOCH
+from chat.library.imports.records import ParsedMessage
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChain:
+    """The nodes of an unfinished answer, the newest first. Paths that branch within an answer share its beginning."""
+
+    node: Node
+    previous: NodeChain | None
+    chars: int
+    """Characters of the text of all parts."""
+
+    @classmethod
+    def after(cls, previous: NodeChain | None, node: Node) -> NodeChain:
+        """Return a chain with one more node."""
+        chars = len(node.part.long_text) if node.part else 0
+        return cls(node, previous, chars + (previous.chars if previous else 0))
+
+    def in_order(self) -> list[Node]:
+        """Return the nodes, the oldest first."""
+        nodes: list[Node] = []
+        chain: NodeChain | None = self
+        while chain is not None:
+            nodes.append(chain.node)
+            chain = chain.previous
+        return nodes[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The state of a path from the root of the tree to a node."""
+
+    last_message: ParsedMessage | None = None
+    nodes: NodeChain | None = None
+    """The nodes after `last_message`, which will become an answer."""
+    answer_started_at: datetime = EPOCH
+    model: str = ""
+    documents: dict[str, Document] = field(default_factory=dict)
+    """The newest version of each document of a canvas, by its id. The last one was changed last."""
+    is_after_canvas: bool = False
+    """Whether the node before is a call of the canvas, whose answer is not shown."""
+
+    def after(self, message: ParsedMessage) -> Path:
+        """Return the path with one more message."""
+        return Path(message, documents=self.documents)
+
+
+def unique_sources(nodes: Iterable[Node]) -> list[Source]:
+    """Return the web pages that the nodes of an answer cite."""
+    return list(dict.fromkeys(source for node in nodes for source in node.sources))[:SOURCES_LIMIT]

@@ -1,0 +1,258 @@
+"""Continues an imported conversation with what a later file has of it: new messages, new versions and missing files.
+
+`matching` compares the messages of the file with those that are here. What a person has done with the conversation
+since stays: nothing is removed, messages that a link shows do not change, and the shown path changes only if its end
+was imported.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from django.db import connection, transaction
+from django.db.models import Count
+
+from attachments.models import Attachment
+from chat.answering.turns.finish import increment_revision
+from chat.answering.turns.versions import SwitchRefused, show
+from chat.library.imports.matching import Match, match_messages
+from chat.library.imports.records import ParsedConversation, ParsedMessage
+from chat.library.imports.rows import ConversationRows
+from chat.models import Conversation, ImportedConversation, Message, MessageAttachment, Part, Share, Turn
+
+SLICE_MESSAGES = 300
+"""Messages of one transaction."""
+PAUSE_S = 0.12
+"""Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
+
+
+@dataclass(slots=True)
+class Addition:
+    """What a file adds to a conversation."""
+
+    parsed: ParsedConversation
+    known: dict[str, Message] = field(default_factory=dict)
+    """Messages that are here already, by their key in the file."""
+    new: list[ParsedMessage] = field(default_factory=list)
+    fuller: list[ParsedMessage] = field(default_factory=list)
+    """Messages that are here, but of which the file has more files or parts."""
+    files: dict[str, Attachment] = field(default_factory=dict)
+    """Files of the conversation that are here already, by their key in the file."""
+    is_shown_path_imported: bool = False
+    """Whether the last shown message is one of the file."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file adds nothing."""
+        return not self.new and not self.fuller
+
+    def as_conversation(self) -> ParsedConversation:
+        """Return the conversation with only what is added, whose texts and files count for the quotas."""
+        messages = (*self.new, *self.fuller)
+        placed = {placement.key for message in messages for placement in message.placements}
+        files = [file for file in self.parsed.attachments if file.key in placed and file.key not in self.files]
+        return replace(self.parsed, messages=messages, attachments=tuple(files))
+
+
+def find_addition(conversation_id: uuid.UUID, parsed: ParsedConversation) -> Addition:
+    """Return what a file adds to a conversation. A file of which no message is here adds nothing."""
+    mark = ImportedConversation.objects.filter(conversation_id=conversation_id).first()
+    if mark is None or parsed.content_digest in ("", mark.content_digest):
+        return Addition(parsed)
+    state = _State.of(conversation_id)
+    matches = match_messages(parsed.messages, state.rows, state.empty_answers)
+    if not matches:
+        return Addition(parsed)
+    is_outdated = not mark.content_digest
+    files = Attachment.objects.filter(message_attachments__message__conversation_id=conversation_id)
+    by_digest = {row.sha256: row for row in files}
+    shown_ids = [row.pk for row in state.rows if row.is_shown]
+    return Addition(
+        parsed,
+        known={key: match.row for key, match in matches.items()},
+        new=[message for message in parsed.messages if message.key not in matches],
+        fuller=[
+            message
+            for message in parsed.messages
+            if (match := matches.get(message.key)) and state.is_fuller(message, match, parsed, is_outdated=is_outdated)
+        ],
+        files={file.key: by_digest[file.sha256] for file in parsed.attachments if file.sha256 in by_digest},
+        is_shown_path_imported=bool(shown_ids) and shown_ids[-1] in {match.row.pk for match in matches.values()},
+    )
+
+
+@dataclass(slots=True)
+class _State:
+    """The messages of a conversation."""
+
+    rows: list[Message]
+    part_counts: dict[uuid.UUID, int]
+    digests: dict[uuid.UUID, set[str]]
+    """Id of a message -> digests of its files."""
+    empty_answers: dict[uuid.UUID | None, Message]
+    """Id of a question -> the empty answer that an import has made for it."""
+    shared_ids: set[uuid.UUID]
+    """Ids of the messages that links show. They do not change."""
+
+    @classmethod
+    def of(cls, conversation_id: uuid.UUID) -> _State:
+        """Read the state of a conversation."""
+        messages = Message.objects.filter(conversation_id=conversation_id).order_by("index", "created_at", "pk")
+        rows = [
+            *messages.only("parent_id", "index", "role", "text", "created_at", "is_shown", "reruns", "conversation_id")
+        ]
+        counts = Part.objects.filter(message__conversation_id=conversation_id).values_list("message_id")
+        digests: dict[uuid.UUID, set[str]] = defaultdict(set)
+        links = MessageAttachment.objects.filter(message__conversation_id=conversation_id)
+        for message_id, digest in links.values_list("message_id", "attachment__sha256"):
+            digests[message_id].add(digest)
+        # An import gives an unanswered question an empty answer, which no provider of this server has tried to write.
+        empty = messages.filter(
+            turn__status=Turn.Status.INTERRUPTED, turn__client_id=None, turn__provider="", parts__isnull=True
+        )
+        empty_ids = set(empty.values_list("pk", flat=True))
+        return cls(
+            rows,
+            dict(counts.annotate(Count("pk"))),
+            digests,
+            {row.parent_id: row for row in rows if row.pk in empty_ids},
+            _shared_ids(conversation_id, rows),
+        )
+
+    def is_fuller(self, message: ParsedMessage, match: Match, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
+        """Return whether the file has more of a message. `is_outdated`: an earlier version of Plotline has read it."""
+        row = match.row
+        # The verdicts of blocks that were run again belong to the parts as they are.
+        if not match.is_sure or row.reruns or row.pk in self.shared_ids:
+            return False
+        sha256 = {file.key: file.sha256 for file in parsed.attachments} if message.placements else {}
+        new, old = {sha256[one.key] for one in message.placements}, self.digests.get(row.pk, set())
+        if not old <= new:
+            return False
+        if is_outdated:
+            # Parts that were several may be one now, but an older export must not shorten the text.
+            return not _is_longer(row.text, message.text)
+        more_parts = len(message.parts) - self.part_counts.get(row.pk, 0)
+        return more_parts >= 0 and (new != old or more_parts > 0 or match.has_grown)
+
+
+def _is_longer(text: str, beginning: str) -> bool:
+    """Return whether a text goes on after a beginning, with more than marks in characters for private use."""
+    rest = text.removeprefix(beginning)
+    return rest not in ("", text) and not any(unicodedata.category(character) == "Co" for character in rest)
+
+
+def _shared_ids(conversation_id: uuid.UUID, rows: Sequence[Message]) -> set[uuid.UUID]:
+    """Return the ids of the messages that links show: the last one of each link, and those above it."""
+    parents = {row.pk: row.parent_id for row in rows}
+    shared: set[uuid.UUID] = set()
+    for last in Share.objects.filter(conversation_id=conversation_id).values_list("last_message_id", flat=True):
+        above: uuid.UUID | None = last
+        while above is not None and above not in shared:
+            shared.add(above)
+            above = parents.get(above)
+    return shared
+
+
+def continue_conversation(
+    conversation_id: uuid.UUID,
+    parsed: ParsedConversation,
+    digest: str,
+    confirm: Callable[[], None],
+    continued: list[uuid.UUID],
+) -> None:
+    """Store what a file adds to a conversation, and add its id to `continued` once something is stored.
+
+    A long addition is stored in several transactions, so that others can write in between. If one fails, the next
+    import adds the rest. `digest`: of the source. `confirm`: may raise in the last transaction, which is rolled back.
+    """
+    marks = ImportedConversation.objects.filter(conversation_id=conversation_id)
+    if not parsed.content_digest or marks.filter(content_digest=parsed.content_digest).exists():
+        return
+    work: _Work | None = None
+    while work is None or not work.is_done:
+        if work is not None and connection.vendor == "sqlite":
+            time.sleep(PAUSE_S)
+        with transaction.atomic():
+            conversation = Conversation.objects.select_for_update().filter(pk=conversation_id).first()
+            if conversation is None:
+                return
+            if work is None or conversation.messages.count() != work.message_count:
+                # A person, or another process that imports the same file, may have added messages meanwhile.
+                work = _Work.begin(conversation, parsed, work)
+            work.write_slice()
+            if work.is_done:
+                _finish(conversation, parsed, digest, has_changed=work.has_changed)
+                confirm()
+        if work.has_changed and conversation_id not in continued:
+            continued.append(conversation_id)
+    if work.has_changed:
+        _show_new_end(conversation_id, work)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What of an addition is not stored yet."""
+
+    addition: Addition
+    rows: ConversationRows
+    new: list[ParsedMessage]
+    fuller: list[ParsedMessage]
+    added_keys: set[str]
+    """Keys of all messages that were new."""
+    message_count: int
+    """Messages of the conversation, with those that are written."""
+    has_changed: bool
+    is_done: bool = False
+
+    @classmethod
+    def begin(cls, conversation: Conversation, parsed: ParsedConversation, earlier: _Work | None) -> _Work:
+        """Compare the file with what is here now. `earlier`: the work that was done already."""
+        addition = find_addition(conversation.pk, parsed)
+        return cls(
+            addition,
+            ConversationRows(conversation, parsed, messages=dict(addition.known), files=dict(addition.files)),
+            [replace(one, is_shown=False, last_shown=0) for one in addition.new],
+            list(addition.fuller),
+            {one.key for one in addition.new} | (earlier.added_keys if earlier else set()),
+            conversation.messages.count(),
+            has_changed=not addition.is_empty or bool(earlier and earlier.has_changed),
+        )
+
+    def write_slice(self) -> None:
+        """Write the next messages: first the new ones, then those of which the file has more."""
+        new, self.new = self.new[:SLICE_MESSAGES], self.new[SLICE_MESSAGES:]
+        room = SLICE_MESSAGES - len(new)
+        fuller, self.fuller = self.fuller[:room], self.fuller[room:]
+        self.rows.write(new)
+        self.rows.rewrite(fuller)
+        self.message_count += len(new)
+        self.is_done = not (self.new or self.fuller)
+
+
+def _finish(conversation: Conversation, parsed: ParsedConversation, digest: str, *, has_changed: bool) -> None:
+    marks = ImportedConversation.objects.filter(conversation=conversation)
+    if has_changed:
+        marks.update(digest=digest, content_digest=parsed.content_digest)
+        updated_at = max(conversation.updated_at, parsed.updated_at)
+        Conversation.objects.filter(pk=conversation.pk).update(updated_at=updated_at)
+        increment_revision(conversation.pk)
+    else:
+        # An earlier export has nothing to add. Its digest would hide that the last one was read.
+        marks.filter(content_digest="").update(digest=digest, content_digest=parsed.content_digest)
+
+
+def _show_new_end(conversation_id: uuid.UUID, work: _Work) -> None:
+    """Show the path of the file, unless a person has continued the conversation here."""
+    shown = [message for message in work.addition.parsed.messages if message.is_shown]
+    if not shown or not work.addition.is_shown_path_imported or shown[-1].key not in work.added_keys:
+        return
+    # While an answer is being written, the new messages are versions that can be shown later.
+    with suppress(SwitchRefused):
+        show(conversation_id, work.rows.messages[shown[-1].key].pk)

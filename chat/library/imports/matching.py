@@ -1,0 +1,82 @@
+"""Finds the messages of a file among those that are here, by their parent, role, time and text. Pure."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from chat.library.imports.records import ParsedMessage
+from chat.models import Message
+from chat.vocabulary.parts import Role
+
+_Place: TypeAlias = tuple[uuid.UUID | None, str, datetime]
+"""Parent, role and time. Versions that branch within one answer share their place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A message that is here."""
+
+    row: Message
+    is_sure: bool
+    """Whether no other message could be meant."""
+    has_grown: bool = False
+    """Whether the file has the same text with more at its end."""
+
+
+def match_messages(
+    messages: Sequence[ParsedMessage], rows: Sequence[Message], empty_answers: Mapping[uuid.UUID | None, Message]
+) -> dict[str, Match]:
+    """Return the messages of a file that are here, by their key. Each row is found once at most.
+
+    `empty_answers`: id of a question -> the answer without parts that an import has made for it. It stands for any
+    answer of the file.
+    """
+    places: dict[_Place, list[Message]] = defaultdict(list)
+    for row in rows:
+        places[row.parent_id, row.role, row.created_at].append(row)
+    groups: dict[tuple[str | None, str, datetime], list[ParsedMessage]] = defaultdict(list)
+    for message in messages:
+        groups[message.parent, message.role, message.created_at].append(message)
+    known: dict[str, Match] = {}
+    free = dict(empty_answers)
+    # A message follows its parent in the file, so its group follows that of its parent.
+    for (parent, role, created_at), group in groups.items():
+        if parent is not None and parent not in known:
+            continue
+        parent_id = known[parent].row.pk if parent is not None else None
+        found = places.get((parent_id, role, created_at), [])
+        known |= {message.key: match for message, match in _pairs(group, found)}
+        used = {known[message.key].row.pk for message in group if message.key in known}
+        if (empty := free.get(parent_id)) is None or empty.pk in used:
+            free.pop(parent_id, None)
+            continue
+        answer = next((one for one in group if one.key not in known and role == Role.MODEL and one.parts), None)
+        if answer is not None:
+            known[answer.key] = Match(free.pop(parent_id), is_sure=True)
+    return known
+
+
+def _pairs(messages: Sequence[ParsedMessage], rows: Sequence[Message]) -> Iterator[tuple[ParsedMessage, Match]]:
+    """Yield each message of one place that is here: first those of the same text, then those whose text has grown."""
+    is_only_one = len(messages) == len(rows) == 1
+    left, free = list(messages), list(rows)
+    for has_grown in (False, True):
+        for message in tuple(left):
+            texts = (
+                row for row in free if (_begins(message.text, row.text) if has_grown else message.text == row.text)
+            )
+            if (row := next(texts, None)) is not None:
+                left.remove(message)
+                free.remove(row)
+                yield message, Match(row, is_sure=True, has_grown=has_grown)
+    for message, row in zip(left, free, strict=False):
+        yield message, Match(row, is_sure=is_only_one)
+
+
+def _begins(text: str, beginning: str) -> bool:
+    return beginning != "" and text.startswith(beginning)

@@ -1,0 +1,40 @@
+"""How much would be deleted with conversations or accounts, for people who are asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from attachments.models import Attachment
+from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.message import Message, MessageAttachment, Part
+
+
+def attachments_only_of(conversations: ConversationQuerySet | QuerySet[Conversation]) -> QuerySet[Attachment]:
+    """Return the attachments that no other conversation and no project shows, so that they are deleted too."""
+    is_kept = ~Q(message__conversation__in=conversations.order_by().values("pk"))
+    links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))
+    parts = Part.objects.filter(attachment=OuterRef("pk"))
+    return Attachment.objects.filter(
+        Exists(links) | Exists(parts),
+        ~Exists(links.filter(is_kept)),
+        ~Exists(parts.filter(is_kept)),
+        project_files__isnull=True,
+    )
+
+
+def count_messages_and_files(conversations: QuerySet[Conversation]) -> tuple[int, int]:
+    """Return how many messages and files are deleted with these conversations."""
+    messages = Message.objects.filter(conversation__in=conversations.order_by().values("pk"))
+    return messages.count(), attachments_only_of(conversations).count()
+
+
+def count_of_accounts(user_ids: Collection[int]) -> tuple[int, int, int]:
+    """Return how many conversations, messages and files are deleted with these accounts.
+
+    Conversations that their owner has deleted, and that a thread deletes soon, are left out.
+    """
+    conversations = Conversation.objects.filter(owner__in=user_ids)
+    messages = Message.objects.filter(conversation__in=conversations.order_by().values("pk"))
+    return conversations.count(), messages.count(), Attachment.objects.filter(owner__in=user_ids).count()

@@ -1,0 +1,25 @@
+"""Commands know one account by its name in any case."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from chat.models import ApiToken, User
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def test_commands_know_a_name_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    user, out = make_user("Marie"), io.StringIO()
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "second-pass-22x")
+    with pytest.raises(CommandError, match="already taken"):
+        call_command("createsuperuser", interactive=False, username="MARIE", email="n@localhost")
+    assert list(User.objects.all()) == [user]
+    call_command("create_api_token", "marie", stdout=out)
+    token = ApiToken.objects.authenticate(out.getvalue().strip())
+    assert token is not None
+    assert token.owner == user
