@@ -215,7 +215,7 @@ class _Source:
     def read_document(self, data: bytes, subject: str) -> Iterator[Entry]:
         """Yield the conversations of a document that is parsed at once."""
         self.read_bytes = len(data)
-        read_file = no_file
+        read_file: Callable[[str], bytes | None] = no_file
         if self.files.archive is not None:
             read_file = partial(read_file_beside, self.files.archive, PurePosixPath(self.name))
         try:

@@ -20,6 +20,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments import storage
+from attachments.database_connection import close_connection
 from attachments.models import Attachment
 from attachments.store import read_bytes
 from attachments.validation import BINARY, safe_name
@@ -100,6 +101,8 @@ def append_piece(job: ImportJob, offset: int, data: bytes) -> int:
     with transaction.atomic():
         attachment.save()
         piece = ImportPiece.objects.create(job=job, attachment=attachment)
+    # Otherwise this thread would hold its connection while storage is slow.
+    close_connection()
     try:
         storage.put(attachment.storage_name, data, BINARY)
         _confirm(piece, offset, end)

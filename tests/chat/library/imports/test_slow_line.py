@@ -151,8 +151,8 @@ def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
 
                 wait_until(has_ended, 900)
                 imported_s = time.monotonic() - started_at_s
-                wait_until(lambda: not count(server, "SELECT COUNT(*) FROM attachments_pendingupload"), 300)
-                wait_until(lambda: not count(server, "SELECT COUNT(*) FROM attachments_objectdeletion"), 300)
+                for table in ("chat_importpiece", "attachments_pendingupload", "attachments_objectdeletion"):
+                    wait_until(lambda table=table: not count(server, f"SELECT COUNT(*) FROM {table}"), 300)
         finally:
             others.has_ended.set()
             thread.join()
@@ -162,7 +162,7 @@ def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
             f" {len(others.times_s)} requests of others: p95 {p95_s * 1000:.0f} ms, longest {max(others.times_s):.2f} s"
         )
         page = visitor.http.get(url, timeout=60).text
-        assert f"{CONVERSATIONS} conversations are new." in page.replace(",", "").replace(".000", "000")
+        assert f"{CONVERSATIONS} conversations are new." in page
         assert count(server, "SELECT COUNT(DISTINCT digest) FROM chat_importedconversation") == CONVERSATIONS
         assert count(server, "SELECT COUNT(*) FROM chat_importedconversation") == CONVERSATIONS
         texts = "SELECT COUNT(*), COUNT(DISTINCT text) FROM chat_message WHERE text LIKE '%of conversation%'"
