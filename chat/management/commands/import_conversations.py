@@ -10,7 +10,6 @@ from chat.library.imports.importer import IMPORT_LIMIT_BYTES, import_file
 from chat.library.imports.large_files import import_large_file
 from chat.library.imports.refusal import RefusedImport
 from chat.management.users import find_user
-from chat.models import User
 
 
 class Command(BaseCommand):
@@ -33,7 +32,7 @@ class Command(BaseCommand):
         try:
             # No quota: the operator of the server chose the file.
             if file.stat().st_size > IMPORT_LIMIT_BYTES:
-                self._import_large(file, owner)
+                self._import_large(file, owner.pk)
                 return
             result = import_file(file.read_bytes(), owner_id=owner.pk, name=file.name, has_quota=False)
         except OSError as error:
@@ -44,10 +43,10 @@ class Command(BaseCommand):
         if result.continued:
             self.stdout.write(f"Continued {len(result.continued)} of these.")
 
-    def _import_large(self, file: Path, owner: User) -> None:
+    def _import_large(self, file: Path, owner_id: int) -> None:
         with file.open("rb") as data:
             done = import_large_file(
-                data, owner_id=owner.pk, name=file.name, report=lambda progress, result: None, has_quota=False
+                data, owner_id=owner_id, name=file.name, report=lambda progress, result: None, has_quota=False
             )
         here = done.seen - done.created - done.left_out
         self.stdout.write(f"Imported {done.created}; {here} were there already.")

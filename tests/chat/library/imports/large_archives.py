@@ -66,10 +66,14 @@ def creation_headers(size_bytes: int, name: str, fingerprint: str = "") -> dict[
 
 def begin(client: Client, size_bytes: int, name: str = "export.zip", fingerprint: str = "") -> HttpResponse:
     """Begin an upload, and return the response."""
-    return client.post("/import/uploads/", headers=creation_headers(size_bytes, name, fingerprint))
+    response: Any = client.post("/import/uploads/", headers=creation_headers(size_bytes, name, fingerprint))
+    assert isinstance(response, HttpResponse)
+    return response
 
 
 def send_piece(client: Client, url: str, offset: int, data: bytes) -> HttpResponse:
     """Send a piece, and return the response."""
     headers = {**TUS, "Upload-Offset": str(offset), "Accept": "application/json"}
-    return client.patch(url, data, content_type=PIECE, headers=headers)
+    response: Any = client.patch(url, data, content_type=PIECE, headers=headers)
+    assert isinstance(response, HttpResponse)
+    return response

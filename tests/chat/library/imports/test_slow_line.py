@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
@@ -121,6 +122,10 @@ def count(server: LiveServer, statement: str) -> int:
     return int(str(number))
 
 
+def is_empty(server: LiveServer, table: str) -> bool:
+    return not count(server, f"SELECT COUNT(*) FROM {table}")
+
+
 @pytest.mark.timeout(1200)
 def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
@@ -152,7 +157,7 @@ def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
                 wait_until(has_ended, 900)
                 imported_s = time.monotonic() - started_at_s
                 for table in ("chat_importpiece", "attachments_pendingupload", "attachments_objectdeletion"):
-                    wait_until(lambda table=table: not count(server, f"SELECT COUNT(*) FROM {table}"), 300)
+                    wait_until(partial(is_empty, server, table), 300)
         finally:
             others.has_ended.set()
             thread.join()
