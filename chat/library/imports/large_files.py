@@ -42,7 +42,7 @@ CONVERSATIONS_LIMIT = 20_000
 """Conversations of one file: as many as a person may create in a day."""
 REASONS_LIMIT = 100
 """Conversations that are left out and named. Others are only counted."""
-WORK_S = 0.2
+WORK_S = 0.1
 """Seconds of transactions in SQLite, after which others may write."""
 TOO_MUCH_TEXT = "There is too much text in this conversation."
 _READ_BYTES = 256 * 1024
