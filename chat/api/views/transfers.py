@@ -104,7 +104,10 @@ class Import(ApiView):
     parser_classes = (JSONFileParser, ZipFileParser, MultiPartParser, FileParser)
     throttle_classes = (CallThrottle, WriteThrottle)
     body_limit_bytes = settings.UPLOAD_LIMIT_BYTES + MULTIPART_OVERHEAD_BYTES
-    beyond_body_limit = "Whoever runs this server can import more with `manage.py import_conversations`."
+    beyond_body_limit = (
+        "Whoever runs this server can import more with `manage.py import_conversations`."
+        " The page `/import/` takes larger files, in pieces."
+    )
 
     @extend_schema(
         operation_id="import",
