@@ -15,8 +15,8 @@ class Command(BaseCommand):
     """Imports one file. It can be run again safely: conversations that are here already are only continued."""
 
     help = (
-        "Imports a JSON or zip export of Plotline, ChatGPT's conversations.json or the zip it comes in, or a Jupyter"
-        f" notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of it are imported, or none."
+        "Imports a JSON or zip export of Plotline, conversations.json of ChatGPT or Claude or the zip it comes in, the"
+        f" activity of Gemini of Google Takeout as zip, HTML or JSON, or a Jupyter notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of it are imported, or none."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
