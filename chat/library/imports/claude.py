@@ -28,6 +28,7 @@ from chat.vocabulary.parts import Role
 TITLE_LIMIT_CHARS = 200
 READER_VERSION = 1
 """Incremented when this module reads more from the same file, so that importing it again adds what was missing."""
+DOCUMENTS = ("conversations", "users", "projects", "memories")
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.MODEL}
 
 
@@ -40,9 +41,14 @@ def is_claude(document: JSONValue) -> bool:
 
 def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
     """Yield the conversations that have messages. Raises RefusedImport."""
+    by_name = files.by_name()
+    for name in DOCUMENTS:
+        # A person may have attached a file of the same name.
+        by_name.entries.pop(name, None)
+        by_name.entries.pop(f"{name}.json", None)
     is_single = isinstance(document.value, dict)
     for value in [document] if is_single else document.items(CONVERSATIONS_LIMIT):
-        conversation = _ConversationParser(value, ConversationFiles(files.by_name())).parse()
+        conversation = _ConversationParser(value, ConversationFiles(by_name)).parse()
         if conversation.messages:
             yield conversation
 

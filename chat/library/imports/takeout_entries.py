@@ -165,7 +165,7 @@ def _html_entry(root: Element) -> Entry | None:
     pictures = [name for node in answer if not isinstance(node, str) for name in _local_names(node, "img", "src")]
     text = nodes_to_markdown(answer)
     return Entry(
-        time=time or EPOCH,
+        time=JSONValue(time.isoformat()).as_time_or(EPOCH) if time else EPOCH,
         title=title,
         answers=(text,) if text else (),
         files=tuple(list(files.items())[:FILES_LIMIT]),

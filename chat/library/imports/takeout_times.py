@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 LINE_LIMIT_CHARS = 80
 """A longer line is no time."""
 
-_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})")
+_TIME = re.compile(r"(?<![\d.])(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)")
 _NUMBER = re.compile(r"\d{1,4}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ZONE = re.compile(r"(?:GMT|UTC)([+\u2212-])(\d{1,2})(?::?(\d{2}))?")
@@ -23,18 +23,18 @@ _MONTHS = {
     stem: number
     for number, stems in enumerate(
         (
-            "jan ene gen sty oca янв січ led tam ιαν",
+            "jan ene gen ian sty oca янв січ led tam ιαν",
             "feb fév fev lut şub фев úno hel φεβ",
             "mar mär mrz maa márc мар bře μαρ mrt",
             "apr abr avr kwi nis апр dub huh απρ ápr",
             "may mai maj mei mag май мая kvě tou μαΐ máj",
-            "jun jui giu cze haz июн čer kes ιουν jún",
-            "jul juil lug lip tem июл čvc hei ιουλ júl",
+            "jun jui giu cze iun haz июн čer kes ιουν jún",
+            "jul juil lug lip iul tem июл čvc hei ιουλ júl",
             "aug ago aoû sie ağu авг srp elo αυγ avg",
             "sep set wrz eyl сен zář syy σεπ",
             "oct okt ott out paź eki окт říj lok οκτ",
             "nov kas ноя marras νοε lis",
-            "dec dez déc dic gru ara дек pro jou δεκ",
+            "dec dez des déc dic gru ara дек pro jou δεκ",
         ),
         start=1,
     )

@@ -16,7 +16,8 @@ class Command(BaseCommand):
 
     help = (
         "Imports a JSON or zip export of Plotline, conversations.json of ChatGPT or Claude or the zip it comes in, the"
-        f" activity of Gemini of Google Takeout as zip, HTML or JSON, or a Jupyter notebook, of at most {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of it are imported, or none."
+        " activity of Gemini of Google Takeout as zip, HTML or JSON, or a Jupyter notebook, of at most"
+        f" {IMPORT_LIMIT_BYTES // 1024**2} MB. All new conversations of it are imported, or none."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -141,6 +141,7 @@ def test_entry_with_a_time_that_is_not_understood_is_not_lost() -> None:
         ("31 oct. 2025, 12:00:01 a. m. GMT", 0),
         ("2025. 10. 31. 오후 1:00:01 GMT", 13),
         ("31.10.2025, 13:00:01 GMT+02:00", 11),
+        ("31. okt. 2025 13.00.01 GMT", 13),
         ("2025-10-31T13:00:01Z", 13),
         ("At 10:00:00 I was there, in 2025, 3 times", None),
         ("99.99.2025, 10:00:00", None),
