@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import timedelta
@@ -21,10 +22,23 @@ from django.utils.translation import gettext
 
 from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles, MissingFile
 from chat.library.imports.chatgpt_nodes import FILE, FILE_KINDS
-from chat.library.imports.foreign_tree import ForeignNode, build_messages
+from chat.library.imports.foreign_tree import TOO_MANY_MESSAGES, ForeignNode, build_messages
 from chat.library.imports.json_paths import JSONValue
-from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedAttachment, ParsedConversation
-from chat.library.imports.takeout_entries import Entry, find_label, is_activity_html, read_html, read_json
+from chat.library.imports.records import (
+    CONVERSATIONS_LIMIT,
+    PARTS_LIMIT,
+    TEXT_LIMIT_CHARS,
+    ParsedAttachment,
+    ParsedConversation,
+)
+from chat.library.imports.takeout_entries import (
+    PROMPT_LABELS,
+    Entry,
+    find_label,
+    is_activity_html,
+    read_html,
+    read_json,
+)
 from chat.vocabulary.markdown_source import escape_label, escape_text
 from chat.vocabulary.parts import Part, Role, Text, Thought
 from chat.vocabulary.sanitize import one_line, sanitize_text
@@ -131,13 +145,15 @@ class _ConversationParser:
     files: ConversationFiles
     value: JSONValue
     nodes: list[ForeignNode] = field(default_factory=list)
-    keys: set[str] = field(default_factory=set)
+    questions: Counter[str] = field(default_factory=Counter)
+    """How many questions have the same second and text."""
 
     def parse(self) -> ParsedConversation:
         """Return the conversation; without messages if no entry is a question or has a text. Raises RefusedImport."""
         for entry in self.entries:
-            if entry.title.startswith(self.label):
-                self._add_question(entry)
+            label = next((one for one in (self.label, *PROMPT_LABELS) if one and entry.title.startswith(one)), "")
+            if label or not self.label:
+                self._add_question(entry, label)
             else:
                 self._add_activity(entry)
         first, last = self.entries[0], self.entries[-1]
@@ -158,16 +174,14 @@ class _ConversationParser:
             content_digest=hashlib.sha256(read.encode()).hexdigest(),
         )
 
-    def _add_question(self, entry: Entry) -> None:
-        key = _digest(entry)
-        while key in self.keys:
-            key += "+"
-        self.keys.add(key)
+    def _add_question(self, entry: Entry, label: str) -> None:
+        digest = _digest(entry)
+        self.questions[digest] += 1
         attachments, sentences = self._find(FILE, entry.files)
-        prompt = entry.title.removeprefix(self.label).strip("\xa0 \n")
+        prompt = entry.title.removeprefix(label).strip("\xa0 \n")
         self.nodes.append(
             ForeignNode(
-                key=key,
+                key=f"{digest} {self.questions[digest]}",
                 parent=self.nodes[-1].key if self.nodes else None,
                 role=Role.USER,
                 created_at=entry.time,
@@ -194,6 +208,8 @@ class _ConversationParser:
         parts += map(Text, sentences)
         last = self.nodes[-1] if self.nodes else None
         if last is not None and last.role is Role.MODEL:
+            if len(last.parts) > PARTS_LIMIT:
+                raise self.value.refusal(TOO_MANY_MESSAGES)
             self.nodes[-1] = replace(last, parts=(*last.parts, *parts), files=(*last.files, *pictures))
             return
         self.nodes.append(
