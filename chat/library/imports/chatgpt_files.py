@@ -58,6 +58,8 @@ class ArchiveFiles:
     """Id of a file -> path of its entry."""
     names: dict[str, str] = field(default_factory=dict)
     """Id of a file -> its name as it was uploaded."""
+    named: dict[re.Pattern[str] | None, ArchiveFiles] = field(default_factory=dict)
+    """The results of `by_name`."""
 
     @classmethod
     def of(cls, archive: Archive) -> ArchiveFiles:
@@ -73,7 +75,9 @@ class ArchiveFiles:
 
     def by_name(self, folder: re.Pattern[str] | None = None) -> ArchiveFiles:
         """Return the files with their names, also without type, as their ids. `folder`: matches their folders."""
-        files = ArchiveFiles(self.archive)
+        if folder in self.named:
+            return self.named[folder]
+        files = self.named[folder] = ArchiveFiles(self.archive)
         paths = [PurePosixPath(path) for path in self.archive.names()] if self.archive else []
         for path in paths:
             if folder is None or folder.search(path.parent.name):

@@ -73,10 +73,13 @@ def is_takeout(document: JSONValue) -> bool:
 
 def is_unrelated(name: str, data: bytes) -> bool:
     """Return whether a file that `find_documents` found is no list of activities, such as one that was attached."""
-    if not find_documents([name]) or is_takeout_html(data):
-        return False
+    return bool(find_documents([name])) and not begins_as_activities(data) and not is_takeout_html(data)
+
+
+def begins_as_activities(data: bytes) -> bool:
+    """Return whether a file begins as a list of activities in JSON, which has to be parsed as a whole."""
     head = data[:20_000]
-    return not (head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and b'"title"' in head and b'"time"' in head)
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and b'"title"' in head and b'"time"' in head
 
 
 def is_takeout_html(data: bytes) -> bool:
