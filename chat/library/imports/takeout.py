@@ -50,17 +50,22 @@ READER_VERSION = 1
 
 _FOLDER = re.compile(r"gemini|bard", re.IGNORECASE)
 _PRODUCTS = ("header", "products")
+_OTHER_DOCUMENT = re.compile(r"conversations?(?:-\d+)?\.json")
+"""Names of the documents of other products, whose folders may have the name of a conversation about Gemini."""
 _UPLOADED = re.compile(r"-[0-9a-f]{16}\.\w+\Z")
 """The end of the name of a file that was attached to a question."""
 
 
 def find_documents(names: Iterable[str]) -> list[str]:
     """Return the paths of activities of Gemini. Folders and files have names in the reader's language."""
-    paths = [PurePosixPath(name) for name in names]
+    paths = {name: PurePosixPath(name) for name in names}
     return [
-        str(path)
-        for path in paths
-        if path.suffix in (".json", ".html") and _FOLDER.search(path.parent.name) and not _UPLOADED.search(path.name)
+        name
+        for name, path in paths.items()
+        if path.suffix in (".json", ".html")
+        and _FOLDER.search(path.parent.name)
+        and not _OTHER_DOCUMENT.fullmatch(path.name)
+        and not _UPLOADED.search(path.name)
     ]
 
 

@@ -182,6 +182,7 @@ def test_documents_are_found_in_folders_of_any_language() -> None:
         "Takeout/My Activity/Search/MyActivity.html",
         "Takeout/My Activity/Gemini Apps/page-0123456789abcdef.html",
     ]
+    others.append("All about Gemini/conversation.json")
     assert find_documents([*others, *found, "Takeout/My Activity/Gemini Apps/a.png"]) == found
 
 
