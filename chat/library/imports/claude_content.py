@@ -125,7 +125,7 @@ class MessageReader:
         if block.get("name").value in ARTIFACT_TOOLS and block.get("is_error").value is not True:
             return
         texts = "\n\n".join(text for text in self._result_texts(block.get("content")) if text)
-        if block.get("tool_use_id").value in self.code_calls and texts:
+        if block.get("tool_use_id").as_text_or("") in self.code_calls and texts:
             self.parts.append(Text(fence_code(texts, "text")))
         else:
             self._add_thought(texts)

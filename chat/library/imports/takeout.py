@@ -84,7 +84,7 @@ def is_unrelated(name: str, data: bytes) -> bool:
 def begins_as_activities(data: bytes) -> bool:
     """Return whether a file begins as a list of activities in JSON, which has to be parsed as a whole."""
     head = data[:20_000]
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and b'"title"' in head and b'"time"' in head
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and b'"title"' in head
 
 
 def is_takeout_html(data: bytes) -> bool:

@@ -305,6 +305,7 @@ def test_grown_conversation_is_continued_and_another_title_adds_nothing() -> Non
         {"chat_messages": [7]},
         {"chat_messages": [{"content": [{"type": 7}]}]},
         {"chat_messages": [{"content": [[]]}]},
+        {"chat_messages": [{"content": [{"type": "tool_result", "tool_use_id": []}]}]},
         {"chat_messages": [{"attachments": {}}]},
         {"chat_messages": [{"files": ["x"]}]},
         {"name": 7, "chat_messages": []},

@@ -154,7 +154,7 @@ def test_times(line: str, hour: int | None) -> None:
 
 def test_what_is_no_question_is_named_in_the_answer_before_it() -> None:
     (conversation,) = of_json(
-        entry("Created Gemini Canvas titled Quiz", "07:03:00", notes=[], subtitles=[{"name": "print(1)"}]),
+        entry("Created Gemini Canvas titled Quiz", "07:03:00", subtitles=[{"name": "print(1)"}]),
         entry("Gave feedback: Good response", "07:02:00"),
         entry("Prompted One", "07:01:00", "<p>A</p>", "<p>Second draft</p>"),
         entry("Prompted Zero", "07:00:00"),
@@ -163,7 +163,7 @@ def test_what_is_no_question_is_named_in_the_answer_before_it() -> None:
         "Zero",
         "",
         "One",
-        "A\n\nSecond draft\n\n(Google notes here: “Gave feedback\\: Good response”)\n\n"
+        "A\n\nSecond draft\n\n(Google notes here: “Gave feedback: Good response”)\n\n"
         "**Created Gemini Canvas titled Quiz**\n\nprint(1)",
     ]
 
