@@ -126,6 +126,9 @@ class Import(ApiView):
     def post(self, request: Request) -> Response:
         """Import an export, `json` or `zip`: as the body itself, or as the field `file` of a form.
 
+        Exports of Plotline, of ChatGPT and of Claude, Google Takeout with the activity of Gemini (also as HTML, in a
+        form), and Jupyter notebooks.
+
         The status is 201 if there are new conversations, and 200 if an earlier import has brought all of them.
         """
         name, data = "", request.data

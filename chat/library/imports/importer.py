@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from django.conf import settings
 
-from chat.library.imports import chatgpt, notebook, plotline
+from chat.library.imports import chatgpt, claude, notebook, plotline, takeout
 from chat.library.imports.archives import IN_MEMORY, Archive
 from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.json_document import parse_json
@@ -26,8 +26,8 @@ from chat.people.quotas.resources import Resource
 
 IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
 UNKNOWN_KIND = (
-    "This file cannot be imported. Choose a JSON or zip export of Plotline, conversations.json of ChatGPT or the zip"
-    " that it comes in, or a Jupyter notebook."
+    "This file cannot be imported. Choose a JSON or zip export of Plotline, conversations.json of ChatGPT or Claude or"
+    " the zip that it comes in, the zip of Google Takeout with the activity of Gemini, or a Jupyter notebook."
 )
 TOO_MUCH_TEXT = "There is too much text in this file. Split it, and import its pieces one after the other."
 EMPTY = "There is no conversation in this file."
@@ -143,6 +143,9 @@ def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
     if data.startswith(ZIP_SIGNATURE):
         yield from _parse_archive(Archive(io.BytesIO(data), IN_MEMORY))
         return
+    if takeout.is_takeout_html(data):
+        yield from takeout.parse_html(data, ArchiveFiles())
+        return
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise RefusedImport(UNKNOWN_KIND)
     yield from parse_document(parse_json(data), data, PurePosixPath(name).name, no_file, ArchiveFiles())
@@ -158,6 +161,10 @@ def parse_document(
         yield notebook.parse_notebook(document, name, data)
     elif chatgpt.is_chatgpt(document):
         yield from chatgpt.parse_conversations(document, files)
+    elif claude.is_claude(document):
+        yield from claude.parse_conversations(document, files)
+    elif takeout.is_takeout(document):
+        yield from takeout.parse_activities(document, files)
     else:
         raise RefusedImport(UNKNOWN_KIND)
 
@@ -180,6 +187,10 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
         read_file = partial(read_file_beside, archive, path)
         try:
             data = archive.read(name, IMPORT_LIMIT_BYTES)
+            if is_html := takeout.is_takeout_html(data):
+                yield from takeout.parse_html(data, files)
+            if is_html or takeout.is_unrelated(name, data):
+                continue
             document = parse_json(data)
             if name == documents[0]:
                 listed_files = set(documents).intersection(notebook.listed_files(document))
@@ -191,7 +202,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
 
 
 def find_documents(names: list[str]) -> list[str]:
-    """Return the names of Plotline's documents, else of ChatGPT's, else of notebooks.
+    """Return the names of Plotline's documents, else of ChatGPT's or Claude's, else of Gemini's, else of notebooks.
 
     The files of questions can have such names, too. The archive of a conversation has them in a folder below that of
     its document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.
@@ -203,7 +214,9 @@ def find_documents(names: list[str]) -> list[str]:
     own = [name for name, path in paths.items() if path.name == _PLOTLINE_NAME]
     folders = {paths[name].parent for name in own}
     documents = [name for name in own if not _is_below_one_of(folders, paths[name].parent)]
-    return documents or [name for name, path in paths.items() if CONVERSATIONS_NAME.fullmatch(path.name)] or notebooks
+    # ChatGPT and Claude give their documents the same name.
+    documents = documents or [name for name, path in paths.items() if CONVERSATIONS_NAME.fullmatch(path.name)]
+    return documents or takeout.find_documents(names) or notebooks
 
 
 def _is_below_one_of(folders: Collection[PurePosixPath], folder: PurePosixPath) -> bool:

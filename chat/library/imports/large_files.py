@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from django.db import connection
 
-from chat.library.imports import notebook
+from chat.library.imports import notebook, takeout
 from chat.library.imports.archives import IN_FILE, Archive
 from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.importer import (
@@ -134,15 +134,22 @@ def read_conversations(file: BinaryIO, name: str) -> Iterator[Entry]:
         yield from _read_archive(Archive(file, IN_FILE))
         return
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not text.startswith((b"{", b"[")):
+    is_html = takeout.is_takeout_html(start)
+    if not (is_html or text.startswith((b"{", b"["))):
         raise RefusedImport(UNKNOWN_KIND)
     source = _Source(PurePosixPath(name).name, file.seek(0, 2), ArchiveFiles())
     file.seek(0)
     pieces = iter(partial(file.read, _READ_BYTES), b"")
-    if text.startswith(b"["):
+    if text.startswith(b"[") and not _begins_as_activities(text):
         yield from source.read_list(pieces)
     else:
         yield from source.read_document(b"".join(_limited(pieces)), source.name)
+
+
+def _begins_as_activities(text: bytes) -> bool:
+    """Return whether a list holds activities of Gemini, of which several form one conversation."""
+    head = text[:20_000]
+    return takeout.begins_as_activities(head) and b'"mapping"' not in head and b'"chat_messages"' not in head
 
 
 def _limited(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -172,6 +179,8 @@ def _read_archive(archive: Archive) -> Iterator[Entry]:
             continue
         try:
             data = archive.read(path, IMPORT_LIMIT_BYTES)
+            if takeout.is_unrelated(path, data):
+                continue
             if number == 0 and path.endswith(NOTEBOOK_SUFFIX):
                 listed_files = set(documents).intersection(notebook.listed_files(parse_json(data)))
         except RefusedImport as error:
@@ -209,8 +218,8 @@ class _Source:
             except RefusedImport as error:
                 yield Entry(subject, None, str(error), self._share_read)
                 continue
-            document = JSONValue([value.value])
-            yield from self._parse(document, data, _title_of(value.value) or subject, no_file)
+            parsed = parse_document(JSONValue([value.value]), data, self._file_name, no_file, self.files)
+            yield from self._entries(parsed, _title_of(value.value) or subject)
 
     def read_document(self, data: bytes, subject: str) -> Iterator[Entry]:
         """Yield the conversations of a document that is parsed at once."""
@@ -218,18 +227,19 @@ class _Source:
         read_file: Callable[[str], bytes | None] = no_file
         if self.files.archive is not None:
             read_file = partial(read_file_beside, self.files.archive, PurePosixPath(self.name))
+        if takeout.is_takeout_html(data):
+            yield from self._entries(takeout.parse_html(data, self.files), subject)
+            return
         try:
             document = parse_json(data)
         except RefusedImport as error:
             yield Entry(subject, None, str(error), self._share_read)
             return
-        yield from self._parse(document, data, subject, read_file)
+        yield from self._entries(parse_document(document, data, self._file_name, read_file, self.files), subject)
 
-    def _parse(
-        self, document: JSONValue, data: bytes, subject: str, read_file: Callable[[str], bytes | None]
-    ) -> Iterator[Entry]:
+    def _entries(self, conversations: Iterator[ParsedConversation], subject: str) -> Iterator[Entry]:
         try:
-            for parsed in parse_document(document, data, PurePosixPath(self.name).name, read_file, self.files):
+            for parsed in conversations:
                 yield Entry(parsed.title or subject, parsed, "", self._share_read)
         except RefusedImport as error:
             yield Entry(subject, None, str(error), self._share_read)
@@ -238,6 +248,10 @@ class _Source:
         for piece in pieces:
             self.read_bytes += len(piece)
             yield piece
+
+    @property
+    def _file_name(self) -> str:
+        return PurePosixPath(self.name).name
 
     @property
     def _share_read(self) -> float:

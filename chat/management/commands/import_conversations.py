@@ -16,9 +16,10 @@ class Command(BaseCommand):
     """Imports one file. It can be run again safely: conversations that are here already are only continued."""
 
     help = (
-        "Imports a JSON or zip export of Plotline, ChatGPT's conversations.json or the zip it comes in, or a Jupyter"
-        f" notebook. All new conversations of a file of at most {IMPORT_LIMIT_BYTES // 1024**2} MB are imported, or"
-        " none; those of a larger file one after the other, and broken ones are left out."
+        "Imports a JSON or zip export of Plotline, conversations.json of ChatGPT or Claude or the zip it comes in, the"
+        " activity of Gemini of Google Takeout as zip, HTML or JSON, or a Jupyter notebook. All new conversations of a"
+        f" file of at most {IMPORT_LIMIT_BYTES // 1024**2} MB are imported, or none; those of a larger file one after"
+        " the other, and broken ones are left out."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

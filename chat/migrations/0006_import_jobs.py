@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('attachments', '0003_chosen_readings'),
-        ('chat', '0004_imported_content'),
+        ('chat', '0005_signed_search'),
     ]
 
     operations = [
