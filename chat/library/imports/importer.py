@@ -64,7 +64,7 @@ def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> 
 
 
 def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = without_doubles(_within_limit(_parse_file(data, name)))
+    conversations = without_doubles(_within_limit(parse_file(data, name)))
     if not conversations:
         raise RefusedImport(EMPTY)
     if not has_quota:
@@ -139,7 +139,8 @@ def _one_import_per_user(owner_id: int) -> Iterator[None]:
         _importing_users.discard(owner_id)
 
 
-def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
+def parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
+    """Yield the conversations of a file of any known kind. Raises RefusedImport."""
     if data.startswith(ZIP_SIGNATURE):
         yield from _parse_archive(Archive(io.BytesIO(data), IN_MEMORY))
         return
