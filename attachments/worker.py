@@ -1,4 +1,4 @@
-"""The background process that runs queued tasks, and uploads and deletions that are due, in several threads.
+"""The background process that runs queued tasks, uploads and deletions that are due, and imports, in several threads.
 
 Several of these processes may run, and each may be killed at any time: rows record what is still to be uploaded and
 deleted, and a worker's claim on a row expires. An idle worker only reads from the database.
@@ -20,6 +20,7 @@ import django.db
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django_tasks import DEFAULT_TASK_BACKEND_ALIAS, DEFAULT_TASK_QUEUE_NAME, TaskResultStatus
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
@@ -88,7 +89,7 @@ class AttachmentsWorker:
 
 
 def run_one_step() -> bool:
-    """Run one queued task, or else one upload that is due, or else one deletion. Return whether there was work."""
+    """Run a queued task, or else an upload or deletion that is due, or else other work. Return if there was any."""
     ready = DBTaskResult.objects.ready().filter(
         backend_name=DEFAULT_TASK_BACKEND_ALIAS, queue_name=DEFAULT_TASK_QUEUE_NAME
     )
@@ -112,7 +113,9 @@ def run_one_step() -> bool:
     deletion_ids = list(deletions.find_due_deletions().values_list("pk", flat=True)[:DUE_CANDIDATES])
     if deletion_ids:
         deletions.attempt_deletion(random.choice(deletion_ids))
-    return bool(deletion_ids)
+        return True
+    step: Callable[[], bool] = import_string(settings.WORKER_STEP)
+    return step()
 
 
 def check_storage() -> None:

@@ -28,3 +28,7 @@ CHANNEL_LAYERS = {
 #: Seconds for which answers may go on after SIGTERM. Then they are marked as interrupted. The process ends at most 10 s
 #: later, so its stop timeout (`TimeoutStopSec`, `stop_grace_period`) must be longer by this. 0: interrupt at once.
 DRAIN_SECONDS = env.integer("DRAIN_SECONDS", 30)
+
+#: Dotted path of a function that a thread of the worker calls when nothing has to be uploaded or deleted. It returns
+#: whether there was work: `attachments` knows nothing of `chat`.
+WORKER_STEP = "chat.library.imports.jobs.run_one_step"

@@ -20,7 +20,7 @@ QUOTAS = {
     # MB of text in imported files.
     "import_mb_per_day": 500,
     # MB of files that are uploaded, kept from Python sessions, or imported.
-    "upload_mb_per_day": 100,
+    "upload_mb_per_day": 4096,
     # MB of all files of one person, graphs included. Graphs and images of answers are stored even above it.
     "storage_mb": env.integer("QUOTA_STORAGE_MB", 20_480),
 }

@@ -83,6 +83,7 @@ from config.model_servers import OWN_API_KEYS as OWN_API_KEYS
 from config.processes import CHANNEL_LAYERS as CHANNEL_LAYERS
 from config.processes import DRAIN_SECONDS as DRAIN_SECONDS
 from config.processes import REDIS_URL as REDIS_URL
+from config.processes import WORKER_STEP as WORKER_STEP
 from config.quotas import QUOTAS as QUOTAS
 from config.quotas import UPLOAD_COUNTER as UPLOAD_COUNTER
 from config.rest import API_CALLS_PER_MINUTE as API_CALLS_PER_MINUTE
@@ -95,6 +96,8 @@ from config.storage import AWS_S3_ENDPOINT_URL as AWS_S3_ENDPOINT_URL
 from config.storage import AWS_S3_REGION_NAME as AWS_S3_REGION_NAME
 from config.storage import AWS_SECRET_ACCESS_KEY as AWS_SECRET_ACCESS_KEY
 from config.storage import AWS_STORAGE_BUCKET_NAME as AWS_STORAGE_BUCKET_NAME
+from config.storage import IMPORT_LIMIT_BYTES as IMPORT_LIMIT_BYTES
+from config.storage import UPLOAD_LIMIT_BYTES as UPLOAD_LIMIT_BYTES
 from config.storage import UPLOAD_RETRY_LIMIT_S as UPLOAD_RETRY_LIMIT_S
 from config.turns import ANSWER_DATA_LIMIT_BYTES as ANSWER_DATA_LIMIT_BYTES
 from config.turns import ANSWER_LIMIT_CHARS as ANSWER_LIMIT_CHARS
@@ -104,6 +107,7 @@ from config.turns import CHAT_PROVIDER as CHAT_PROVIDER
 from config.turns import CHAT_PROVIDERS as CHAT_PROVIDERS
 from config.turns import ENDPOINT_STORE as ENDPOINT_STORE
 from config.turns import LIVE_TURNS_LIMIT as LIVE_TURNS_LIMIT
+from config.turns import PROMPT_LIMIT_BYTES as PROMPT_LIMIT_BYTES
 from config.turns import PROVIDER_ATTEMPTS as PROVIDER_ATTEMPTS
 from config.turns import PROVIDER_FIRST_BYTE_LIMIT_S as PROVIDER_FIRST_BYTE_LIMIT_S
 from config.turns import PROVIDER_IDLE_LIMIT_S as PROVIDER_IDLE_LIMIT_S
@@ -293,8 +297,4 @@ DELETION_UNDO_S = 30
 #: Open WebSockets of one user on one server process.
 SOCKETS_LIMIT = 64
 
-#: Longest prompt, in bytes of UTF-8.
-PROMPT_LIMIT_BYTES = 256 * 1024
-#: Largest uploaded file, in bytes.
-UPLOAD_LIMIT_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024

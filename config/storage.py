@@ -22,3 +22,8 @@ AWS_ACCESS_KEY_ID = env.secret("AWS_ACCESS_KEY_ID") or None
 AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
 #: Longest delay, in seconds, between two attempts to upload an attachment while storage fails.
 UPLOAD_RETRY_LIMIT_S = env.integer("UPLOAD_RETRY_LIMIT_S", 300, minimum=1)
+
+#: Largest uploaded file, in bytes.
+UPLOAD_LIMIT_BYTES = 15 * 1024 * 1024
+#: Largest file that a person can import, in bytes. It is uploaded in pieces and imported by a worker.
+IMPORT_LIMIT_BYTES = 2 * 1024**3

@@ -55,3 +55,6 @@ LIVE_TURNS_LIMIT = 8
 #: Total size of the files in one request to the model. The API accepts 20 MB, and base64 adds a third to the bytes.
 #: Only files of the question itself may exceed REQUEST_LIMIT_BYTES.
 REQUEST_FILES_LIMIT_BYTES = 14 * 1024 * 1024
+
+#: Longest prompt, in bytes of UTF-8.
+PROMPT_LIMIT_BYTES = 256 * 1024

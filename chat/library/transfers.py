@@ -23,13 +23,15 @@ from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
 from chat.models import ImportedConversation
-from chat.people.access import NotFound, SignedInRequest, conversations_of, readable_conversation
+from chat.people.access import NotFound, SignedInRequest, conversations_of, imports_of, readable_conversation
 from chat.people.quotas.pages import limited, limited_as_calls, refusal
 from chat.people.quotas.resources import QuotaExceeded
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 from chat.vocabulary.sentences import translate_sentence
 
 NO_FILE = "Choose a file first."
+SHOWN_JOBS = 20
+"""Imports of large files that the form lists."""
 
 
 @never_cache
@@ -108,7 +110,13 @@ def _form(request: SignedInRequest, sentence: str = "", *, status: int = 200) ->
     """Return the form with the reason of a refusal, if there is one; JSON with the reason for a script."""
     if sentence and not request.accepts("text/html"):
         return JsonResponse({"detail": translate_sentence(sentence)}, status=status)
-    context = {"refusal": sentence, "limit_bytes": settings.UPLOAD_LIMIT_BYTES}
+    limits = {"limit": settings.IMPORT_LIMIT_BYTES, "whole_limit": settings.UPLOAD_LIMIT_BYTES}
+    context = {
+        "refusal": sentence,
+        "jobs": imports_of(request.user)[:SHOWN_JOBS],
+        **{f"{name}_bytes": limit for name, limit in limits.items()},
+        **{f"{name}_mb": limit // 1024**2 for name, limit in limits.items()},
+    }
     return render(request, "chat/import.html", context, status=status)
 
 

@@ -8,7 +8,7 @@ from chat.models.catalogue import Instruction, LanguageModel, Preset
 from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition, Page
 from chat.models.endpoints import ENDPOINT_PROVIDER, EndpointModel, ModelEndpoint
 from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
-from chat.models.imports import ImportedConversation
+from chat.models.imports import ImportedConversation, ImportJob, ImportPiece
 from chat.models.logins import LoginSession
 from chat.models.message import CLEARED_INDEX, Message, MessageAttachment, Part, ProviderFile, RefusedFile
 from chat.models.projects import Project, ProjectFile, ProjectQuerySet, ProjectRefused
@@ -33,6 +33,8 @@ __all__ = [
     "EndpointModel",
     "Feedback",
     "FeedbackNotAllowed",
+    "ImportJob",
+    "ImportPiece",
     "ImportedConversation",
     "Instruction",
     "Label",

@@ -177,14 +177,17 @@ def remove_project_file(project: Project, attachment_id: uuid.UUID) -> bool:
 
 
 def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
-    """Return the files that were uploaded before a time, and that no message and no project shows.
+    """Return the files that were uploaded before a time, and that no message, project or import needs.
 
     The files of a live answer are only in its log, so nothing is returned for users with one.
     """
     live = Turn.objects.filter(conversation__owner=OuterRef("owner"), status__in=Turn.LIVE)
     shown = Part.objects.filter(attachment=OuterRef("pk"))
     files = Attachment.objects.filter(
-        created_at__lt=created_before, message_attachments__isnull=True, project_files__isnull=True
+        created_at__lt=created_before,
+        message_attachments__isnull=True,
+        project_files__isnull=True,
+        import_piece__isnull=True,
     )
     return files.filter(~Exists(shown), ~Exists(live))
 

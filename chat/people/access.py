@@ -23,6 +23,7 @@ from typing import TypeAlias
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django_htmx.middleware import HtmxDetails
 
@@ -30,6 +31,7 @@ from attachments.models import Attachment
 from chat.models import (
     Conversation,
     ConversationQuerySet,
+    ImportJob,
     Message,
     Project,
     ProjectQuerySet,
@@ -212,3 +214,18 @@ def revocable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
     if share is None:
         raise NotFound
     return share
+
+
+def imports_of(user: AnyUser) -> QuerySet[ImportJob]:
+    """Return the uploads and imports of large files that a user may see, change and cancel: only their own."""
+    if not user.is_authenticated or not user.is_active:
+        return ImportJob.objects.none()
+    return ImportJob.objects.filter(owner_id=user.pk)
+
+
+def own_import(user: AnyUser, job_id: uuid.UUID) -> ImportJob:
+    """Return an upload or import of the user. Raises NotFound."""
+    job = imports_of(user).filter(pk=job_id).first()
+    if job is None:
+        raise NotFound
+    return job

@@ -1,4 +1,4 @@
-/** The form that imports a file. The script says why a file is not taken, also if a server in front refuses it. */
+/** The form that imports a file. Large files are sent in pieces. The script says why a file is not taken. */
 import { post, whyNotTaken } from "./upload.js";
 import { words } from "./words.js";
 
@@ -6,6 +6,8 @@ const form = document.getElementById("import-form");
 const note = document.getElementById("import-note");
 const progress = document.getElementById("import-progress");
 const button = form.querySelector("[type=submit]");
+const cancelButton = document.getElementById("import-cancel");
+const percent = (share) => `${Math.floor(share * 100)} %`;
 
 /** Sends the file, and goes to the page that shows its conversations. Throws an error for the user. */
 async function send(file) {
@@ -13,12 +15,34 @@ async function send(file) {
   if (file.size > limitBytes) {
     throw new Error(words("“{name}” is too large: at most {limit} MB can be imported here. Whoever runs this server can import more.", { name: file.name, limit: Math.floor(limitBytes / 1024 ** 2) }));
   }
+  if (file.size > Number(form.dataset.wholeLimitBytes)) {
+    location.assign(await sendInPieces(file));
+    return;
+  }
   const answer = await post(form.action, {}, new FormData(form), (share) => {
-    progress.textContent = share < 1 ? `${Math.floor(share * 100)} %` : words("Importing…");
+    progress.textContent = share < 1 ? percent(share) : words("Importing…");
   });
   if (!answer.isOk) throw new Error(whyNotTaken(answer, file.name));
   // Without an address the login has ended, and this page leads to it.
   location.assign(answer.data.url ?? location.href);
+}
+
+/** Uploads a large file, and returns the URL of the page with its progress. */
+async function sendInPieces(file) {
+  const { PieceUpload } = await import("./pieces.js");
+  const upload = new PieceUpload(file, form.elements.csrfmiddlewaretoken.value, {
+    onProgress: (share) => (progress.textContent = percent(share)),
+    onPause: () => (progress.textContent = words("The connection is interrupted. The upload goes on by itself.")),
+  });
+  const cancel = () => upload.cancel();
+  cancelButton.addEventListener("click", cancel);
+  cancelButton.hidden = false;
+  try {
+    return await upload.run(form.dataset.uploadsUrl);
+  } finally {
+    cancelButton.removeEventListener("click", cancel);
+    cancelButton.hidden = true;
+  }
 }
 
 form.addEventListener("submit", async (event) => {
@@ -28,7 +52,7 @@ form.addEventListener("submit", async (event) => {
   try {
     await send(file);
   } catch (error) {
-    note.hidden = false;
+    note.hidden = error.name === "AbortError";
     note.textContent = error instanceof TypeError ? words("{name} could not be uploaded: no connection.", { name: file.name }) : error.message;
   }
   button.disabled = false;

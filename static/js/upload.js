@@ -1,23 +1,28 @@
 import { words } from "./words.js";
 
-/** Posts a form and returns `{isOk, status, data}`; `fetch` does not tell how much has been sent. */
-export function post(url, headers, body, onProgress) {
+/** Sends a request and returns `{isOk, status, data, header, isRedirected}`; `fetch` does not tell how much has been sent. */
+export function send(method, url, headers, body, onProgress, signal) {
   const request = new XMLHttpRequest();
-  request.open("POST", url);
+  request.open(method, url);
   for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.setRequestHeader("Accept", "application/json");
   request.responseType = "json";
-  request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total ? loaded / total : 0));
+  request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total ? loaded / total : 0));
+  signal?.addEventListener("abort", () => request.abort());
   return new Promise((resolve, reject) => {
     request.addEventListener("load", () => {
       const { status } = request;
-      resolve({ isOk: status >= 200 && status < 300, status, data: request.response ?? {} });
+      const isRedirected = !request.responseURL.endsWith(url);
+      resolve({ isOk: status >= 200 && status < 300, status, data: request.response ?? {}, header: (name) => request.getResponseHeader(name), isRedirected });
     });
     request.addEventListener("error", () => reject(new TypeError("no connection")));
-    request.addEventListener("abort", () => reject(new TypeError("no connection")));
+    request.addEventListener("abort", () => reject(signal?.reason ?? new TypeError("no connection")));
     request.send(body);
   });
 }
+
+/** Posts a form. */
+export const post = (url, headers, body, onProgress) => send("POST", url, headers, body, onProgress);
 
 /** Returns why a file was not taken. A proxy in front of the server answers without a sentence. */
 export function whyNotTaken({ status, data }, name) {

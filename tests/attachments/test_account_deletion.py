@@ -20,6 +20,7 @@ from django.utils import timezone
 from attachments.deletions import attempt_deletion, find_due_deletions
 from attachments.models import AttachmentPreview, ObjectDeletion
 from attachments.uploads import attempt_upload
+from chat.library.imports.uploads import append_piece, begin_upload
 from chat.models import (
     AccessEntry,
     ApiToken,
@@ -87,7 +88,7 @@ def count_rows() -> dict[str, int]:
 
 
 def create_account(reviewer: User) -> User:
-    """Create a user with rows in every table that can refer to one but tokens, and with four objects in storage."""
+    """Create a user with rows in every table that can refer to one but tokens, and with five objects in storage."""
     user = make_user("leaving")
     user.groups.add(Group.objects.get(name="Reviewer"))
     user.user_permissions.add(Permission.objects.all()[0])
@@ -106,6 +107,7 @@ def create_account(reviewer: User) -> User:
     CallDecision.objects.create(turn=message.turn, call_id="c", is_result=False, is_approved=True, decided_by=user)
     Feedback.objects.create(message=message, user=user, is_good=True)
     ImportedConversation.objects.create(owner=user, conversation=conversation, digest="d")
+    append_piece(begin_upload(user.pk, name="export.zip", size_bytes=400_000), 0, bytes(300_000))
     PythonSession.objects.create(conversation=conversation, owner=user, variables=[{"name": "x"}])
     AccessEntry.objects.record(reviewer, [conversation], AccessEntry.Action.READ)
     Review.objects.decide([conversation.pk], reviewer, ReviewDecision.TAKEN)

@@ -250,7 +250,8 @@ def test_bytes_that_changed_in_storage_are_unavailable(owner: User, s3: FaultPro
 def test_idle_step_only_reads_from_the_database(owner: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert worker.run_one_step() is False
-    assert len(queries) == 3
+    # The search for old imports, of once a minute, takes two of them.
+    assert len(queries) in (4, 6)
     assert all(query["sql"].startswith("SELECT") for query in queries)
 
 

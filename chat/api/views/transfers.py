@@ -104,7 +104,10 @@ class Import(ApiView):
     parser_classes = (JSONFileParser, ZipFileParser, MultiPartParser, FileParser)
     throttle_classes = (CallThrottle, WriteThrottle)
     body_limit_bytes = settings.UPLOAD_LIMIT_BYTES + MULTIPART_OVERHEAD_BYTES
-    beyond_body_limit = "Whoever runs this server can import more with `manage.py import_conversations`."
+    beyond_body_limit = (
+        "Whoever runs this server can import more with `manage.py import_conversations`."
+        " The page `/import/` takes larger files, in pieces."
+    )
 
     @extend_schema(
         operation_id="import",
@@ -122,6 +125,9 @@ class Import(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Import an export, `json` or `zip`: as the body itself, or as the field `file` of a form.
+
+        Exports of Plotline, of ChatGPT and of Claude, Google Takeout with the activity of Gemini (also as HTML, in a
+        form), and Jupyter notebooks.
 
         The status is 201 if there are new conversations, and 200 if an earlier import has brought all of them.
         """

@@ -1,4 +1,4 @@
-"""Reads conversations from files: exports of Plotline, exports of ChatGPT, and Jupyter notebooks.
+"""Reads conversations from files: exports of Plotline, ChatGPT, Claude and Gemini, and Jupyter notebooks.
 
 The new conversations of a file are stored completely or not at all. A conversation that is here already is not stored
 again: `identity` recognizes it, and `continuation` adds what a later file has of it, for each conversation alone. Read

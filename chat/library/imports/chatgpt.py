@@ -21,6 +21,7 @@ from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles
 from chat.library.imports.chatgpt_nodes import HIDDEN_NODE, PARTS_LIMIT, Node, read_node
 from chat.library.imports.chatgpt_paths import NodeChain, Path, unique_sources
 from chat.library.imports.foreign_messages import build_answer, build_question
+from chat.library.imports.foreign_tree import BEGINS_WITH_ANSWER, show_path
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import (
     CONVERSATIONS_LIMIT,
@@ -42,7 +43,6 @@ DOCUMENTS_LIMIT = 100
 """Documents of a canvas on one path. Later ones are shown, but not changed."""
 READER_VERSION = 1
 """Incremented when this module reads more from the same file, so that importing it again adds parts and files."""
-BEGINS_WITH_ANSWER = "(The conversation begins with an answer.)"
 
 
 def is_chatgpt(document: JSONValue) -> bool:
@@ -93,7 +93,7 @@ class _TreeParser:
         content = json.dumps([conversation_id, mapping.value], sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()
         with_files = json.dumps([READER_VERSION, digest, self.files.digests()])
-        messages = tuple(self._messages_with_shown_path())
+        messages = tuple(show_path(self.messages, self.message_keys.get(self._current_node(), "")))
         return ParsedConversation(
             title=self.value.get("title").as_text_or("").strip()[:TITLE_LIMIT_CHARS] or "Imported from ChatGPT",
             created_at=created_at,
@@ -243,31 +243,6 @@ class _TreeParser:
         if len(self.messages) > MESSAGES_LIMIT or self.part_count > PARTS_LIMIT:
             raise self.value.refusal(TOO_MANY_VERSIONS)
         return message
-
-    def _messages_with_shown_path(self) -> Iterator[ParsedMessage]:
-        """Yield the messages. Those on the path through the current node are shown."""
-        shown = self._shown_keys()
-        for message in self.messages:
-            is_shown = message.key in shown
-            yield replace(message, is_shown=is_shown, last_shown=int(is_shown))
-
-    def _shown_keys(self) -> set[str]:
-        """Return the keys of the messages above the current node, and below it those of the last version."""
-        if not self.messages:
-            return set()
-        parents = {message.key: message.parent for message in self.messages}
-        last_versions = {message.parent: message.key for message in self.messages}
-        current = self.message_keys.get(self._current_node(), self.messages[-1].key)
-        shown: set[str] = set()
-        below: str | None = current
-        while below is not None:
-            shown.add(below)
-            below = last_versions.get(below)
-        above: str | None = current
-        while above is not None:
-            shown.add(above)
-            above = parents[above]
-        return shown
 
     def _current_node(self) -> str:
         """Return the id of the current node, or of the nearest node below it that became a message."""

@@ -124,7 +124,7 @@ def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
     citations = Citations()
     for group in _objects(metadata.get("search_result_groups")):
         for entry in _objects(group.get("entries")):
-            _add_reference(citations, entry.get("ref_id"), _source_of(entry))
+            _add_reference(citations, entry.get("ref_id"), source_of(entry))
     for reference in _objects(metadata.get("content_references")):
         _read_reference(citations, reference)
     for citation in _objects(metadata.get("citations")):
@@ -147,9 +147,9 @@ def _read_reference(citations: Citations, reference: Mapping[str, JSON]) -> None
         pages = [item, *_objects(item.get("supporting_websites"))]
         references = item.get("refs")
         for one, page in zip(references if isinstance(references, list) else [], pages, strict=False):
-            _add_reference(citations, one, _source_of(page))
+            _add_reference(citations, one, source_of(page))
     if reference.get("type") == "sources_footnote":
-        footnotes = [_source_of(source) for source in _objects(reference.get("sources"))]
+        footnotes = [source_of(source) for source in _objects(reference.get("sources"))]
         citations.sources += [source for source in footnotes if source]
         return
     matched = reference.get("matched_text")
@@ -162,7 +162,7 @@ def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON
     if not (_CLOSED_MARK.fullmatch(text) or _PLAIN_MARK.fullmatch(text)):
         return
     key = _without_marks(text)
-    sources = [source for one in cited if (source := _source_of(one))]
+    sources = [source for one in cited if (source := source_of(one))]
     if sources:
         known = citations.by_text.setdefault(key, [])
         known += sources[: LINKS_LIMIT - len(known)]
@@ -181,7 +181,7 @@ def _add_reference(citations: Citations, reference: JSON, source: Source | None)
         citations.by_reference.setdefault(reference, source)
 
 
-def _source_of(value: Mapping[str, JSON]) -> Source | None:
+def source_of(value: Mapping[str, JSON]) -> Source | None:
     """Return the page that an object names; `None` if it names none that a link may open."""
     url, title = value.get("url"), value.get("title")
     if not isinstance(url, str) or len(url) > URL_LIMIT_CHARS or not url.isprintable() or " " in url:

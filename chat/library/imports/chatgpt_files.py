@@ -61,6 +61,8 @@ class ArchiveFiles:
     """Id of a file -> path of its entry."""
     names: dict[str, str] = field(default_factory=dict)
     """Id of a file -> its name as it was uploaded."""
+    named: dict[re.Pattern[str] | None, ArchiveFiles] = field(default_factory=dict)
+    """The results of `by_name`."""
 
     @classmethod
     def of(cls, archive: Archive) -> ArchiveFiles:
@@ -73,6 +75,22 @@ class ArchiveFiles:
             elif _NAMES_ENTRY.fullmatch(name) and len(files.names) < NAMES_LIMIT:
                 files.names |= _read_names(archive, path)
         return files
+
+    def by_name(self, folder: re.Pattern[str] | None = None) -> ArchiveFiles:
+        """Return the files with their names, also without type, as their ids. `folder`: matches their folders."""
+        if folder in self.named:
+            return self.named[folder]
+        files = self.named[folder] = ArchiveFiles(self.archive)
+        paths = [PurePosixPath(path) for path in self.archive.names()] if self.archive else []
+        for path in paths:
+            if folder is None or folder.search(path.parent.name):
+                files.entries.setdefault(path.name, str(path))
+                files.entries.setdefault(path.stem, str(path))
+        return files
+
+    def has(self, file_id: str) -> bool:
+        """Return whether the archive has a file of this id."""
+        return file_id in self.entries
 
     def read(self, file_id: str, name: str, value: JSONValue, *, is_graph: bool) -> ParsedAttachment | str:
         """Return a file that passed the checks of an upload, or the reason why there is none. Raises RefusedImport.
@@ -87,15 +105,10 @@ class ArchiveFiles:
         self.archive.check_room()
         try:
             data = self.archive.read(path, settings.UPLOAD_LIMIT_BYTES)
-            name = name or self._name_of(file_id, path)
-            is_packed = _is_packed(name, data)
-            file = UncheckedFile(
-                key=file_id, name=name, data=data, mime_type=BINARY, is_graph=False, is_upload=not is_packed
-            )
-            checked = check_file(file, value)
         except RefusedImport:
             return REFUSED
-        return replace(checked, name=_with_suffix(checked), is_graph=is_graph and checked.is_image)
+        checked = _check(file_id, name or self._name_of(file_id, path), data, value)
+        return checked if isinstance(checked, str) else replace(checked, is_graph=is_graph and checked.is_image)
 
     def name(self, file_id: str) -> str:
         """Return the name as the list of names has it; empty if it has none."""
@@ -103,6 +116,17 @@ class ArchiveFiles:
 
     def _name_of(self, file_id: str, path: str) -> str:
         return self.name(file_id) or PurePosixPath(path).name.removeprefix(file_id).lstrip("-_")
+
+
+def _check(file_id: str, name: str, data: bytes, value: JSONValue) -> ParsedAttachment | str:
+    """Return a file that passed the checks of an upload, or the reason why it did not."""
+    is_upload = not _is_packed(name, data)
+    file = UncheckedFile(key=file_id, name=name, data=data, mime_type=BINARY, is_graph=False, is_upload=is_upload)
+    try:
+        checked = check_file(file, value)
+    except RefusedImport:
+        return REFUSED
+    return replace(checked, name=_with_suffix(checked))
 
 
 def _is_packed(name: str, data: bytes) -> bool:
@@ -171,6 +195,14 @@ class ConversationFiles:
             self.read[file_id] = self.files.read(file_id, name, value, is_graph=is_graph)
         known = self.read[file_id]
         return MissingFile(kind, name or self.files.name(file_id), known) if isinstance(known, str) else known
+
+    def add(self, file_id: str, kind: str, name: str, data: bytes, value: JSONValue) -> ParsedAttachment | MissingFile:
+        """Return a file whose content the document has, or what is said in its place."""
+        is_full = len(self.read) >= FILES_LIMIT
+        found = TOO_MANY if is_full else _check(file_id, name, data, value)
+        if not is_full:
+            self.read[file_id] = found
+        return MissingFile(kind, name, found) if isinstance(found, str) else found
 
     def shown(self, keys: Iterable[str]) -> tuple[ParsedAttachment, ...]:
         """Return the files with these ids, each once."""

@@ -183,7 +183,7 @@ class _ContentReader:
             for text in self._texts(content, content_type):
                 self.content.texts.append(text)
         else:
-            self.content.texts += [*_unknown_texts(content), _unknown_sentence(content_type)]
+            self.content.texts += [*_unknown_texts(content), unknown_sentence(content_type)]
         self._read_pictures_of_code()
         for file_id, name, value in _attached(attached):
             self._add_file(file_id, FILE, name, value)
@@ -217,7 +217,7 @@ class _ContentReader:
             elif isinstance(text := value.get("text"), str):
                 yield text
             else:
-                yield _unknown_sentence(kind if isinstance(kind, str) else "")
+                yield unknown_sentence(kind if isinstance(kind, str) else "")
 
     def _read_pointer(self, piece: JSONValue, kind: str) -> None:
         pointer = piece.get("asset_pointer").value
@@ -264,7 +264,7 @@ def _unknown_texts(content: JSONValue) -> Iterator[str]:
     yield from (text for text in texts if isinstance(text, str))
 
 
-def _unknown_sentence(kind: str) -> str:
+def unknown_sentence(kind: str) -> str:
     """Return what a reader is told in place of content of an unknown kind."""
     name = "".join(char for char in kind[:KIND_LIMIT_CHARS] if char.isalnum() or char in "_-./:") or "?"
     return gettext("(A part of kind `%(kind)s` was not imported.)") % {"kind": name}

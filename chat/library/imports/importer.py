@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 import uuid
@@ -12,8 +13,8 @@ from pathlib import PurePosixPath
 
 from django.conf import settings
 
-from chat.library.imports import chatgpt, notebook, plotline
-from chat.library.imports.archives import Archive
+from chat.library.imports import chatgpt, claude, notebook, plotline, takeout
+from chat.library.imports.archives import IN_MEMORY, Archive
 from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
@@ -25,16 +26,16 @@ from chat.people.quotas.resources import Resource
 
 IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
 UNKNOWN_KIND = (
-    "This file cannot be imported. Choose a JSON or zip export of Plotline, conversations.json of ChatGPT or the zip"
-    " that it comes in, or a Jupyter notebook."
+    "This file cannot be imported. Choose a JSON or zip export of Plotline, conversations.json of ChatGPT or Claude or"
+    " the zip that it comes in, the zip of Google Takeout with the activity of Gemini, or a Jupyter notebook."
 )
 TOO_MUCH_TEXT = "There is too much text in this file. Split it, and import its pieces one after the other."
 EMPTY = "There is no conversation in this file."
 
-_ZIP_SIGNATURE = b"PK\x03\x04"
+ZIP_SIGNATURE = b"PK\x03\x04"
 _PLOTLINE_NAME = "conversation.json"
-_CHATGPT_NAME = re.compile(r"conversations(?:-\d+)?\.json")
-_NOTEBOOK_SUFFIX = ".ipynb"
+CONVERSATIONS_NAME = re.compile(r"conversations(?:-\d+)?\.json")
+NOTEBOOK_SUFFIX = ".ipynb"
 
 _importing_users: set[int] = set()
 """Ids of the users who import a file in this process."""
@@ -63,12 +64,12 @@ def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> 
 
 
 def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = without_doubles(_within_limit(_parse_file(data, name)))
+    conversations = without_doubles(_within_limit(parse_file(data, name)))
     if not conversations:
         raise RefusedImport(EMPTY)
     if not has_quota:
         return store_conversations(conversations, owner_id=owner_id)
-    return _store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
+    return store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
 
 
 def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversation]:
@@ -83,7 +84,7 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
     return conversations
 
 
-def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
+def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
     """Count what a file brings before it is stored. What was imported before is not counted."""
     plan = plan_import(conversations, owner_id=owner_id)
     new = [*plan.new, *plan.additions]
@@ -138,31 +139,40 @@ def _one_import_per_user(owner_id: int) -> Iterator[None]:
         _importing_users.discard(owner_id)
 
 
-def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
-    if data.startswith(_ZIP_SIGNATURE):
-        yield from _parse_archive(Archive(data))
+def parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
+    """Yield the conversations of a file of any known kind. Raises RefusedImport."""
+    if data.startswith(ZIP_SIGNATURE):
+        yield from _parse_archive(Archive(io.BytesIO(data), IN_MEMORY))
+        return
+    if takeout.is_takeout_html(data):
+        yield from takeout.parse_html(data, ArchiveFiles())
         return
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise RefusedImport(UNKNOWN_KIND)
-    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file, ArchiveFiles())
+    yield from parse_document(parse_json(data), data, PurePosixPath(name).name, no_file, ArchiveFiles())
 
 
-def _parse_document(
+def parse_document(
     document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None], files: ArchiveFiles
 ) -> Iterator[ParsedConversation]:
+    """Yield the conversations of a document of any known kind. `name`: of its file. Raises RefusedImport."""
     if plotline.is_plotline(document):
         yield plotline.parse_document(document, read_file)
     elif notebook.is_notebook(document):
         yield notebook.parse_notebook(document, name, data)
     elif chatgpt.is_chatgpt(document):
         yield from chatgpt.parse_conversations(document, files)
+    elif claude.is_claude(document):
+        yield from claude.parse_conversations(document, files)
+    elif takeout.is_takeout(document):
+        yield from takeout.parse_activities(document, files)
     else:
         raise RefusedImport(UNKNOWN_KIND)
 
 
 def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
     """Yield the conversations of all documents, except for files that the first document lists as its own."""
-    documents = _find_documents(list(archive.names()))
+    documents = find_documents(list(archive.names()))
     if not documents:
         raise RefusedImport(UNKNOWN_KIND)
     if len(documents) > CONVERSATIONS_LIMIT:
@@ -175,33 +185,39 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
         if name in listed_files:
             continue
         path = PurePosixPath(name)
-        read_file = partial(_read_file_beside, archive, path)
+        read_file = partial(read_file_beside, archive, path)
         try:
             data = archive.read(name, IMPORT_LIMIT_BYTES)
+            if is_html := takeout.is_takeout_html(data):
+                yield from takeout.parse_html(data, files)
+            if is_html or takeout.is_unrelated(name, data):
+                continue
             document = parse_json(data)
             if name == documents[0]:
                 listed_files = set(documents).intersection(notebook.listed_files(document))
-            yield from _parse_document(document, data, path.name, read_file, files)
+            yield from parse_document(document, data, path.name, read_file, files)
             # Memory holds one document at a time.
             del document, data
         except RefusedImport as error:
             raise RefusedImport(f"{name[:200]}: {error}") from None
 
 
-def _find_documents(names: list[str]) -> list[str]:
-    """Return the names of Plotline's documents, else of ChatGPT's, else of notebooks.
+def find_documents(names: list[str]) -> list[str]:
+    """Return the names of Plotline's documents, else of ChatGPT's or Claude's, else of Gemini's, else of notebooks.
 
     The files of questions can have such names, too. The archive of a conversation has them in a folder below that of
     its document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.
     """
-    notebooks = [name for name in names if name.endswith(_NOTEBOOK_SUFFIX)]
+    notebooks = [name for name in names if name.endswith(NOTEBOOK_SUFFIX)]
     if notebooks and notebooks[0] == names[0] and not any("/" in name for name in names):
         return notebooks
     paths = {name: PurePosixPath(name) for name in names}
     own = [name for name, path in paths.items() if path.name == _PLOTLINE_NAME]
     folders = {paths[name].parent for name in own}
     documents = [name for name in own if not _is_below_one_of(folders, paths[name].parent)]
-    return documents or [name for name, path in paths.items() if _CHATGPT_NAME.fullmatch(path.name)] or notebooks
+    # ChatGPT and Claude give their documents the same name.
+    documents = documents or [name for name, path in paths.items() if CONVERSATIONS_NAME.fullmatch(path.name)]
+    return documents or takeout.find_documents(names) or notebooks
 
 
 def _is_below_one_of(folders: Collection[PurePosixPath], folder: PurePosixPath) -> bool:
@@ -209,7 +225,7 @@ def _is_below_one_of(folders: Collection[PurePosixPath], folder: PurePosixPath) 
     return folder.parent != folder and folder.parent in folders
 
 
-def _read_file_beside(archive: Archive, document: PurePosixPath, path: str) -> bytes | None:
+def read_file_beside(archive: Archive, document: PurePosixPath, path: str) -> bytes | None:
     """Return a file in the folder of a document; `None` if the archive has no entry of exactly this path."""
     try:
         return archive.read(str(document.parent / path), settings.UPLOAD_LIMIT_BYTES)
@@ -217,6 +233,6 @@ def _read_file_beside(archive: Archive, document: PurePosixPath, path: str) -> b
         return None
 
 
-def _no_file(path: str) -> bytes | None:
+def no_file(path: str) -> bytes | None:
     """Return `None`: a document that was sent alone has no files beside it."""
     return None

@@ -115,6 +115,13 @@ class JSONValue:
             raise self.refusal("there must be a time here, as in 2026-01-31T12:00:00+00:00.") from None
         return self._within_limits(time if time.tzinfo else time.replace(tzinfo=UTC))
 
+    def as_time_or(self, default: datetime) -> datetime:
+        """Return a time in ISO 8601, or the default for any value that is not one."""
+        try:
+            return self.as_time()
+        except RefusedImport:
+            return default
+
     def as_time_or_none(self) -> datetime | None:
         """Return a time in ISO 8601 or null."""
         return None if self.value is None else self.as_time()

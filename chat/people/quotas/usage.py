@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Sum
 
 from attachments.models import Attachment
-from chat.models import ImportedConversation, Quota, QuotaUse, Turn, User
+from chat.models import ImportedConversation, ImportJob, ImportPiece, Quota, QuotaUse, Turn, User
 from chat.models.sql_functions import EstimatedTokens, is_uncounted
 from chat.people.quotas.resources import DAILY, Resource, ResourceUsage, limit_of
 
@@ -100,8 +100,12 @@ def uncounted_answers(user_id: int, since: datetime, until: datetime) -> Uncount
 
 
 def stored_bytes(user_id: int) -> int:
-    """Return how much the files of a person take up, graphs included."""
-    files = Attachment.objects.filter(owner_id=user_id).order_by()
+    """Return how much the files of a person take up, with graphs and with files that are uploaded to be imported.
+
+    While such a file is imported, its conversations count in its place.
+    """
+    imported = ImportPiece.objects.filter(job__owner=user_id, job__state=ImportJob.State.RUNNING)
+    files = Attachment.objects.filter(owner_id=user_id).exclude(pk__in=imported.values("attachment")).order_by()
     total: int = files.aggregate(total=Sum("size_bytes", default=0))["total"]
     return total
 

@@ -25,6 +25,7 @@ from chat.models import (
     ApiToken,
     Conversation,
     EndpointModel,
+    ImportJob,
     Instruction,
     LoginSession,
     Message,
@@ -108,6 +109,10 @@ ROUTES = {
     "c/<uuid:conversation_id>/export/<slug:format_name>/": Route(get=owner_only(200), post=signed_in(405)),
     "export/": Route(get=signed_in(200), post=signed_in(405)),
     "import/": Route(get=signed_in(200), post=signed_in(400)),
+    # A client that does not speak the protocol of uploads is refused.
+    "import/uploads/": Route(get=signed_in(405), post=signed_in(412)),
+    "import/<uuid:job_id>/": Route(get=owner_only(200), post=signed_in(405)),
+    "import/<uuid:job_id>/cancel/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/shares/": Route(get=owner_only(200), post=owner_only(200)),
     "projects/": Route(get=signed_in(200), post=signed_in(400)),
     "projects/<uuid:project_id>/": Route(get=owner_only(200), post=owner_only(302)),
@@ -207,6 +212,7 @@ class World:
     token: ApiToken
     share: Share
     project: Project
+    job: ImportJob
     login: LoginSession
     """Another login of the owner."""
 
@@ -226,7 +232,7 @@ class World:
         path = path.replace("(?P<uidb36>[0-9A-Za-z]+)", "1").replace("^", "").removesuffix("$")
         path = path.replace("<int:token_id>", str(self.token.pk)).replace("<slug:login_id>", self.login.public_id)
         path = path.replace("<slug:token>", self.share.token).replace("<uuid:share_id>", str(self.share.pk))
-        path = path.replace("<uuid:project_id>", str(self.project.pk))
+        path = path.replace("<uuid:project_id>", str(self.project.pk)).replace("<uuid:job_id>", str(self.job.pk))
         return "/" + path.replace("<uuid:attachment_id>", str(self.graph.pk))
 
 
@@ -248,7 +254,8 @@ def world(settings: Settings) -> World:
     login = LoginSession.objects.get(user=owner)
     graph = graph_in(message, part_index=0)
     project = Project.objects.start(owner.pk, name="Secret project")
-    return World(people, conversation, message, graph, token, Share.objects.issue(conversation), project, login)
+    job = ImportJob.objects.create(owner=owner, name="secret.zip", size_bytes=9)
+    return World(people, conversation, message, graph, token, Share.objects.issue(conversation), project, job, login)
 
 
 def outcome_of(response: HttpResponseBase) -> Outcome:
@@ -292,7 +299,7 @@ def test_rows_of_others_and_unknown_rows_get_the_same_response_and_queries(world
     client = world.client_of("other")
     answers: list[tuple[int, bytes, int]] = []
     unknown = route.replace("<uuid:conversation_id>", str(uuid.uuid4()))
-    unknown = unknown.replace("<uuid:project_id>", str(uuid.uuid4()))
+    unknown = unknown.replace("<uuid:project_id>", str(uuid.uuid4())).replace("<uuid:job_id>", str(uuid.uuid4()))
     for path in (world.path(route), world.path(unknown)):
         path = path.replace(str(world.graph.pk), str(uuid.uuid4())) if answers else path
         for method in ("get", "post"):

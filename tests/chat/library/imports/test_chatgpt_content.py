@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from attachments import validation
 from attachments.models import Attachment
 from attachments.validation import BINARY, EXCEL
-from chat.library.imports import archives, chatgpt
+from chat.library.imports import chatgpt, importer
+from chat.library.imports.archives import IN_MEMORY
 from chat.library.imports.chatgpt_canvas import Document, read_call
 from chat.library.imports.chatgpt_citations import LINKS_LIMIT_CHARS, read_citations
 from chat.library.imports.importer import import_file
@@ -311,7 +313,7 @@ def test_file_that_is_broken_or_too_large_is_named_and_the_rest_is_imported() ->
 @pytest.mark.django_db
 def test_archive_whose_files_are_too_large_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also files that are unpacked in vain count: else each entry could cost megabytes of work."""
-    monkeypatch.setattr(archives, "UNPACKED_LIMIT_BYTES", 3 * 1024 * 1024)
+    monkeypatch.setattr(importer, "IN_MEMORY", replace(IN_MEMORY, unpacked_bytes=3 * 1024 * 1024))
     attached = [{"id": f"file-{number}", "name": "bomb.bin"} for number in range(20)]
     conversation = conversation_of(node("u", None, "user", "Hi", metadata={"attachments": attached}))
     bombs = {f"file-{number}.dat": bytes(2 * 1024 * 1024) for number in range(20)}

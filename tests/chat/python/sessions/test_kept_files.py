@@ -176,8 +176,8 @@ async def test_what_cannot_be_kept_is_refused_in_words(sessions: Settings) -> No
     sessions.UPLOAD_LIMIT_BYTES = 1_048_576
     with pytest.raises(FileTooLarge, match=r"“large\.bin” is too large: a file may have 1 MB\. Download it instead\."):
         await keep(turn, "large.bin")
-    await database_sync_to_async(count_usage)(conversation.owner_id, Resource.UPLOADS, 100 * 1024**2 - 1)
-    with pytest.raises(QuotaExceeded, match=r"which is too much\. You have uploaded 100 MB today"):
+    await database_sync_to_async(count_usage)(conversation.owner_id, Resource.UPLOADS, 4096 * 1024**2 - 1)
+    with pytest.raises(QuotaExceeded, match=r"which is too much\. You have uploaded 4 GB today"):
         await keep(turn)
     await Turn.objects.filter(pk=turn.pk).aupdate(status=Turn.Status.WAITING)
     with pytest.raises(KeepRefused, match=IS_LIVE):

@@ -1,0 +1,124 @@
+"""Reads the times in Google's activity files, which are written as the reader's language does. Pure.
+
+Known forms: `Nov 5, 2025, 1:34:47 AM CEST`, `5. nov. 2025, 01:34:47 CEST`, `16.10.2025, 10:08:52 MESZ`,
+`2025/11/13 20:10:22 JST`, `2026年3月26日 13:08:19 HKT` and ISO 8601.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+LINE_LIMIT_CHARS = 80
+"""A longer line is no time."""
+
+_TIME = re.compile(r"(?<![\d.])(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)")
+_NUMBER = re.compile(r"\d{1,4}")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ZONE = re.compile(r"(?:GMT|UTC)([+\u2212-])(\d{1,2})(?::?(\d{2}))?")
+_HALF_DAY = re.compile(r"[ap]\. ?m\.|[ap]m\b", re.IGNORECASE)
+_AFTERNOON = ("오후", "下午", "午後")
+_MORNING = ("오전", "上午", "午前")
+_MONTHS = {
+    stem: number
+    for number, stems in enumerate(
+        (
+            "jan ene gen ian sty oca янв січ led tam ιαν",
+            "feb fév fev lut şub фев úno hel φεβ",
+            "mar mär mrz maa márc мар bře μαρ mrt",
+            "apr abr avr kwi nis апр dub huh απρ ápr",
+            "may mai maj mei mag май мая kvě tou μαΐ máj",
+            "jun jui giu cze iun haz июн čer kes ιουν jún",
+            "jul juil lug lip iul tem июл čvc hei ιουλ júl",
+            "aug ago aoû sie ağu авг srp elo αυγ avg",
+            "sep set wrz eyl сен zář syy σεπ",
+            "oct okt ott out paź eki окт říj lok οκτ",
+            "nov kas ноя marras νοε lis",
+            "dec dez des déc dic gru ara дек pro jou δεκ",
+        ),
+        start=1,
+    )
+    for stem in stems.split()
+}
+"""The beginnings of the names of months, in the languages that write a name."""
+_ZONES = {
+    **dict.fromkeys(("UTC", "GMT", "Z", "WET"), 0),
+    **dict.fromkeys(("CET", "MEZ", "BST", "WEST"), 60),
+    **dict.fromkeys(("CEST", "MESZ", "EET", "OEZ", "SAST"), 120),
+    **dict.fromkeys(("EEST", "OESZ", "MSK", "TRT", "EAT"), 180),
+    **dict.fromkeys(("IST",), 330),
+    **dict.fromkeys(("WIB", "ICT"), 420),
+    **dict.fromkeys(("HKT", "SGT", "AWST", "PHT"), 480),
+    **dict.fromkeys(("JST", "KST"), 540),
+    **dict.fromkeys(("AEST",), 600),
+    **dict.fromkeys(("AEDT",), 660),
+    **dict.fromkeys(("NZST",), 720),
+    **dict.fromkeys(("NZDT",), 780),
+    **dict.fromkeys(("BRT", "ADT"), -180),
+    **dict.fromkeys(("EDT", "AST"), -240),
+    **dict.fromkeys(("EST", "CDT"), -300),
+    **dict.fromkeys(("CST", "MDT"), -360),
+    **dict.fromkeys(("MST", "PDT"), -420),
+    **dict.fromkeys(("PST", "AKDT"), -480),
+}
+"""Minutes after UTC. Other zones are read as UTC."""
+
+
+def read_time(line: str) -> datetime | None:
+    """Return the time that a whole line is, in UTC; `None` for any other line."""
+    text = " ".join(line.split())
+    if not 12 <= len(text) <= LINE_LIMIT_CHARS:
+        return None
+    if text[:4].isdigit() and text[10:11] == "T":
+        return _iso_time(text)
+    match = _TIME.search(text)
+    if match is None:
+        return None
+    before, after = text[: match.start()], text[match.end() :].strip()
+    date = _read_date(before)
+    if date is None or len(_WORD.findall(after)) > 4:
+        return None
+    hour, minute, second = (int(number) for number in match.groups())
+    half_day = _HALF_DAY.match(after)
+    is_afternoon = half_day[0][0] in "pP" if half_day else any(word in before for word in _AFTERNOON)
+    if hour <= 12 and (half_day or is_afternoon or any(word in before for word in _MORNING)):
+        hour = hour % 12 + (12 if is_afternoon else 0)
+    try:
+        local = datetime(*date, hour, minute, second, tzinfo=timezone(timedelta(minutes=_offset(after))))
+        return local.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _iso_time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _read_date(text: str) -> tuple[int, int, int] | None:
+    """Return year, month and day; `None` for a text that is no date."""
+    numbers = [int(number) for number in _NUMBER.findall(text)]
+    if len(numbers) == 3:
+        year, month, day = numbers if numbers[0] > 31 else (numbers[2], numbers[1], numbers[0])
+        # Some languages write the month before the day.
+        return (year, day, month) if month > 12 else (year, month, day)
+    months = [number for word in _WORD.findall(text.lower()) if (number := _month(word))]
+    if len(numbers) != 2 or not months:
+        return None
+    return max(numbers), months[0], min(numbers)
+
+
+def _month(word: str) -> int | None:
+    lengths = range(len(word), 1, -1)
+    return next((_MONTHS[word[:length]] for length in lengths if word[:length] in _MONTHS), None)
+
+
+def _offset(text: str) -> int:
+    """Return how many minutes a zone is after UTC."""
+    if match := _ZONE.search(text):
+        minutes = int(match[2]) * 60 + int(match[3] or 0)
+        return minutes if match[1] == "+" else -minutes
+    return next((_ZONES[word] for word in reversed(text.split()) if word in _ZONES), 0)

@@ -1,0 +1,79 @@
+"""Archives in ChatGPT's layout with many conversations and files, and clients that upload them in pieces."""
+
+from __future__ import annotations
+
+import json
+import random
+import zipfile
+from base64 import b64encode
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.http import HttpResponse
+from django.test import Client
+
+TUS = {"Tus-Resumable": "1.0.0"}
+PIECE = "application/offset+octet-stream"
+
+
+def conversation(number: int, *, files: int = 1, turns: int = 2) -> dict[str, Any]:
+    """Return a conversation of ChatGPT's export. Each of its questions but the first follows an answer."""
+    mapping: dict[str, Any] = {}
+    parent = None
+    for turn in range(turns):
+        for role in ("user", "assistant"):
+            key = f"{role}-{turn}"
+            names = [f"file-{number}x{one}" for one in range(files)] if key == "user-0" else []
+            attached = [{"id": name, "name": f"{name}.bin"} for name in names]
+            mapping[key] = {
+                "parent": parent,
+                "message": {
+                    "author": {"role": role},
+                    "create_time": 1_700_000_000 + number * 100 + len(mapping),
+                    "content": {"content_type": "text", "parts": [f"{role} {turn} of conversation {number}."]},
+                    "metadata": {"attachments": attached},
+                },
+            }
+            parent = key
+    return {
+        "title": f"Conversation {number}",
+        "conversation_id": f"conversation-{number}",
+        "create_time": 1_700_000_000 + number * 100,
+        "mapping": mapping,
+        "current_node": parent,
+    }
+
+
+def write_archive(
+    file: Path | BinaryIO, conversations: list[dict[str, Any]], *, file_bytes: int = 1000, seed: int = 1
+) -> None:
+    """Write an archive of these conversations, with the files that they name. The files do not shrink."""
+    source = random.Random(seed)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps(conversations))
+        for one in conversations:
+            for node in one.get("mapping", {}).values():
+                for attached in node["message"]["metadata"]["attachments"]:
+                    archive.writestr(f"{attached['id']}.dat", source.randbytes(file_bytes), zipfile.ZIP_STORED)
+
+
+def creation_headers(size_bytes: int, name: str, fingerprint: str = "") -> dict[str, str]:
+    """Return the headers of a request that begins an upload."""
+    values = {"filename": name, "fingerprint": fingerprint}
+    metadata = ",".join(f"{key} {b64encode(value.encode()).decode()}" for key, value in values.items() if value)
+    return {**TUS, "Upload-Length": str(size_bytes), "Upload-Metadata": metadata, "Accept": "application/json"}
+
+
+def begin(client: Client, size_bytes: int, name: str = "export.zip", fingerprint: str = "") -> HttpResponse:
+    """Begin an upload, and return the response."""
+    response: Any = client.post("/import/uploads/", headers=creation_headers(size_bytes, name, fingerprint))
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+def send_piece(client: Client, url: str, offset: int, data: bytes) -> HttpResponse:
+    """Send a piece, and return the response."""
+    headers = {**TUS, "Upload-Offset": str(offset), "Accept": "application/json"}
+    response: Any = client.patch(url, data, content_type=PIECE, headers=headers)
+    assert isinstance(response, HttpResponse)
+    return response
