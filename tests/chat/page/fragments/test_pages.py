@@ -13,7 +13,7 @@ from tests.chat.page.fragments.samples import message_view
 from tests.parsed_html import ParsedHtml
 
 MODEL_CHOICES = [
-    Choice("", "Default (Flash)", "", "", is_missing=False),
+    Choice("", "Flash", "", "Default", is_missing=False),
     Choice("quick", "Quick", "For most questions.", "Presets", is_missing=False),
     Choice("gone-1", "Gone", "No longer offered by the provider.", "Models", is_missing=True),
 ]
