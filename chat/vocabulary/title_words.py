@@ -11,7 +11,8 @@ READ_LENGTH = 20_000
 _FENCE = re.compile(r"\s*(```|~~~)")
 _CODE_LINE = re.compile(
     # Names before `=` may have indexes: `df["a"] = 1`.
-    r"import [\w. ,]+|from [\w.]+ import .+|(?:async )?(?:def|class) \w.*:|(?:for|while|if|elif|with|except|try|else)\b.*:"
+    r"import [\w. ,]+|from [\w.]+ import .+|(?:async )?(?:def|class) \w.*:"
+    r"|(?:for|while|if|elif|with|except|try|else)\b.*:"
     r"|[\w.]+(?:\[[^\]]*\])? *(?:[-+*/|&]|//)?= *[^=\s].*|[\w.]+\(.*|@\w[\w.]*(?:\(.*)?|[#%!)\]}].*|(?:\t| {2}).*"
     r"""|r?(?:"{3}|'{3}).*"""
 )

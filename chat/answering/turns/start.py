@@ -241,4 +241,3 @@ def _update_conversations(planned: Sequence[PlannedTurn], now: datetime) -> None
             conversation.title = title_of(one.turn.user_message.text or one.attachments[0].name)
     conversations = [one.turn.conversation for one in planned]
     update_rows(Conversation, {row.pk: {name: getattr(row, name) for name in names} for row in conversations})
-
