@@ -111,11 +111,12 @@ def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
     [
         ("simulate 10,000 rolls of two dice and plot the distribution of the sum", "10000"),
         ("How does the central limit theorem work?", "exponential"),
-        ("Which region had the most units?", "groupby('region')"),
+        ("Which month had the most visitors?", "groupby('month')"),
     ],
 )
 def test_questions_as_people_type_them_have_plans(prompt: str, code: str) -> None:
-    assert code in program_of(prompt, files={"sales.csv": SALES} if "region" in prompt else NO_FILES)
+    files = {"visitors.csv": b"month,visitors\n2026-01,820\n2026-02,910\n2026-03,1290\n"}
+    assert code in program_of(prompt, files=files if "visitors" in prompt else NO_FILES)
 
 
 FOLLOW_UPS = [
