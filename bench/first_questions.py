@@ -1,7 +1,7 @@
 """Ten first questions of people who have never seen the demo model, each in a new conversation.
 
-The questions were written without knowledge of what the demo model understands. Each must be answered by code, or refused
-with three questions as buttons, the first of which leads to an answer by code.
+The questions were written without knowledge of what the demo model understands. Each must be answered by code, or
+refused with three questions as buttons, the first of which leads to an answer by code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FirstAnswer:
     question: str
     is_refused: bool = False
     seconds: float = 0.0
-    """From Enter to an answer by code; with the click on the first offered question if the first answer is a refusal."""
+    """From Enter to the end of an answer by code; after a refusal, this is the answer to its first button."""
     error: str = ""
 
 

@@ -62,5 +62,6 @@ def format_questions_table(answers: Sequence[FirstAnswer]) -> str:
     rows = [("question", "first answer", "seconds")]
     for one in answers:
         outcome = "three questions as buttons" if one.is_refused else "code"
-        rows.append((one.question, "FAILED" if one.error else outcome, "-" if one.error else format_number(one.seconds, 1)))
+        figures = ("FAILED", "-") if one.error else (outcome, format_number(one.seconds, 1))
+        rows.append((one.question, *figures))
     return format_markdown_table(rows)

@@ -107,7 +107,7 @@ def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt, code",
+    ("prompt", "code"),
     [
         ("simulate 10,000 rolls of two dice and plot the distribution of the sum", "10000"),
         ("How does the central limit theorem work?", "exponential"),
