@@ -9,7 +9,7 @@ import asyncio
 import io
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
@@ -21,8 +21,10 @@ from chat.providers import get_provider
 from chat.providers.base import Capabilities, Provider
 from chat.providers.catalogue.endpoints import StoredEndpoints
 from chat.providers.openai_compatible.endpoint import Endpoint
+from chat.providers.openai_compatible.provider import Known
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
+from chat.vocabulary.dialect_names import PROTOCOL_NAMES
 from chat.vocabulary.parts import FunctionCall, InlineData, Part, Role, Text
 from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, TextBecameThought, UsageReported
 
@@ -32,13 +34,14 @@ TEXT_LIMIT_CHARS = 10_000
 CALLS_LIMIT = 64
 TOO_LONG = "The answer was much longer than asked for, so the rest was not read. Test it again, or test another model."
 
-KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE = (
+KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE, PROTOCOLS = (
     "API key",
     "List of models",
     "Answer",
     "Token counts",
     "Function call",
     "Image",
+    "Protocols",
 )
 """The names of the results."""
 
@@ -142,7 +145,10 @@ async def _check_server(endpoint: Endpoint, model: str) -> list[CheckResult]:
         names, result = await _check_list(provider)
         model = model or next(iter(names), "")
         if not model:
-            return [result, *_skipped_checks(ANSWER, USAGE, FUNCTION, IMAGE, reason="no model is known. Choose one")]
+            return [
+                result,
+                *_skipped_checks(ANSWER, USAGE, PROTOCOLS, FUNCTION, IMAGE, reason="no model is known. Choose one"),
+            ]
         return [result, *await _check_model(provider, model)]
     finally:
         await provider.aclose()
@@ -164,19 +170,21 @@ async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
     """Ask the model. Functions and images are tried at the same time, after the server has loaded the model."""
     reply = await _ask(provider, model, Text(ANSWER_PROMPT))
     answer = _judge_answer(model, reply)
+    # The thread that waits for this test must not lose its database connection.
+    capabilities = await database_sync_to_async(provider.capabilities, thread_sensitive=False)(model)
+    protocols = await _check_protocols(provider, model, capabilities)
     if not answer.ok:
-        return [answer, *_skipped_checks(USAGE, FUNCTION, IMAGE, reason="there was no answer")]
+        return [answer, protocols, *_skipped_checks(USAGE, FUNCTION, IMAGE, reason="there was no answer")]
     if reply.has_usage:
         usage = CheckResult(USAGE, True, "The server reports how many tokens an answer took.")
     elif reply.error:
         usage = CheckResult(USAGE, None, "The answer did not end, so no counts came.")
     else:
         usage = CheckResult(USAGE, False, "The server reports no token counts, so usage and costs stay unknown.")
-    # The thread that waits for this test must not lose its database connection.
-    capabilities = await database_sync_to_async(provider.capabilities, thread_sensitive=False)(model)
     return [
         answer,
         usage,
+        protocols,
         *await asyncio.gather(
             _check_function(provider, model, capabilities), _check_image(provider, model, capabilities)
         ),
@@ -188,6 +196,26 @@ def _judge_answer(model: str, reply: Reply) -> CheckResult:
         end = f" Then it failed: {reply.error}" if reply.error else ""
         return CheckResult(ANSWER, True, f"{model} answered “{reply.excerpt}”.{end}")
     return CheckResult(ANSWER, False, f"{model} gave no answer. {reply.error}".strip())
+
+
+async def _check_protocols(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:
+    """Ask the same question once by each protocol."""
+    known = capabilities.known
+    if not isinstance(known, Known):
+        return CheckResult(PROTOCOLS, None, "Not tried, because nothing is known of this endpoint.")
+    spoken, errors = [], []
+    for protocol in PROTOCOL_NAMES:
+        asked = replace(known, endpoint=replace(known.endpoint, protocol=protocol))
+        reply = await _ask(provider, model, Text(ANSWER_PROMPT), known=asked)
+        if reply.error or reply.finish is None:
+            errors.append(f" By {protocol}: {reply.error or 'the answer was cut.'}")
+        else:
+            spoken.append(protocol)
+    used = known.endpoint.protocol
+    names = " and ".join(spoken) or "neither protocol"
+    return CheckResult(
+        PROTOCOLS, used in spoken if used else bool(spoken), f"The server speaks {names}.{''.join(errors)}"
+    )
 
 
 async def _check_function(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:
@@ -224,10 +252,12 @@ def _skipped_checks(*names: str, reason: str) -> Iterator[CheckResult]:
     return (CheckResult(name, None, f"Not tried, because {reason}.") for name in names)
 
 
-async def _ask(provider: Provider, model: str, *parts: Part, tools: tuple[FunctionTool, ...] = ()) -> Reply:
+async def _ask(
+    provider: Provider, model: str, *parts: Part, tools: tuple[FunctionTool, ...] = (), known: object = None
+) -> Reply:
     """Ask a question, and return what came before the end, an error or a limit."""
     reply = Reply()
-    request = GenerateRequest(model, (Content(Role.USER, parts),), tools=tools)
+    request = GenerateRequest(model, (Content(Role.USER, parts),), tools=tools, known=known)
     try:
         async with asyncio.timeout(STEP_LIMIT_S), aclosing(provider.stream(request)) as stream:
             async for events in stream:
