@@ -20,8 +20,7 @@ from chat.models import ENDPOINT_PROVIDER, ModelEndpoint
 from chat.providers import get_provider
 from chat.providers.base import Capabilities, Provider
 from chat.providers.catalogue.endpoints import StoredEndpoints
-from chat.providers.openai_compatible.endpoint import Endpoint
-from chat.providers.openai_compatible.provider import Known
+from chat.providers.openai_compatible.endpoint import Endpoint, Known
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
 from chat.vocabulary.dialect_names import PROTOCOL_NAMES
@@ -44,6 +43,7 @@ KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE, PROTOCOLS = (
     "Protocols",
 )
 """The names of the results."""
+OF_MODEL = (ANSWER, PROTOCOLS, USAGE, FUNCTION, IMAGE)
 
 ANSWER_PROMPT = "Answer with the one word: hello"
 FUNCTION_PROMPT = "Call the function report_number with the number 7. Do not answer with text."
@@ -147,7 +147,7 @@ async def _check_server(endpoint: Endpoint, model: str) -> list[CheckResult]:
         if not model:
             return [
                 result,
-                *_skipped_checks(ANSWER, USAGE, PROTOCOLS, FUNCTION, IMAGE, reason="no model is known. Choose one"),
+                *_skipped_checks(*OF_MODEL, reason="no model is known. Choose one"),
             ]
         return [result, *await _check_model(provider, model)]
     finally:
@@ -183,8 +183,8 @@ async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
         usage = CheckResult(USAGE, False, "The server reports no token counts, so usage and costs stay unknown.")
     return [
         answer,
-        usage,
         protocols,
+        usage,
         *await asyncio.gather(
             _check_function(provider, model, capabilities), _check_image(provider, model, capabilities)
         ),
@@ -203,19 +203,15 @@ async def _check_protocols(provider: Provider, model: str, capabilities: Capabil
     known = capabilities.known
     if not isinstance(known, Known):
         return CheckResult(PROTOCOLS, None, "Not tried, because nothing is known of this endpoint.")
-    spoken, errors = [], []
-    for protocol in PROTOCOL_NAMES:
-        asked = replace(known, endpoint=replace(known.endpoint, protocol=protocol))
-        reply = await _ask(provider, model, Text(ANSWER_PROMPT), known=asked)
-        if reply.error or reply.finish is None:
-            errors.append(f" By {protocol}: {reply.error or 'the answer was cut.'}")
-        else:
-            spoken.append(protocol)
-    used = known.endpoint.protocol
-    names = " and ".join(spoken) or "neither protocol"
-    return CheckResult(
-        PROTOCOLS, used in spoken if used else bool(spoken), f"The server speaks {names}.{''.join(errors)}"
-    )
+    endpoints = [replace(known.endpoint, protocol=name) for name in PROTOCOL_NAMES]
+    asked = [_ask(provider, model, Text(ANSWER_PROMPT), known=replace(known, endpoint=one)) for one in endpoints]
+    replies = dict(zip(PROTOCOL_NAMES, await asyncio.gather(*asked), strict=True))
+    errors = {name: reply.error or "The answer was cut." for name, reply in replies.items() if reply.finish is None}
+    spoken = [name for name in PROTOCOL_NAMES if name not in errors]
+    sentences = [f"The server speaks {' and '.join(spoken) or 'neither protocol'}."]
+    sentences += [f"By {name}: {error}" for name, error in errors.items()]
+    is_ok = known.endpoint.protocol in spoken if known.endpoint.protocol else bool(spoken)
+    return CheckResult(PROTOCOLS, is_ok, " ".join(sentences))
 
 
 async def _check_function(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:

@@ -48,6 +48,14 @@ class ModelFacts:
     """Whether the server was asked about this model."""
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the catalogue knows of a model, and its endpoint with the key."""
+
+    endpoint: Endpoint
+    facts: ModelFacts
+
+
 class EndpointStore(Protocol):
     """The stored endpoints and facts. All methods query the database."""
 

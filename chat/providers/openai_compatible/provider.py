@@ -27,7 +27,7 @@ from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.chunks import ChunkDecoder
 from chat.providers.openai_compatible.dialects import dialect_of
-from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
+from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, Known, ModelFacts
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.reader import MALFORMED_CALL, Decoder, ResponseReader, malformed_call
@@ -60,14 +60,6 @@ STORE_REFUSED = (
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """The image types that all servers read which read images."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the catalogue knows of a model, and its endpoint with the key."""
-
-    endpoint: Endpoint
-    facts: ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
