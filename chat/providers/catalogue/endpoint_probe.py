@@ -203,8 +203,9 @@ async def _check_protocols(provider: Provider, model: str, capabilities: Capabil
     known = capabilities.known
     if not isinstance(known, Known):
         return CheckResult(PROTOCOLS, None, "Not tried, because nothing is known of this endpoint.")
+    facts = replace(known.facts, is_probed=True)
     endpoints = [replace(known.endpoint, protocol=name) for name in PROTOCOL_NAMES]
-    asked = [_ask(provider, model, Text(ANSWER_PROMPT), known=replace(known, endpoint=one)) for one in endpoints]
+    asked = [_ask(provider, model, Text(ANSWER_PROMPT), known=Known(one, facts)) for one in endpoints]
     replies = dict(zip(PROTOCOL_NAMES, await asyncio.gather(*asked), strict=True))
     errors = {name: reply.error or "The answer was cut." for name, reply in replies.items() if reply.finish is None}
     spoken = [name for name in PROTOCOL_NAMES if name not in errors]

@@ -209,8 +209,9 @@ class ResponseEvents:
         if not new or len(self._citations) + len(new) > ITEMS_LIMIT:
             return
         self._citations += new
-        if sources := sources_of([one for one in self._citations if one.get("type") == "url_citation"]):
-            yield SourcesReported("annotations", sources)
+        pages = sources_of([one for one in self._citations if one.get("type") == "url_citation"])
+        if pages:
+            yield SourcesReported("annotations", tuple({page.url: page for page in reversed(pages)}.values())[::-1])
         files: list[JSON] = [dict(one) for one in self._citations if one.get("type") != "url_citation"]
         if files and len(str(files)) <= METADATA_LIMIT_CHARS:
             yield MetadataReported("annotations", files)
