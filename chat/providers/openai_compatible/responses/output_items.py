@@ -44,7 +44,7 @@ SEARCHES_LIMIT = 50
 
 def kept_data(item: WireObject, number: int) -> JSONObject:
     """Return the provider data of an item, from which it goes back."""
-    dropped = {"id", "status"} if item.get("type") in WITHOUT_ID else set()
+    dropped = {"id", "status"} if as_text(item.get("type")) in WITHOUT_ID else set()
     kept: JSONObject = {name: value for name, value in item.items() if value is not None and name not in dropped}
     return {"item": kept, "index": number if 0 <= number < INDEX_LIMIT else 0}
 

@@ -1,20 +1,22 @@
 """The Responses API through whole turns: what is stored, what goes back, and how a model gets to this protocol.
 
-The strict stand-in refuses reasoning that it did not send with the item that was done, ids, and anything that is stored.
+The strict stand-in refuses reasoning that it did not send with an item that was done, ids, and requests to store.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.library.exports.as_json import export_json
-from chat.models import Conversation, Turn
+from chat.library.exports.registry import export_conversation
+from chat.models import Conversation, LanguageModel, Turn
 from chat.vocabulary.part_json import part_to_json
 from chat.vocabulary.parts import Part, Text, Thought
 from tests.chat.answering.tools import recording_tools
@@ -91,7 +93,7 @@ async def test_calls_reasoning_and_phases_go_back_as_they_came(endpoints: StandI
     entries = endpoints.journal[before:]
     assert_accepted(entries)
     assert {entry.path for entry in entries} == {"/openai/v1/responses"}
-    for earlier, later in zip(entries, entries[1:], strict=False):
+    for earlier, later in pairwise(entries):
         # The server's cache of the prompt remains valid.
         assert later.items[: len(earlier.items)] == earlier.items
     kinds = [item["type"] for item in entries[1].items]
@@ -221,32 +223,36 @@ async def test_refused_parameter_is_left_out_and_remembered(
 # --- the same as chat completions
 
 
-def plain_part(part: Part) -> object:
-    """Return a part without ids and what only its provider reads."""
-    value = part_to_json(part)
-    return {
-        name: one for name, one in value.items() if name not in ("provider_data", "call_id", "made_by", "duration_ms")
-    }
+OF_THE_PROVIDER = ("provider_data", "call_id", "made_by", "duration_ms")
+"""Fields of a part that hold ids, signatures and times."""
 
 
-async def conversation_of(server: StandInServer, endpoint: str, scenario: str) -> tuple[list[object], str, str]:
-    """Hold a conversation of one scenario. Return its stored parts, its page and its export, without what changes."""
+def plain_parts(parts: Sequence[Part]) -> list[object]:
+    """Return parts without ids and signatures. A part that only brings something back to its provider is left out."""
+    shown = [part for part in parts if part.long_text or part.is_answer or not part.provider_data]
+    values = [part_to_json(part) for part in shown]
+    return [{name: one for name, one in value.items() if name not in OF_THE_PROVIDER} for value in values]
+
+
+def export(conversation: Conversation, format_name: str) -> str:
+    """Return an export as text."""
+    download = export_conversation(conversation, format_name, exported_at=datetime(2026, 1, 1, tzinfo=UTC))
+    return b"".join(download.chunks).decode()
+
+
+async def outcome_of(server: StandInServer, endpoint: str, scenario: str) -> list[object]:
+    """Hold a conversation of one scenario. Return what it has stored, its page and its exports without ids."""
     conversation = await conversation_at(server, endpoint, scenario)
     question = '%echo {"value": 1}\n===\n%echo {"value": 2}' if scenario == "function-script" else "first"
     found: list[object] = []
     for text in (question, "second"):
         turn = await ask_and_wait(conversation, text)
-        found.append((turn.status, turn.finish, turn.error_code))
-        # A part that only brings something back to the provider shows nothing.
-        found += [
-            plain_part(part)
-            for part in await parts_of(turn)
-            if part.long_text or not part.provider_data or part.is_answer
-        ]
-    page = await fresh_page(conversation)
-    exported = await database_sync_to_async(export_json)(conversation) if False else ""
+        found += [(turn.status, turn.finish, turn.error_code), *plain_parts(await parts_of(turn))]
+    texts = [await fresh_page(conversation)]
+    texts += [await database_sync_to_async(export)(conversation, name) for name in ("markdown", "ipynb")]
     await conversation.adelete()
-    return found, CHANGING.sub("#", page), exported
+    await LanguageModel.objects.all().adelete()
+    return [*found, *(CHANGING.sub("#", text) for text in texts)]
 
 
 @pytest.mark.parametrize("scenario", sampled(SCENARIOS, 6))
@@ -255,7 +261,7 @@ async def test_scenario_is_the_same_in_both_protocols(
 ) -> None:
     settings.ROUNDS_LIMIT = 3
     use_tools("echo", "fail")
-    found = [await conversation_of(endpoints, name, scenario) for name in ("openai-chat", "openai-responses")]
+    found = [await outcome_of(endpoints, name, scenario) for name in ("openai-chat", "openai-responses")]
     assert found[1] == found[0]
 
 
