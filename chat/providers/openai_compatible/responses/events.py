@@ -67,6 +67,8 @@ class ResponseEvents:
         """The ids of items and calls -> the number of the item, for servers that send no index."""
         self._last: _Item | None = None
         """The item whose text was shown last, if nothing else has followed."""
+        self._message: _Item | None = None
+        """The message whose text was shown last, if nothing that is shown has followed. Sealed reasoning is not shown."""
         self._calls = 0
         self._has_failed = False
         self._citations: list[WireObject] = []
@@ -137,8 +139,12 @@ class ResponseEvents:
         if not text:
             return
         if self._last is not item:
+            is_next = self._last is None and self._message not in (None, item)
             yield from self._end_text(is_followed=True)
-        self._last = item
+            if is_next:
+                # Nothing that is shown stands between two messages.
+                yield PartDelta(_message_end(item.number, BREAK))
+        self._last = self._message = item
         item.shown[kind] = item.shown.get(kind, 0) + len(text)
         yield TextDelta(text, is_refusal=kind == TEXT_TYPES["refusal"])
 
@@ -155,7 +161,7 @@ class ResponseEvents:
         if shown and paragraph != item.paragraph:
             yield TextDelta(BREAK, is_reasoning=True)
             shown += len(BREAK)
-        self._last, item.paragraph = item, paragraph
+        self._last, self._message, item.paragraph = item, None, paragraph
         item.shown[kind] = shown + len(text)
         yield TextDelta(text, is_reasoning=True)
 
@@ -171,9 +177,7 @@ class ResponseEvents:
         is_early = following is not None and following.number < item.number
         if not (item.phase or is_followed or is_early):
             return
-        phase: JSONObject = {"phase": item.phase} if item.phase else {}
-        data: JSONObject = {"item": {"type": "message", **phase}, "index": item.number}
-        yield PartDelta(Text(BREAK if is_followed else "", provider_data=data))
+        yield PartDelta(_message_end(item.number, BREAK if is_followed else "", item.phase))
 
     # --- items that are done
 
@@ -201,6 +205,7 @@ class ResponseEvents:
             if self._calls > CALLS_LIMIT:
                 raise ValueError(f"the response has more than {CALLS_LIMIT} function calls")
             yield from self._end_text(item)
+            self._message = None
             yield from parts_of(wire, item.number)
 
     def _cite(self, annotations: list[WireObject]) -> Iterator[Delta]:
@@ -248,6 +253,11 @@ class ResponseEvents:
         """Return whether an answer has as many tokens as it may. Some servers say that it is complete."""
         limit, count = response.get("max_output_tokens"), as_object(response.get("usage")).get("output_tokens")
         return not self._calls and isinstance(limit, int) and isinstance(count, int) and 0 < limit <= count
+
+
+def _message_end(number: int, text: str, phase: str = "") -> Text:
+    fields: JSONObject = {"phase": phase} if phase else {}
+    return Text(text, provider_data={"item": {"type": "message", **fields}, "index": number})
 
 
 def _identity(response: WireObject) -> Iterator[Delta]:
