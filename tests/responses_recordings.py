@@ -97,7 +97,7 @@ class Recording:
     @property
     def function_names(self) -> list[str]:
         """The functions that it calls."""
-        return list(dict.fromkeys(item["name"] for item in self.items if item["type"] == "function_call"))
+        return list(dict.fromkeys(item["name"] for item in self.items if item["type"] in CALLS))
 
 
 def is_picture(data: str) -> bool:
@@ -161,7 +161,9 @@ def sent_back(item: Item) -> Item | None:
         text = "".join(map(content_text, item["content"]))
         content = [{"type": "output_text", "text": text}]
         phase = {"phase": item["phase"]} if item.get("phase") else {}
-        return {"type": "message", "role": "assistant", "content": content, **phase} if text else None
+        # What stands in tags is reasoning, which does not go back as text.
+        is_empty = not text or text.startswith("<think>")
+        return None if is_empty else {"type": "message", "role": "assistant", "content": content, **phase}
     if item["type"] == "reasoning":
         kept = {name: value for name, value in kept.items() if value or name == "summary"}
         return kept if kept.keys() & {"encrypted_content", "content"} else None

@@ -22,7 +22,8 @@ FIELDS = {
 WITHOUT_RESPONSES = ("mistral",)
 """Profiles that do not speak this protocol. The trait `no-responses` makes any other such a server."""
 READS_OUTPUT_IMAGES = ("openai",)
-SEALED = re.compile(r"done-\d+-\d+")
+WRONG_COPY = re.compile(r"(?:added|final|spoilt)\b")
+"""How reasoning begins that was not sent with an item that was done, or that was changed."""
 CONTENT_TYPES = {"user": {"input_text", "input_image", "input_file"}, "assistant": {"output_text"}}
 BACK_WITHOUT_ID = ("message", "reasoning", "function_call", "custom_tool_call", *OUTPUTS)
 
@@ -92,7 +93,7 @@ def _item_mistakes(profile: str, items: list[dict[str, Any]], model: ModelName) 
                     yield path, "invalid_value", f"Invalid value: '{one['type']}'."
             if not item["content"]:
                 yield path, "", "the message is empty"
-        if kind == "reasoning" and "encrypted_content" in item and not SEALED.fullmatch(item["encrypted_content"]):
+        if kind == "reasoning" and WRONG_COPY.match(item.get("encrypted_content", "")):
             yield path, "invalid_encrypted_content", "The encrypted content could not be verified."
         if kind == "reasoning" and not isinstance(item.get("summary"), list):
             yield f"{path}.summary", "missing_required_parameter", f"Missing required parameter: '{path}.summary'."

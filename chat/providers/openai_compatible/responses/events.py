@@ -68,7 +68,7 @@ class ResponseEvents:
         self._last: _Item | None = None
         """The item whose text was shown last, if nothing else has followed."""
         self._message: _Item | None = None
-        """The message whose text was shown last, if nothing that is shown has followed. Sealed reasoning is not shown."""
+        """The message whose text was shown last, if only what is not shown has followed, such as sealed reasoning."""
         self._calls = 0
         self._has_failed = False
         self._citations: list[WireObject] = []
