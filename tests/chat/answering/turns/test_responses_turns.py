@@ -43,6 +43,8 @@ CHANGING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+|(?:openai|generic)(?:-responses|-chat)"
 )
 """Ids, times and the names of endpoints."""
+HIDDEN = re.compile(r"<details [^>]*? data-part-kind=\"thought\" hidden>.*?</details>", re.DOTALL)
+"""Reasoning that only goes back to its model."""
 
 
 async def conversation_at(server: StandInServer, endpoint: str, model: str) -> Conversation:
@@ -250,7 +252,7 @@ async def outcome_of(server: StandInServer, endpoint: str, scenario: str) -> lis
     texts = [await fresh_page(conversation), await database_sync_to_async(export)(conversation)]
     await conversation.adelete()
     await LanguageModel.objects.all().adelete()
-    return [*found, *(CHANGING.sub("#", text) for text in texts)]
+    return [*found, *(CHANGING.sub("#", HIDDEN.sub("", text)) for text in texts)]
 
 
 @pytest.mark.parametrize("scenario", sampled(SCENARIOS, 6))
