@@ -14,6 +14,10 @@ _SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(--?)([ \t]*+)(?=[\r\n]
 _EMPTY_LINE = rf"{MARK * 3}[ \t]*+{MARK}"
 _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
 _HIDDEN_MARK = MARK * 4
+# Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
+_STRONG_TEXT = re.compile(
+    r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'](?=\*\*[^\W_])"
+)
 _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
 )
@@ -32,6 +36,14 @@ def mark_dashes(text: str, *, may_grow: bool) -> str:
         if dashes.rstrip(" \t") in ("-", "--") and _ends_in_text(text[:start]):
             text = text.removesuffix(dashes) + _HIDDEN_MARK + dashes
     return _SHORT_DASHES.sub(_marked_dashes, text) if "-" in text else text
+
+
+def mark_strong_ends(text: str) -> str:
+    """Return the source with a mark where strong text ends in punctuation before a letter or digit.
+
+    CommonMark sees no end there, unless the sign is one of Chinese, Japanese or Korean. Models mean one.
+    """
+    return _STRONG_TEXT.sub(rf"\g<0>{MARK}", text) if "**" in text else text
 
 
 def _ends_in_text(text: str) -> bool:
