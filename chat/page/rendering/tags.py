@@ -42,7 +42,7 @@ _SOURCE_TAG = re.compile(
     rf"(?P<escape>\\(?!<!--)[^\r\n])|(?:\\<|&(?:lt|\#60|\#x3c);)!(?=--)|<(?=/?(?:{_NAMES}){_TAG_REST})", re.IGNORECASE
 )
 _LINE_MARK = MARK * 2
-_ROW_WITH_LIST = re.compile(rf"(?:\A|(?<=[\r\n]))[ \t>]*+\|[^\r\n<]*+<[^\r\n]*+")
+_ROW_WITH_LIST = re.compile(r"(?:\A|(?<=[\r\n]))[ \t>]*+\|[^\r\n<]*+<[^\r\n]*+")
 _LIST_TAG = re.compile(rf"(?<!\\)<(?=/?(?:{_LIST_NAMES})>)", re.IGNORECASE)
 _MARKED_TAG = re.compile(
     rf"&lt;{MARK}++(/?)({_NAMES}|{_LIST_NAMES})(?![a-z])((?>(?:[^&<{MARK}]+|&(?!gt;))*))&gt;", re.IGNORECASE
@@ -215,9 +215,11 @@ class _Builder:
         if name == "br":
             # The line feed separates the lines for searches, for speech and in CSV.
             self._write("<br />\n")
-        elif rest.endswith("/") or (is_end and name not in FOLD_TAGS and not frame.counts[name]):
-            self._write(source)
-        elif name in _LIST_TAGS and frame.name not in ("td", "th"):
+        elif (
+            rest.endswith("/")
+            or (is_end and name not in FOLD_TAGS and not frame.counts[name])
+            or (name in _LIST_TAGS and frame.name not in ("td", "th"))
+        ):
             self._write(source)
         elif name in FOLD_TAGS:
             self._add_fold_tag(source, is_end, name, rest)
