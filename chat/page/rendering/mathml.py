@@ -28,7 +28,7 @@ _ENCLOSURES = {
     "updiagonalstrike downdiagonalstrike": "struck-up struck-down",
     "horizontalstrike": "struck",
 }
-"""Notation of `menclose` -> classes of `mrow`. Firefox and Safari draw the element, each in its way, and Chromium does not."""
+"""Notation of `menclose` -> classes of `mrow`. Browsers other than Chromium draw it, in their ways."""
 _PADDINGS = {0.0: "0", 0.1389: "1", 0.25: "2", 0.4: "4", 0.5: "5", 1.0: "10", 2.0: "20"}
 """Padding of a cell in em -> its class in tenths, `left-5` or `right-5`. Other paddings become the next of these."""
 
