@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, StorageState, exp
 
 from bench.chromium_flags import FLAGS
 from tests.browser.database import run_in_shell
-from tests.browser.engines.firefox import start_firefox
 from tests.browser.page_errors import Watch
+from tests.engines.firefox import start_firefox
 from tests.live_server import LiveServer, running_server
 
 # The answers run code, and the tests share few cores, so the timeout is generous.

@@ -1,10 +1,11 @@
-"""Runs the system's Firefox for Playwright: answers the commands of WebDriver BiDi that Playwright sends and Firefox lacks."""
+"""Runs the system's Firefox for Playwright, and answers the commands of WebDriver BiDi that Firefox lacks."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from functools import partial
 from threading import Thread
 
 from websockets.exceptions import ConnectionClosed
@@ -27,7 +28,7 @@ def _forward_events(firefox: ClientConnection, client: ServerConnection) -> None
 
 
 def _forward_commands(address: str, client: ServerConnection) -> None:
-    """Send the commands of Playwright to Firefox, except for those that it does not know: they succeed without effect."""
+    """Send the commands of Playwright to Firefox. Those that it does not know succeed without effect."""
     assert client.request
     with connect(address + client.request.path, max_size=None, ping_interval=None) as firefox:
         Thread(target=_forward_events, args=(firefox, client), daemon=True).start()
@@ -45,10 +46,8 @@ def main(arguments: list[str]) -> int:
     assert firefox.stderr
     for line in firefox.stderr:
         if ANNOUNCEMENT in line:
-            address = line.partition(ANNOUNCEMENT)[2].strip()
-            server = serve(
-                lambda client: _forward_commands(address, client), "127.0.0.1", 0, max_size=None, ping_interval=None
-            )
+            forward = partial(_forward_commands, line.partition(ANNOUNCEMENT)[2].strip())
+            server = serve(forward, "127.0.0.1", 0, max_size=None, ping_interval=None)
             Thread(target=server.serve_forever, daemon=True).start()
             line = f"{ANNOUNCEMENT}ws://127.0.0.1:{server.socket.getsockname()[1]}\n"
         sys.stderr.write(line)
