@@ -1,5 +1,6 @@
 /** The content of the composer: its text, its files, and whether an earlier message is being edited. */
 import { beginEditing, editing, endEditing } from "./editing.js";
+import { fitHeight, follow } from "./field_sizing.js";
 import { files } from "./files.js";
 import { endCodeOnce } from "./settings.js";
 import { words } from "./words.js";
@@ -13,12 +14,7 @@ if (!enterSends) {
   document.getElementById("keys").textContent = words("Ctrl+Enter: send");
 }
 
-function fitHeight() {
-  // For browsers without the CSS property field-sizing.
-  box.rows = Math.min(10, box.value.split("\n").length);
-}
-
-box.addEventListener("input", fitHeight);
+follow(box);
 
 /** Returns `{text, files}`. */
 export function content() {
@@ -29,7 +25,7 @@ export function fill({ text, files: list }) {
   box.value = text;
   files.clear();
   files.restore(list);
-  fitHeight();
+  fitHeight(box);
 }
 
 /** Puts a message back into the box; what is there follows it. */
