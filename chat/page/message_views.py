@@ -180,6 +180,7 @@ class AnswerDetails:
     """The model's label."""
     code_execution: bool
     duration_s: float | None
+    """`None`: the turn is live, or ran a person's own code, whose line says how long it ran."""
     engine: str = ""
     """Where code could run. Empty: nowhere, or the turn is live."""
     service: str = ""

@@ -15,6 +15,7 @@ import { words } from "./words.js";
 const form = document.getElementById("composer");
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
+const ON_ITS_WAY = words("A file is still on its way. Send when it has arrived.");
 const storageKey = `plotline:${form.dataset.conversation}`;
 const draft = openDraft(form.dataset.conversation, saveState);
 
@@ -27,6 +28,7 @@ function saveState() {
 
 /** Saves a change of the input. A message that was waiting for the connection is discarded, since it is outdated. */
 function handleChange() {
+  if (note.textContent === ON_ITS_WAY && !files.isBusy()) note.textContent = "";
   if (outbox.message?.isFromBox && !outbox.isSent) outbox.clear();
   else saveState();
 }
@@ -47,22 +49,17 @@ function submit() {
   if (isOnItsWay() || (!box.value.trim() && !files.list().length)) return;
   const refusal = findRefusal();
   if (refusal) note.textContent = refusal;
-  else if (files.isBusy()) note.textContent = words("A file is still on its way. Send when it has arrived.");
+  else if (files.isBusy()) note.textContent = ON_ITS_WAY;
   else if (!isLive() && !queued()) outbox.put(outbox.message ?? { ...buildMessage(), isFromBox: true });
   else if (editing()) note.textContent = words("An answer is being written. Stop it, or wait for its end; then send the change.");
   else if (queued()) note.textContent = words("One message waits already. Change or remove it first.");
   else {
     const message = buildMessage();
     draft.end(message);
+    empty();
     enqueue(message);
     saveState();
   }
-}
-
-/** Sends a text that is not in the text box, such as an example. The draft stays as it is. */
-function sendText(text) {
-  if (outbox.message || isLive() || queued()) return;
-  outbox.put({ action: "send", text, attachments: [], client_id: newClientId(), files: [], isFromBox: false });
 }
 
 function edit(article) {
@@ -109,7 +106,6 @@ document.addEventListener("keydown", (event) => {
 
 box.addEventListener("input", handleChange);
 files.addEventListener("change", handleChange);
-files.addEventListener("refused", ({ detail }) => { note.textContent = detail; });
 codeChoice.addEventListener("change", handleChange);
 
 outbox.addEventListener("change", () => {
@@ -131,9 +127,7 @@ connection.addEventListener("open", saveState);
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
-  const question = button?.dataset.action === "ask" ? button.textContent : button?.dataset.prompt;
-  if (question) sendText(question);
-  else if (button?.dataset.action === "edit") edit(button.closest("article"));
+  if (button?.dataset.action === "edit") edit(button.closest("article"));
   else if (button?.dataset.action === "edit-question") edit(button.closest("article").previousElementSibling);
   else if (button?.dataset.action === "cancel-edit") cancelEdit();
 });

@@ -17,6 +17,7 @@ let missing = [
   previews,
   { selector: '[data-action="copy"]', mark: 'data-action="copy"', load: () => import("./copy.js") },
   { selector: ".message", mark: 'class="message"', load: loadStyles },
+  { selector: '[data-action="ask"], [data-prompt], [data-text]', load: () => import("./examples.js") },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: '[data-status="running"] .output', mark: 'class="output"', load: () => import("./output_end.js") },

@@ -1,4 +1,5 @@
 /** The content of the composer: its text, its files, and whether an earlier message is being edited. */
+import { store } from "./drafts.js";
 import { beginEditing, editing, endEditing } from "./editing.js";
 import { fitHeight, follow } from "./field_sizing.js";
 import { files } from "./files.js";
@@ -9,10 +10,20 @@ export const box = document.getElementById("composer").elements.text;
 
 /** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
 export const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
+const hint = document.getElementById("keys");
+const KNOWN_KEY = "plotline:knows-keys";
+hint.hidden = localStorage.getItem(KNOWN_KEY) !== null;
 if (!enterSends) {
   box.enterKeyHint = "enter";
-  document.getElementById("keys").textContent = words("Ctrl+Enter: send");
+  hint.textContent = words("Ctrl+Enter: send");
 }
+
+// Whoever has used the keys of the hint needs it no more.
+box.addEventListener("keydown", ({ key, shiftKey, ctrlKey, metaKey }) => {
+  if (hint.hidden || key !== "Enter" || !(enterSends ? shiftKey : ctrlKey || metaKey)) return;
+  hint.hidden = true;
+  store(localStorage, KNOWN_KEY, "");
+});
 
 follow(box);
 
@@ -32,20 +43,6 @@ export function fill({ text, files: list }) {
 export function putBack({ text, files: list }) {
   const rest = content();
   fill({ text: [text, rest.text].filter(Boolean).join("\n\n"), files: [...list, ...rest.files] });
-}
-
-/** The content of the box before and after a text was appended. */
-let appended = { before: "", whole: null };
-
-/** Appends a text to the draft, which stays as it is; a text that was appended just before is replaced. */
-export function append(text) {
-  if (box.readOnly) return;
-  const before = box.value === appended.whole ? appended.before : box.value;
-  box.value = [before, text].filter(Boolean).join("\n\n");
-  appended = { before, whole: box.value };
-  box.dispatchEvent(new Event("input", { bubbles: true }));
-  box.focus();
-  box.setSelectionRange(box.value.length, box.value.length);
 }
 
 /** Empties the box after its message was taken. The draft from before an edit comes back. */
@@ -74,3 +71,20 @@ export function findRefusal() {
 export function draftContent() {
   return editing() ? editing().draft : content();
 }
+
+// --- files that are not taken --------------------------------------------------------------------------------------
+
+const ACTIONS = ["click", "drop", "input", "keydown"];
+const note = document.getElementById("composer-note");
+let refusal = null;
+
+/** Forgets the refusal: the person does something else. */
+function forgetRefusal() {
+  if (note.textContent === refusal) note.textContent = "";
+  for (const action of ACTIONS) document.removeEventListener(action, forgetRefusal, true);
+}
+
+files.addEventListener("refused", ({ detail }) => {
+  note.textContent = refusal = detail;
+  for (const action of ACTIONS) document.addEventListener(action, forgetRefusal, true);
+});
