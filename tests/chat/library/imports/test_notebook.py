@@ -196,6 +196,7 @@ def test_error_without_traceback_is_its_name_and_value() -> None:
     assert {result.outcome for result in results} == {OUTCOME_FAILED}
 
 
+@pytest.mark.formulas
 def test_rich_outputs_without_plain_text_are_shown() -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
     conversation = import_notebook(

@@ -13,6 +13,8 @@ from chat.page.rendering.stream import MarkdownStream
 from tests.parsed_html import ParsedHtml
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
+pytestmark = pytest.mark.formulas
+
 
 def formulas(text: str) -> list[str]:
     """Return the LaTeX of all formulas in a text; those that stand in a line of their own begin with a `!`."""

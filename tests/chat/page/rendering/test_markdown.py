@@ -154,6 +154,7 @@ def test_code_has_a_header_with_its_language_and_a_button(info: str, label: str)
     assert html.endswith("</code></pre></div>\n")
 
 
+@pytest.mark.formulas
 def test_question_is_rendered_with_its_line_breaks() -> None:
     html = render_question("a **b**\nc\n\n- d\n<b>e</b> $x$[^1]\n\n[^1]: f", "message-7")
     assert html.startswith("<p>a <strong>b</strong><br>\nc</p>\n<ul>\n<li>d<br>\n&lt;b&gt;e&lt;/b&gt; <math")
@@ -165,6 +166,7 @@ def test_long_question_is_shown_as_typed() -> None:
     assert render_question(text, "message-7") == f'<div class="as-typed">{escape(text)}</div>'
 
 
+@pytest.mark.formulas
 def test_boxes_that_scroll_take_the_focus() -> None:
     html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
     assert html.count('tabindex="0"') == 3
@@ -217,6 +219,7 @@ def test_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
     assert render_markdown("a\n--") == "<p>a\n--</p>\n"
 
 
+@pytest.mark.formulas
 def test_line_of_dashes_is_unchanged_in_code_and_formulas() -> None:
     assert render_markdown("```\n-\n-  \n--\n  -\n```").endswith("<code>-\n-  \n--\n  -\n</code></pre></div>\n")
     assert "a\n-</code>" in render_markdown("```\na\n-")

@@ -21,6 +21,8 @@ from tests.display_bundles import MATRIX_LATEX
 from tests.parsed_html import ParsedHtml
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
+pytestmark = pytest.mark.formulas
+
 KATEX = Path(__file__).with_name("katex.tsv")
 """A sample of each function, sign and environment of KaTeX 0.19.1: LaTeX, the characters that are drawn, and the
 numbers of elements that give the shape, or the word `source`. Characters and numbers are those of KaTeX's own MathML.

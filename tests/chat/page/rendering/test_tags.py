@@ -54,6 +54,7 @@ def test_tag_is_shown_as_what_it_means_or_as_text(source: str, html: str) -> Non
     assert render_markdown(source) == f"<p>{html}</p>\n"
 
 
+@pytest.mark.formulas
 def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
     assert "<b>" not in render_markdown("<div>\n<b>x</b>\n</div>")
