@@ -10,7 +10,7 @@ const FAILED = words("A part of this page could not be loaded. Reload the page a
 const note = document.getElementById("composer-note");
 const transcript = document.getElementById("transcript");
 
-const previews = { selector: '[data-action="preview"]', load: () => import("./previews.js") };
+const previews = { selector: '[data-action="preview"]', load: () => Promise.all([import("./previews.js"), loadStyles()]) };
 
 /** The modules that are not loaded yet. Without a `mark`, only a click loads them. */
 let missing = [
@@ -35,10 +35,9 @@ let missing = [
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];
 
-/** Loads the styles of tables and formulas, which a page without messages has left out. */
+/** Loads the styles of answers, of tables, their previews and formulas, which a page without messages has left out. */
 async function loadStyles() {
-  const link = document.getElementById("later-styles");
-  if (link && !link.href) Object.assign(link, { rel: "stylesheet", href: link.dataset.styles });
+  for (const link of document.querySelectorAll("link[data-styles]:not([href])")) Object.assign(link, { rel: "stylesheet", href: link.dataset.styles });
 }
 
 async function loadSession() {
