@@ -176,8 +176,9 @@ class MissingFile:
     @property
     def sentence(self) -> str:
         """What a reader is told in its place, as Markdown."""
-        # An address in a name would become a link.
-        label = escape_label(one_line(self.name[:NAME_LIMIT_CHARS])).replace("://", "\\://")
+        label = escape_label(one_line(self.name[:NAME_LIMIT_CHARS]))
+        # An address in a name would become a link, and an escaped bracket would begin a formula.
+        label = label.replace("://", r"\://").replace(r"\[", "&#91;").replace(r"\]", "&#93;")
         name = f" “{label}”" if self.name else ""
         return gettext("(Not imported: %(what)s. %(reason)s)") % {
             "what": f"{gettext(self.kind)}{name}",

@@ -405,7 +405,7 @@ def test_files_of_a_session_are_named_and_names_are_no_markup() -> None:
     )
     question, answer = conversation.messages.order_by("index")
     reason = "Import the whole archive to get its files.)"
-    assert question.text == rf"Hi%s(Not imported: file “\*\*x\*\* \[a\](http\://example.org)”. {reason}" % "\n\n"
+    assert question.text == rf"Hi%s(Not imported: file “\*\*x\*\* &#91;a&#93;(http\://example.org)”. {reason}" % "\n\n"
     client = Client()
     client.force_login(conversation.owner)
     page = client.get(f"/c/{conversation.pk}/").text

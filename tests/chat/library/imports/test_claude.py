@@ -17,7 +17,7 @@ from chat.library.imports.records import ParsedConversation
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
 from chat.models import Conversation, Message
-from chat.vocabulary.parts import Thought
+from chat.vocabulary.parts import JSON, Thought
 from tests.chat.library.exports.samples import png
 from tests.chat.library.imports.documents import zipped
 from tests.factories import make_user
@@ -156,7 +156,7 @@ def test_blocks_of_an_unusual_form_are_read_or_named(blocks: list[Any], expected
 
 
 def test_conversation_without_time_begins_with_its_first_message() -> None:
-    empty = {"uuid": "e", "name": "Empty"}
+    empty: JSON = {"uuid": "e", "name": "Empty"}
     document = JSONValue([None, empty, conversation_of(message("u", "human", text("Hi"), minute=7), created_at=None)])
     assert is_claude(document)
     assert [one.created_at.minute for one in parse_conversations(document, ArchiveFiles())] == [7]
