@@ -8,7 +8,7 @@
 import { connection } from "./connection.js";
 import { decidedId, forgetDecision, sendDecision } from "./decisions.js";
 import { store } from "./drafts.js";
-import { fitHeight, follow } from "./field_sizing.js";
+import { fitHeight, follow } from "./text_box.js";
 import { pin } from "./scrolling.js";
 import { words } from "./words.js";
 

@@ -8,7 +8,7 @@ place of those that the archive does not have, and of content of an unknown kind
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -32,6 +32,7 @@ from chat.library.imports.json_paths import EPOCH, JSONValue
 from chat.library.imports.records import ParsedAttachment
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import (
+    JSON,
     OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
@@ -119,10 +120,9 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
     metadata = message.object_at("metadata")
     if metadata.get("is_visually_hidden_from_conversation").value is True:
         return HIDDEN_NODE
-    if author_role == "tool" and (canvas := metadata.get("canvas").value) and isinstance(canvas, dict):
-        names = (canvas.get(name) for name in ("textdoc_id", "title"))
-        document_id, title = (name if isinstance(name, str) else "" for name in names)
-        return Node(canvas_id=document_id[:100], canvas_title=title)
+    canvas = metadata.get("canvas").value
+    if author_role == "tool" and canvas and isinstance(canvas, dict):
+        return _canvas_result(canvas)
     created_at = message.get("create_time").as_unix_time_or(default_time)
     read = _ContentReader(files, metadata).read(content, content_type)
     citations = read_citations(metadata.as_object(), read.text)
@@ -137,10 +137,7 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
     part = _build_part(author_role, recipient, content_type, shown, bool(read.files))
     if part is None:
         return HIDDEN_NODE
-    if (
-        isinstance(part, CodeExecutionResult)
-        and metadata.object_at("aggregate_result").text_at("status")[:6] == "failed"
-    ):
+    if isinstance(part, CodeExecutionResult) and _has_failed(metadata):
         part = replace(part, outcome=OUTCOME_FAILED)
     return Node(
         Role.MODEL,
@@ -152,6 +149,18 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
         canvas_call=recipient if is_canvas_call else "",
         citations=citations if is_canvas_call else None,
     )
+
+
+def _has_failed(metadata: JSONValue) -> bool:
+    """Return whether the metadata of an output say that its code has failed."""
+    return metadata.object_at("aggregate_result").text_at("status").startswith("failed")
+
+
+def _canvas_result(canvas: Mapping[str, JSON]) -> Node:
+    """Return the node of a tool that says which document it has written."""
+    names = (canvas.get(name) for name in ("textdoc_id", "title"))
+    document_id, title = (name if isinstance(name, str) else "" for name in names)
+    return Node(canvas_id=document_id[:100], canvas_title=title)
 
 
 def _build_part(author_role: str, recipient: str, content_type: str, text: str, has_files: bool) -> Part | None:

@@ -12,7 +12,7 @@ from chat.messages.notices import Notice
 from chat.models import Conversation
 from chat.models.full_text.excerpt import Piece
 from chat.models.search_results import SearchResult
-from chat.page.fragments import error_html, message_html, part_html, rating_html, title_html, usage_html
+from chat.page.fragments import error_html, message_html, part_html, rating_html, title_html
 from chat.page.message_views import AnswerDetails, ConversationUsage, Grounding, Rating, SourceView
 from chat.providers.catalogue.choices import Choice
 from chat.vocabulary.parts import (
