@@ -63,8 +63,7 @@ class CodeRun:
         if self.status is ExecutionStatus.FAILED:
             return texts["failed"].format(error=self.error) + "\n"
         if not plan.comment:
-            own = texts["own" if seconds else "own_in_session"]
-            return own.format(seconds=_in_language(seconds, plan.language)) + "\n"
+            return texts["own"] + "\n"
         printed = {name: _in_language(value, plan.language) for name, value in self._printed().items()}
         known = [
             one for one in plan.remarks if {name for _, name, _, _ in Formatter().parse(one) if name} <= printed.keys()

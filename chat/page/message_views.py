@@ -97,6 +97,8 @@ class CodeContext:
     """The files that links in a text lead to."""
     place: str = ""
     """Where code runs, in words."""
+    is_live: bool = False
+    """Whether the message may still grow."""
 
 
 NO_CONTEXT = CodeContext()
@@ -178,6 +180,7 @@ class AnswerDetails:
     """The model's label."""
     code_execution: bool
     duration_s: float | None
+    """`None`: the turn is live, or ran a person's own code, whose line says how long it ran."""
     engine: str = ""
     """Where code could run. Empty: nowhere, or the turn is live."""
     service: str = ""

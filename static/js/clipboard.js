@@ -37,13 +37,20 @@ function announcerOf(button) {
 function report(button, result) {
   const announcer = announcerOf(button);
   if (announcer) announcer.textContent = result;
+  const duration_ms = result === words("Copied") ? FEEDBACK_MS : REFUSAL_MS;
+  if (button.querySelector("svg")) {
+    // A style sheet shows it above the icon.
+    button.dataset.result = result;
+    setTimeout(() => delete button.dataset.result, duration_ms);
+    return;
+  }
   const label = button.dataset.label ?? button.textContent;
   button.dataset.label = label;
   button.textContent = result;
   setTimeout(() => {
     button.textContent = label;
     delete button.dataset.label;
-  }, result === words("Copied") ? FEEDBACK_MS : REFUSAL_MS);
+  }, duration_ms);
 }
 
 /** Returns what the button shows. */

@@ -1,7 +1,8 @@
 /** The composer: it sends what is in the text box, or lets it wait for the end of the answer that is being written. */
 import { connection, newClientId } from "./connection.js";
 import { describeHidden, isLive, stop } from "./transcript.js";
-import { Draft, store } from "./drafts.js";
+import { store } from "./drafts.js";
+import { openDraft } from "./draft_of_tabs.js";
 import { outbox } from "./outbox.js";
 import { enqueue, queued } from "./queue.js";
 import { box, content, draftContent, empty, enterSends, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
@@ -14,17 +15,20 @@ import { words } from "./words.js";
 const form = document.getElementById("composer");
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
+const ON_ITS_WAY = words("A file is still on its way. Send when it has arrived.");
 const storageKey = `plotline:${form.dataset.conversation}`;
-const draft = new Draft(form.dataset.conversation);
+const draft = openDraft(form.dataset.conversation, saveState);
 
 function saveState() {
-  draft.save(draftContent());
+  // A message on its way is no draft. Another tab may have cleared its copy.
+  if (!outbox.message?.isFromBox) draft.save(draftContent());
   const edit = editing() ? { ...editing(), ...content() } : null;
   store(sessionStorage, storageKey, JSON.stringify({ edit, once: codeOnce(), pending: outbox.message }));
 }
 
 /** Saves a change of the input. A message that was waiting for the connection is discarded, since it is outdated. */
 function handleChange() {
+  if (note.textContent === ON_ITS_WAY && !files.isBusy()) note.textContent = "";
   if (outbox.message?.isFromBox && !outbox.isSent) outbox.clear();
   else saveState();
 }
@@ -45,20 +49,17 @@ function submit() {
   if (isOnItsWay() || (!box.value.trim() && !files.list().length)) return;
   const refusal = findRefusal();
   if (refusal) note.textContent = refusal;
-  else if (files.isBusy()) note.textContent = words("A file is still on its way. Send when it has arrived.");
+  else if (files.isBusy()) note.textContent = ON_ITS_WAY;
   else if (!isLive() && !queued()) outbox.put(outbox.message ?? { ...buildMessage(), isFromBox: true });
   else if (editing()) note.textContent = words("An answer is being written. Stop it, or wait for its end; then send the change.");
   else if (queued()) note.textContent = words("One message waits already. Change or remove it first.");
   else {
-    enqueue(buildMessage());
+    const message = buildMessage();
+    draft.end(message);
+    empty();
+    enqueue(message);
     saveState();
   }
-}
-
-/** Sends a text that is not in the text box, such as an example. The draft stays as it is. */
-function sendText(text) {
-  if (outbox.message || isLive() || queued()) return;
-  outbox.put({ action: "send", text, attachments: [], client_id: newClientId(), files: [], isFromBox: false });
 }
 
 function edit(article) {
@@ -105,7 +106,6 @@ document.addEventListener("keydown", (event) => {
 
 box.addEventListener("input", handleChange);
 files.addEventListener("change", handleChange);
-files.addEventListener("refused", ({ detail }) => { note.textContent = detail; });
 codeChoice.addEventListener("change", handleChange);
 
 outbox.addEventListener("change", () => {
@@ -113,6 +113,7 @@ outbox.addEventListener("change", () => {
   saveState();
 });
 outbox.addEventListener("accepted", ({ detail }) => {
+  if (detail.isFromBox && detail.action === "send") draft.end(detail);
   if (detail.isFromBox) empty();
   saveState();
 });
@@ -121,26 +122,19 @@ outbox.addEventListener("rejected", ({ detail }) => {
   if (!detail.isFromBox) putBack(detail);
   saveState();
 });
-draft.addEventListener("change", () => {
-  const isInUse = box.value && document.activeElement === box && document.hasFocus();
-  if (!isInUse && !editing() && !outbox.message && !files.isBusy()) fill(draft.load());
-});
-
 // A page for logging in, in another tab, may have removed the draft.
 connection.addEventListener("open", saveState);
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
-  const question = button?.dataset.action === "ask" ? button.textContent : button?.dataset.prompt;
-  if (question) sendText(question);
-  else if (button?.dataset.action === "edit") edit(button.closest("article"));
+  if (button?.dataset.action === "edit") edit(button.closest("article"));
   else if (button?.dataset.action === "edit-question") edit(button.closest("article").previousElementSibling);
   else if (button?.dataset.action === "cancel-edit") cancelEdit();
 });
 
 // What this tab had before a reload: the message that is edited, code for one message, and the message on its way.
 const saved = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
-const earlier = saved.edit ?? draft.load();
+const earlier = saved.edit ?? (saved.pending?.isFromBox ? saved.pending : draft.load());
 resumeEditing(saved.edit ? { message_id: saved.edit.message_id, draft: saved.edit.draft } : null);
 resumeCodeOnce(saved.once);
 outbox.message = saved.pending ?? null;

@@ -42,8 +42,7 @@ document.addEventListener("click", ({ target }) => {
   } else if (action === "say-why") {
     // `data-rating` of a button is the rating after a click. The first button has "none" if the answer is rated good.
     const isGood = button.parentElement.querySelector('[data-action="rate"]').dataset.rating === "none";
-    const currentReason = button.hasAttribute("aria-label") ? button.textContent : "";
-    openDialog(button.closest("article"), isGood ? "good" : "bad", currentReason);
+    openDialog(button.closest("article"), isGood ? "good" : "bad", button.dataset.reason);
   }
   if (action === "ready-reason") {
     reason.value = [reason.value.trim(), button.textContent].filter(Boolean).join(". ");

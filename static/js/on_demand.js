@@ -10,13 +10,14 @@ const FAILED = words("A part of this page could not be loaded. Reload the page a
 const note = document.getElementById("composer-note");
 const transcript = document.getElementById("transcript");
 
-const previews = { selector: '[data-action="preview"]', load: () => import("./previews.js") };
+const previews = { selector: '[data-action="preview"]', load: () => Promise.all([import("./previews.js"), loadStyles()]) };
 
 /** The modules that are not loaded yet. Without a `mark`, only a click loads them. */
 let missing = [
   previews,
   { selector: '[data-action="copy"]', mark: 'data-action="copy"', load: () => import("./copy.js") },
   { selector: ".message", mark: 'class="message"', load: loadStyles },
+  { selector: '[data-action="ask"], [data-prompt], [data-text]', load: () => import("./examples.js") },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: '[data-status="running"] .output', mark: 'class="output"', load: () => import("./output_end.js") },
@@ -34,10 +35,9 @@ let missing = [
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];
 
-/** Loads the styles of tables and formulas, which a page without messages has left out. */
+/** Loads the styles of answers, of tables, their previews and formulas, which a page without messages has left out. */
 async function loadStyles() {
-  const link = document.getElementById("later-styles");
-  if (link && !link.href) Object.assign(link, { rel: "stylesheet", href: link.dataset.styles });
+  for (const link of document.querySelectorAll("link[data-styles]:not([href])")) Object.assign(link, { rel: "stylesheet", href: link.dataset.styles });
 }
 
 async function loadSession() {
@@ -70,7 +70,7 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   event.stopImmediatePropagation();
   const areLoaded = await Promise.all(entries.map(load));
-  if (areLoaded.every(Boolean)) pressed.click();
+  if (areLoaded.every(Boolean)) pressed.dispatchEvent(new MouseEvent("click", event));
 }, true);
 
 for (const entry of missing) if (entry.mark && transcript.querySelector(entry.selector)) load(entry);

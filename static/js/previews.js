@@ -3,14 +3,13 @@
  * change how a table is read; the answer is the new preview.
  */
 import { files } from "./files.js";
-import { append } from "./text_box.js";
 import { words } from "./words.js";
 
 const form = document.getElementById("composer");
 const cards = document.getElementById("previews");
 const dialog = document.getElementById("preview");
 const announcer = document.getElementById("announcer");
-const FOLD = ".table-preview > details:not(.reading)";
+const FOLD = "details:not(.reading)";
 const suffixes = form.dataset.tableSuffixes.split(" ");
 
 /** id of an attachment -> promise of the HTML of its preview, which is empty if there is none. */
@@ -38,6 +37,11 @@ async function request(id) {
   return "";
 }
 
+function unfold(preview) {
+  const fold = preview.querySelector(FOLD);
+  if (fold) fold.open = true;
+}
+
 const isTable = ({ name }) => suffixes.includes(name.toLowerCase().split(".").at(-1));
 
 // --- cards in the composer -----------------------------------------------------------------------------------------
@@ -48,8 +52,6 @@ async function addCard({ id, name }) {
   cards.append(card);
   card.innerHTML = await load(id);
   if (!card.isConnected || !card.firstChild) return;
-  // The newest table is open.
-  if (card.querySelector(FOLD)) for (const fold of cards.querySelectorAll(FOLD)) fold.open = card.contains(fold);
   announcer.textContent = words("Preview of {name} is shown.", { name });
 }
 
@@ -82,18 +84,17 @@ async function show({ id, name }) {
   dialog.showModal();
   const html = await load(id);
   if (dialog.dataset.id !== id) return;
-  if (html) content.innerHTML = html;
-  else content.textContent = words("There is no preview of “{name}” now.", { name });
+  if (html) {
+    content.innerHTML = html;
+    unfold(content);
+  } else content.textContent = words("There is no preview of “{name}” now.", { name });
 }
 
 document.addEventListener("click", ({ target }) => {
-  const button = target.closest('button[data-action="preview"], .table-preview button[data-action="suggest"]');
+  const button = target.closest('button[data-action="preview"], #preview button[data-text]');
   if (!button) return;
   if (button.dataset.action === "preview") show(button.dataset);
-  else {
-    dialog.close();
-    append(button.dataset.text);
-  }
+  else dialog.close();
 });
 
 // --- how a table is read -------------------------------------------------------------------------------------------
@@ -119,8 +120,11 @@ async function choose(preview, isAutomatic) {
     announcer.textContent = NOT_SAVED;
   }
   previews.delete(id);
-  if (html) preview.outerHTML = html;
-  else {
+  if (html) {
+    preview.insertAdjacentHTML("afterend", html);
+    unfold(preview.nextElementSibling);
+    preview.remove();
+  } else {
     preview.removeAttribute("aria-busy");
     for (const control of controls) control.disabled = false;
   }

@@ -8,7 +8,7 @@ import { connection } from "./connection.js";
 import { Draft } from "./drafts.js";
 import { outbox } from "./outbox.js";
 import { holdsEnd } from "./reader.js";
-import { box, empty, putBack } from "./text_box.js";
+import { box, putBack } from "./text_box.js";
 import { isLive, isWaiting, lastAnswer } from "./transcript.js";
 import { words } from "./words.js";
 
@@ -47,9 +47,8 @@ function setQueued(next) {
   save();
 }
 
-/** Takes the message from the text box into the queue. */
+/** Takes a message into the queue. */
 export function enqueue(next) {
-  empty();
   setQueued({ ...next, after: lastAnswer().dataset.messageId });
   note.textContent = isWaiting() ? words("The answer above waits for your decision. Your message is sent after it.") : "";
 }

@@ -1,4 +1,5 @@
 /** The content of the composer: its text, its files, and whether an earlier message is being edited. */
+import { store } from "./drafts.js";
 import { beginEditing, editing, endEditing } from "./editing.js";
 import { files } from "./files.js";
 import { endCodeOnce } from "./settings.js";
@@ -8,17 +9,50 @@ export const box = document.getElementById("composer").elements.text;
 
 /** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
 export const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
+const hint = document.getElementById("keys");
+const KNOWN_KEY = "plotline:knows-keys";
+hint.hidden = localStorage.getItem(KNOWN_KEY) !== null;
 if (!enterSends) {
   box.enterKeyHint = "enter";
-  document.getElementById("keys").textContent = words("Ctrl+Enter: send");
+  hint.textContent = words("Ctrl+Enter: send");
 }
 
-function fitHeight() {
-  // For browsers without the CSS property field-sizing.
-  box.rows = Math.min(10, box.value.split("\n").length);
+// Whoever has used the keys of the hint needs it no more.
+box.addEventListener("keydown", ({ key, shiftKey, ctrlKey, metaKey }) => {
+  if (hint.hidden || key !== "Enter" || !(enterSends ? shiftKey : ctrlKey || metaKey)) return;
+  hint.hidden = true;
+  store(localStorage, KNOWN_KEY, "");
+});
+
+// --- the height, also in browsers without the CSS property field-sizing -------------------------------------------
+
+const isNative = CSS.supports("field-sizing", "content");
+
+/**
+ * Makes a box as high as its text. The style sheet limits the height. A copy is measured: if the box itself lost its height
+ * for a moment, the messages above it would leave their place.
+ */
+export function fitHeight(box) {
+  if (isNative || !box.isConnected) return;
+  const copy = box.cloneNode();
+  copy.removeAttribute("id");
+  copy.removeAttribute("name");
+  Object.assign(copy.style, { position: "absolute", visibility: "hidden", height: "auto", width: `${box.offsetWidth}px` });
+  copy.value = box.value;
+  box.after(copy);
+  box.style.height = `${copy.scrollHeight + copy.offsetHeight - copy.clientHeight}px`;
+  copy.remove();
 }
 
-box.addEventListener("input", fitHeight);
+/** Keeps the height right while the person types, and when the window gets another width. */
+export function follow(box) {
+  box.addEventListener("input", () => fitHeight(box));
+  addEventListener("resize", () => fitHeight(box));
+}
+
+follow(box);
+
+// --- the content ---------------------------------------------------------------------------------------------------
 
 /** Returns `{text, files}`. */
 export function content() {
@@ -29,27 +63,13 @@ export function fill({ text, files: list }) {
   box.value = text;
   files.clear();
   files.restore(list);
-  fitHeight();
+  fitHeight(box);
 }
 
 /** Puts a message back into the box; what is there follows it. */
 export function putBack({ text, files: list }) {
   const rest = content();
   fill({ text: [text, rest.text].filter(Boolean).join("\n\n"), files: [...list, ...rest.files] });
-}
-
-/** The content of the box before and after a text was appended. */
-let appended = { before: "", whole: null };
-
-/** Appends a text to the draft, which stays as it is; a text that was appended just before is replaced. */
-export function append(text) {
-  if (box.readOnly) return;
-  const before = box.value === appended.whole ? appended.before : box.value;
-  box.value = [before, text].filter(Boolean).join("\n\n");
-  appended = { before, whole: box.value };
-  box.dispatchEvent(new Event("input", { bubbles: true }));
-  box.focus();
-  box.setSelectionRange(box.value.length, box.value.length);
 }
 
 /** Empties the box after its message was taken. The draft from before an edit comes back. */
@@ -78,3 +98,20 @@ export function findRefusal() {
 export function draftContent() {
   return editing() ? editing().draft : content();
 }
+
+// --- files that are not taken --------------------------------------------------------------------------------------
+
+const ACTIONS = ["click", "drop", "input", "keydown"];
+const note = document.getElementById("composer-note");
+let refusal = null;
+
+/** Forgets the refusal: the person does something else. */
+function forgetRefusal() {
+  if (note.textContent === refusal) note.textContent = "";
+  for (const action of ACTIONS) document.removeEventListener(action, forgetRefusal, true);
+}
+
+files.addEventListener("refused", ({ detail }) => {
+  note.textContent = refusal = detail;
+  for (const action of ACTIONS) document.addEventListener(action, forgetRefusal, true);
+});

@@ -196,6 +196,13 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     # The panel of the Python session leaves too little room for it.
     press_in_header(page, 'button[data-action="open-session"]')
     expect(hint).to_be_hidden()
+    page.click('#session [data-action="close-session"]')
+    expect(hint).to_be_visible()
+    # Whoever has used the keys knows them.
+    page.locator(BOX).press("Shift+Enter")
+    expect(hint).to_be_hidden()
+    page.reload()
+    expect(hint).to_be_hidden()
 
 
 @pytest.mark.drill

@@ -1,4 +1,4 @@
-"""Previews of attached tables: a card in the composer, questions that go into the text box, and a dialog."""
+"""Previews of attached tables: a card in the composer, questions that are sent with it, and a dialog."""
 
 from __future__ import annotations
 
@@ -54,33 +54,36 @@ def attach(page: Page, name: str, data: bytes) -> None:
     page.set_input_files("#file", FilePayload(name=name, mimeType="text/csv", buffer=data))
 
 
-def test_table_is_previewed_and_a_question_goes_into_the_draft(page: Page) -> None:
+def test_table_is_previewed_in_one_line_and_its_questions_are_sent_with_it(page: Page) -> None:
     page.fill(BOX, "My thought")
     attach(page, "sales.csv", CSV)
     card = page.locator(CARD)
     expect(card.locator(SUMMARY)).to_have_text("sales.csv 3 rows × 3 columns, CSV")
     row = card.locator("tbody tr", has_text="sales")
+    expect(row).to_be_hidden()
+    card.locator(SUMMARY).click()
+    expect(row).to_be_visible()
     expect(row.locator("td")).to_have_text(["number", "1 (33%)", "1.5 to 2.5"])
     expect(card.locator(".preview-notes")).to_contain_text("Windows-1252")
     expect(card.locator(".preview-notes")).to_contain_text("“sales” has decimal commas, such as “1,5”.")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     results = Axe().run(page, context="#previews")
     assert results.violations_count == 0, results.generate_report()
-    card.get_by_role("button", name='Plot "sales" over "day"').click()
-    expect(page.locator(BOX)).to_have_value('My thought\n\nPlot "sales" over "day"')
-    card.get_by_role("button", name='Compare "sales" by "city"').click()
-    expect(page.locator(BOX)).to_have_value('My thought\n\nCompare "sales" by "city"')
     # The draft comes back with its preview, which needs no kernel.
     page.reload()
-    expect(page.locator(BOX)).to_have_value('My thought\n\nCompare "sales" by "city"')
+    expect(page.locator(BOX)).to_have_value("My thought")
     expect(card.locator(SUMMARY)).to_contain_text("3 rows × 3 columns")
-    page.click('[data-action="remove-file"]')
+    card.get_by_role("button", name='Compare "sales" by "city"').click()
+    expect(page.locator(QUESTION)).to_contain_text('Compare "sales" by "city"')
+    expect(page.locator(QUESTION).locator(".chip")).to_contain_text("sales.csv")
     expect(card).to_have_count(0)
+    expect(page.locator(BOX)).to_have_value("My thought")
 
 
 def test_controls_change_how_a_table_is_read(page: Page) -> None:
     attach(page, "prodazhi.csv", "Город;Продажи\nКазань;500\nОмск;509\n".encode("cp1251"))
     card = page.locator(CARD)
+    card.locator(SUMMARY).click()
     expect(card.locator("tbody th").first).to_have_text("Город")
     card.locator(".reading > summary").click()
     encoding = card.get_by_label("Encoding")
@@ -103,6 +106,7 @@ def test_controls_change_how_a_table_is_read(page: Page) -> None:
     expect(page.locator(QUESTION)).to_have_count(0)
     # The choice is still there after a reload, and can be taken back.
     page.reload()
+    card.locator(SUMMARY).click()
     card.locator(".reading > summary").click()
     card.get_by_role("button", name="Back to automatic").click()
     expect(card.locator("tbody th").first).to_have_text("Город")
@@ -123,4 +127,4 @@ def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(pa
     assert articles(page) == before
     dialog.get_by_role("button", name=re.compile("^Show the distribution")).click()
     expect(dialog).to_be_hidden()
-    expect(page.locator(BOX)).to_have_value('Show the distribution of "n"')
+    expect(page.locator(QUESTION).last).to_contain_text('Show the distribution of "n"')

@@ -81,7 +81,8 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
     details = AnswerDetails(
         model="Python session" if turn.is_own_code else turn.parameters.get("label") or turn.model,
         code_execution=turn.code_execution,
-        duration_s=None if duration is None else round(duration, 1),
+        # The line of a person's own code says how long it ran.
+        duration_s=None if duration is None or turn.is_own_code else round(duration, 1),
         # A live turn may move to another engine.
         engine="" if turn.is_live else _engine_words(turn, parts, reader),
         service=answered_by(turn).service if reader.sees_service else "",

@@ -18,12 +18,12 @@ from chat.vocabulary.built_in_tools import URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.demo_model import DEMO_MODEL
 from chat.vocabulary.number_text import english_date
 
+DEFAULT = "Default"
 PRESETS = "Presets"
 MODELS = "Models"
 MISSING_NOTICE = "No longer offered by the provider."
 NOT_OFFERED_NOTICE = "No longer offered here. Choose another one."
 UNLISTED_NOTICE = "Not in the catalogue, so its price is not known."
-DEMO_DEFAULT_LABEL = "Default (demo model, not an AI)"
 DEMO_DESCRIPTION = "Answers a few kinds of question, and runs the code of any ```python block."
 DEMO_SEARCH = "The demo model has no access to the web, and says so. Gemini searches Google and reads web pages."
 SEARCH_HELP = "The model searches Google when that helps, and names its sources. {cost}"
@@ -50,7 +50,7 @@ class Choice:
     label: str
     description: str
     group: str
-    """`PRESETS` or `MODELS`; empty for choices outside both groups."""
+    """`DEFAULT`, `PRESETS` or `MODELS`; empty for a choice that is no longer offered."""
     is_missing: bool
     """Whether the provider reported that the model no longer exists."""
     is_demo: bool = False
@@ -182,9 +182,9 @@ def _default_choice(row: Row | None, addresses: Mapping[str, str]) -> Choice:
         uses_demo_model = is_demo(model.provider, model.endpoint)
     return Choice(
         value="",
-        label=DEMO_DEFAULT_LABEL if uses_demo_model else f"Default ({label})",
+        label=DEMO_LABEL if uses_demo_model else label,
         description=DEMO_NOTICE if uses_demo_model else description,
-        group="",
+        group=DEFAULT,
         is_missing=is_missing and not uses_demo_model,
         is_demo=uses_demo_model,
         search=Search.NONE if uses_demo_model else search,

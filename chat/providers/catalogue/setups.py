@@ -22,7 +22,7 @@ from chat.providers.catalogue.published import ignores_temperature
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.demo_model import DEMO_MODEL
 
-DEMO_LABEL = "Demo model (not an AI)"
+DEMO_LABEL = "Demo model"
 
 
 class UnknownModel(Exception):

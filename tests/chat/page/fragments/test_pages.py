@@ -13,7 +13,7 @@ from tests.chat.page.fragments.samples import message_view
 from tests.parsed_html import ParsedHtml
 
 MODEL_CHOICES = [
-    Choice("", "Default (Flash)", "", "", is_missing=False),
+    Choice("", "Flash", "", "Default", is_missing=False),
     Choice("quick", "Quick", "For most questions.", "Presets", is_missing=False),
     Choice("gone-1", "Gone", "No longer offered by the provider.", "Models", is_missing=True),
 ]
@@ -26,6 +26,7 @@ def settings_context(conversation: Conversation) -> dict[str, object]:
         "model_choices": MODEL_CHOICES,
         "code_execution_choices": Conversation.CodeExecution.choices,
         "prompt_limit_bytes": 1024,
+        "usage": ConversationUsage(7, "", 1),
     }
 
 
@@ -39,7 +40,6 @@ def page_html(conversation: Conversation) -> str:
         "conversations": [conversation],
         "is_demo": True,
         "socket_url": "/ws/conversations/x/?revision=1",
-        "usage": ConversationUsage(7, "", 1),
     }
     return render_to_string("chat/conversation.html", context, request)
 
@@ -77,6 +77,7 @@ def test_composer_selects_the_saved_settings_and_names_a_missing_model() -> None
     assert [select["data-saved"] for select in composer.find_all("select")] == ["gone-1", "on"]
     assert "Gone (no longer offered)</option>" in html
     assert [group["label"] for group in composer.find_all("optgroup")] == [
+        "Default",
         "Presets",
         "Models",
         "In this conversation",

@@ -12,7 +12,7 @@ from chat.messages.notices import Notice
 from chat.models import Conversation
 from chat.models.full_text.excerpt import Piece
 from chat.models.search_results import SearchResult
-from chat.page.fragments import error_html, message_html, part_html, rating_html, title_html, usage_html
+from chat.page.fragments import error_html, message_html, part_html, rating_html, title_html
 from chat.page.message_views import AnswerDetails, ConversationUsage, Grounding, Rating, SourceView
 from chat.providers.catalogue.choices import Choice
 from chat.vocabulary.parts import (
@@ -90,7 +90,6 @@ def hostile_messages() -> Iterator[str]:
 
 def hostile_page_parts() -> Iterator[str]:
     """Yield the HTML around the messages with hostile titles, settings and searches."""
-    yield usage_html(ConversationUsage(1, HOSTILE, 1))
     yield error_html(HOSTILE)
     conversation = Conversation(title=HOSTILE, model=HOSTILE, system_instruction=f"</textarea>{HOSTILE}")
     yield title_html(conversation)
@@ -98,6 +97,7 @@ def hostile_page_parts() -> Iterator[str]:
         "conversation": conversation,
         "model_choices": [Choice(HOSTILE, HOSTILE, HOSTILE, HOSTILE, is_missing=True)],
         "code_execution_choices": Conversation.CodeExecution.choices,
+        "usage": ConversationUsage(1, HOSTILE, 1),
     }
     yield render_to_string("chat/_composer.html", settings)
     yield render_to_string("chat/_settings.html", settings)

@@ -98,7 +98,7 @@ OWN_AND_STAFF = {"owner", "staff"}
 SHOWN_TO = {
     # What only the owner does. Data for it, such as URLs, are left out too.
     'data-action="regenerate"': OWN,
-    "Copy</button><button": OWN,
+    'title="Copy"': OWN,
     "/text/": OWN,
     'data-action="continue"': OWN,
     'data-action="rate"': OWN,
@@ -122,7 +122,6 @@ SHOWN_TO = {
     "gemini, endpoint inner-server": {"owner", "staff", "export"},
     "temperature 0.5": OWN_AND_STAFF,
     "The question asks for a plot.": OWN_AND_STAFF,
-    "7 tokens": OWN_AND_STAFF,
     "<dt>Tokens read</dt>": OWN_AND_STAFF,
     "$1.50": OWN_AND_STAFF,
     "<dt>Cost</dt>": OWN_AND_STAFF,
@@ -130,7 +129,7 @@ SHOWN_TO = {
     "<dt>Requests</dt>": OWN_AND_STAFF,
     "<dt>Model</dt><dd>Model One</dd>": ALL,
     "<dt>Runs</dt><dd>in the Python session</dd>": ALL,
-    "<dt>Took</dt><dd>4.0 s</dd>": ALL,
+    "<dt>Answered in</dt><dd>4.0 s</dd>": ALL,
     "2026-01-01 12:30 UTC": ALL,
     # The message itself.
     "plt.": ALL,

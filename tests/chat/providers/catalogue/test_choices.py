@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.providers.catalogue.choices import (
-    DEMO_DEFAULT_LABEL,
+    DEFAULT,
     DEMO_DESCRIPTION,
     DEMO_NOTICE,
     DEMO_SEARCH,
@@ -43,7 +43,7 @@ def test_default_comes_first_then_presets_then_models() -> None:
     make_preset("p-2", language_model=model, position=2)
     make_preset("p-1", language_model=model, position=1, description="The first.")
     assert without_search(list_choices()) == [
-        Choice("", "Default (default-model)", "", "", is_missing=False),
+        Choice("", "default-model", "", DEFAULT, is_missing=False),
         Choice("p-1", "P-1", "The first.", PRESETS, is_missing=False),
         Choice("p-2", "P-2", "", PRESETS, is_missing=False),
         Choice("m-1", "m-1", "", MODELS, is_missing=False),
@@ -53,10 +53,10 @@ def test_default_comes_first_then_presets_then_models() -> None:
 
 def test_default_has_the_label_of_its_row(settings: Settings) -> None:
     make_model("default-model", label="The Model", description="Good.", is_enabled=False)
-    assert without_search(list_choices()) == [Choice("", "Default (The Model)", "Good.", "", is_missing=False)]
+    assert without_search(list_choices()) == [Choice("", "The Model", "Good.", DEFAULT, is_missing=False)]
     make_preset("quick", label="Quick")
     settings.DEFAULT_MODEL = "quick"
-    assert list_choices()[0].label == "Default (Quick)"
+    assert list_choices()[0].label == "Quick"
 
 
 def test_disabled_rows_are_not_listed() -> None:
@@ -98,7 +98,7 @@ def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(setting
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")
     assert without_search(list_choices()) == [
-        Choice("", DEMO_DEFAULT_LABEL, DEMO_NOTICE, "", is_missing=False, is_demo=True),
+        Choice("", DEMO_LABEL, DEMO_NOTICE, DEFAULT, is_missing=False, is_demo=True),
         Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True),
     ]
 

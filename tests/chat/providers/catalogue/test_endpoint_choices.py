@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.models import ENDPOINT_PROVIDER
 from chat.providers import is_demo
-from chat.providers.catalogue.choices import DEMO_NOTICE, MODELS, NOT_OFFERED_NOTICE, Choice, list_choices
+from chat.providers.catalogue.choices import DEFAULT, DEMO_NOTICE, MODELS, NOT_OFFERED_NOTICE, Choice, list_choices
 from chat.providers.catalogue.setups import DEMO_LABEL, Setup, UnknownModel, find_setup, find_title_setup, uses_demo
 from chat.vocabulary.demo_model import DEMO_MODEL
 from tests.chat.providers.catalogue.fake_endpoint import Server
@@ -24,7 +24,7 @@ def test_only_an_endpoint_offers_its_models_and_the_demo_model(settings_endpoint
     make_preset("of-gemini")
     choices = list_choices()
     assert [(choice.value, choice.label, choice.group, choice.is_demo) for choice in choices] == [
-        ("", "Default (small)", "", False),
+        ("", "small", DEFAULT, False),
         ("small", "small", MODELS, False),
         ("big", "big", MODELS, False),
         (DEMO_MODEL, DEMO_LABEL, MODELS, True),
@@ -48,7 +48,7 @@ def test_models_of_the_settings_are_the_default_of_an_empty_catalogue(settings_e
     settings_endpoint.GEMINI_EMULATED = False
     settings_endpoint.DEFAULT_MODEL = ""
     assert find_setup("").model == "small"
-    assert list_choices()[0].label == "Default (small)"
+    assert list_choices()[0].label == "small"
 
 
 def test_row_takes_precedence_over_a_model_of_the_settings(settings_endpoint: Settings) -> None:
@@ -132,7 +132,7 @@ def test_disabled_row_never_gets_the_default(settings: Settings, is_emulated: bo
             find_setup("")
     make_endpoint_model("ours", "shared", label="Ours", position=2)
     assert [find_setup(name).endpoint for name in ("", "shared")] == ["ours", "ours"]
-    assert list_choices()[0].label == "Default (Ours)"
+    assert list_choices()[0].label == "Ours"
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
@@ -143,7 +143,7 @@ def test_disabled_row_of_an_endpoint_never_stands_before_a_row_of_gemini(setting
     make_endpoint_model("foreign", "shared", label="Foreign", is_enabled=False)
     make_model("shared", label="Gemini's", is_enabled=False)
     assert (find_setup("").provider, find_setup("").endpoint) == ("gemini", "")
-    assert (list_choices()[0].label == "Default (Gemini's)") is not is_emulated
+    assert (list_choices()[0].label == "Gemini's") is not is_emulated
     assert list_choices()[0].is_demo is is_emulated
 
 

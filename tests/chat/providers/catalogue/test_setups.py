@@ -235,7 +235,7 @@ def test_oldest_preset_is_the_default_if_none_is_marked(settings: Settings) -> N
     make_preset("off", language_model=row, label="Off", position=1, is_enabled=False)
     make_preset("younger", language_model=row, position=0)
     assert find_setup("").label == "P"
-    assert list_choices()[0].label == "Default (P)"
+    assert list_choices()[0].label == "P"
 
 
 def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> None:
@@ -246,7 +246,7 @@ def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> N
         for slug, position in zip("ab", positions, strict=True):
             Preset.objects.filter(slug=slug).update(position=position)
         assert find_setup("").label == "B"
-        assert list_choices()[0].label == "Default (B)"
+        assert list_choices()[0].label == "B"
     Preset.objects.filter(pk=marked.pk).update(is_enabled=False)
     assert find_setup("").label == "B"
     assert [choice.value for choice in list_choices()][:2] == ["", "a"]
