@@ -20,10 +20,10 @@ def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
     page.reload()
     expect(page.locator(CODE)).to_have_value("once-off")
     first = ask_and_wait(page, "Say it in words")
-    expect(first.locator(".about dl")).to_contain_text("no code")
+    expect(first.locator(".about dl")).to_contain_text("Code execution is turned off.")
     expect(page.locator(CODE)).to_have_value("on")
     second = ask_and_wait(page, "And now")
-    expect(second.locator(".about dl")).not_to_contain_text("no code")
+    expect(second.locator(".about dl")).not_to_contain_text("turned off")
 
 
 @pytest.mark.drill
@@ -33,7 +33,7 @@ def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
     page.click("text=Answer now, without running code")
     expect(page.locator(QUESTION)).to_have_count(2)
     expect(page.locator(ANSWER).last).to_have_attribute("data-status", "done")
-    expect(page.locator(ANSWER).last.locator(".about dl")).to_contain_text("no code")
+    expect(page.locator(ANSWER).last.locator(".about dl")).to_contain_text("an answer without tools")
     expect(page.locator('#transcript button[data-action="continue"]:visible')).to_have_count(0)
 
 
