@@ -7,8 +7,8 @@ import random
 #: A search term that occurs in one message of a hundred.
 PHRASE = "gradient descent"
 
-#: What follows the phrase: words with signs, an emoji, vowel marks and accents.
-MARKED_WORDS = "in C++ 🎉 قَوَاعِدَ đường"
+#: What follows the phrase: words with signs, an emoji, vowel marks, variants of letters and accents.
+MARKED_WORDS = "in C++ C# .NET /etc/nginx 🎉 قَوَاعِدَ أحمد علی שָׁלוֹם काल đường ışık"
 
 #: A search term that the benchmark of a large database puts into one message.
 RARE_WORD = "zugzwang"

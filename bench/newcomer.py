@@ -1,6 +1,6 @@
-"""The newcomer benchmark: ten first tasks in Chromium, with their clicks, keys and seconds; `python -m bench newcomer`.
+"""The newcomer benchmark: ten first tasks and ten first questions in Chromium; `python -m bench newcomer`.
 
-The tasks are done on what `make run` starts, with the demo model. `bench.newcomer_tasks` describes them.
+They are done on what `make run` starts, with the demo model; see `bench.newcomer_tasks` and `bench.first_questions`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from bench.chromium import run_chromium
 from bench.demo_site import run_demo_site
+from bench.first_questions import FirstAnswer, ask_first_questions
 from bench.newcomer_tasks import Newcomer, TaskResult
 from bench.processes import BenchError
 from bench.results import describe_environment, write_result
@@ -34,10 +35,14 @@ def main(argv: Sequence[str]) -> None:
         run_demo_site(Path(name)) as site,
     ):
         results = Newcomer(browser, site, options.pictures).do_tasks()
-    path = write_result("newcomer", describe_environment() | {"tasks": [asdict(r) for r in results]}, options.json)
+        answers = ask_first_questions(browser, site)
+    figures = {"tasks": [asdict(one) for one in results], "questions": [asdict(one) for one in answers]}
+    path = write_result("newcomer", describe_environment() | figures, options.json)
     print(format_tasks_table(results))
+    print(f"\n{format_questions_table(answers)}")
     print(f"\nWritten to {path}", file=sys.stderr)
-    if failed := [f"{result.task}: {result.error}" for result in results if result.error]:
+    errors = {one.task: one.error for one in results} | {one.question: one.error for one in answers}
+    if failed := [f"{name}: {error}" for name, error in errors.items() if error]:
         raise BenchError("\n".join(failed))
 
 
@@ -49,4 +54,14 @@ def format_tasks_table(results: Sequence[TaskResult]) -> str:
             rows.append((result.task, "FAILED", "-", "-"))
         else:
             rows.append((result.task, str(result.clicks), str(result.keys), format_number(result.seconds, 1)))
+    return format_markdown_table(rows)
+
+
+def format_questions_table(answers: Sequence[FirstAnswer]) -> str:
+    """Return a Markdown table with a row for each question, and the seconds until it is answered by code."""
+    rows = [("question", "first answer", "seconds")]
+    for one in answers:
+        outcome = "three questions as buttons" if one.is_refused else "code"
+        figures = ("FAILED", "-") if one.error else (outcome, format_number(one.seconds, 1))
+        rows.append((one.question, *figures))
     return format_markdown_table(rows)

@@ -12,14 +12,34 @@ from functools import partial
 from statistics import median, quantiles
 
 from django.conf import settings
+from django.db.models import Count
 from django.test import Client
 
 from bench.generated_text import PHRASE, RARE_WORD
 from bench.processes import BenchError
 from bench.scale import RequestTimes
 from chat.models import Conversation, User
+from chat.models.full_text.query import parse
+from chat.models.search_results import list_hits
 
 ABSENT_WORD = "qqqq"
+MARKED_QUERIES = (
+    "C++",
+    "C#",
+    ".NET",
+    "/etc/nginx",
+    "🎉",
+    "قواعد",
+    "احمد",
+    "على",
+    "שלום",
+    "काल",
+    "कील",
+    "duong",
+    "ISIK",
+)
+"""What finds the words that `bench.generated_text` puts behind its phrase, or the absent कील."""
+
 REQUESTS = 40
 HTMX_HEADERS = {"HX-Request": "true"}
 
@@ -78,18 +98,23 @@ def make_requests(owner: User, common_word: str) -> Iterator[tuple[str, Request]
         "one letter": "s",
         "two common words": f"{common_word} {common_word[0]}",
         "a phrase": f'"{PHRASE}"',
-        "a word with signs": "C++",
+        "two common words, one of them a part": f"{common_word} {common_word[:-1]}",
+        "a common and an absent word": f"{common_word} {ABSENT_WORD}",
         "an absent sign": f"{common_word}++",
-        "an emoji": "🎉",
-        "a word with vowel marks": "قواعد",
-        "a word with accents": "duong",
+        **{f"`{word}`": word for word in MARKED_QUERIES},
     }
     for name, query in terms.items():
         yield f"{count}: search, {name}", partial(fetch, browser, "/conversations/", {"q": query})
-    newest = owned.newest_first()[0]
-    pages = {"list": "/conversations/", "open": f"/c/{newest.pk}/", "gallery": "/gallery/"}
-    for name, path in pages.items():
-        yield f"{count}: {name}", partial(fetch, browser, path, {})
+    newest, longest = owned.newest_first()[0], owned.alias(messages_count=Count("messages")).latest("messages_count")
+    hit = str(list_hits(longest, parse(common_word))[0])
+    pages: dict[str, tuple[str, dict[str, str]]] = {
+        "list": ("/conversations/", {}),
+        "open": (f"/c/{newest.pk}/", {}),
+        "open the first hit of 1,000 messages": (f"/c/{longest.pk}/", {"message": hit, "q": common_word}),
+        "gallery": ("/gallery/", {}),
+    }
+    for name, (path, fields) in pages.items():
+        yield f"{count}: {name}", partial(fetch, browser, path, fields)
 
 
 def make_staff_requests(common_word: str) -> Iterator[tuple[str, Request]]:

@@ -1,8 +1,8 @@
 """Fills a database with messages: `python -m bench.with_django bench.scale_seed CONVERSATIONS`.
 
 The rows are those of the migration at which the database stands. Few owners have 3,000 conversations, the others 10.
-The conversations of all owners are mixed, and each has 10 messages. The texts are the same in every run. Foreign keys
-are not checked, and rows are copied into PostgreSQL, for speed.
+The conversations of all owners are mixed, and each has 10 messages, but the oldest one of two owners has 1,000. The
+texts are the same in every run. Foreign keys are not checked, and rows are copied into PostgreSQL, for speed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from bench.generated_text import RARE_WORD, TextGenerator
 
 MESSAGES = 10
 """Messages of a conversation."""
+LONG = 1_000
+"""Messages of a long conversation."""
 LARGE_OWNERS, LARGE, SMALL = 5, 3_000, 10
 """Number of owners with many conversations, and numbers of conversations of an owner."""
 GRAPH_EVERY = 50
@@ -128,19 +130,21 @@ class Seed:
         owners = [user.pk for user in self._users.objects.bulk_create(self._users(username=name) for name in names)]
         order = owners[:LARGE_OWNERS] * large + owners[LARGE_OWNERS:] * SMALL
         random.Random(20).shuffle(order)
-        # The middle conversation of one owner of each kind has the rare word.
-        rare = {_positions_of(owner, order)[count // 2] for owner, count in ((owners[0], large), (owners[-1], SMALL))}
+        # One owner of each kind has a long conversation, the oldest, and the rare word in the middle one.
+        positions = [_positions_of(owner, order) for owner in (owners[0], owners[-1])]
+        rare, long = {own[len(own) // 2] for own in positions}, {own[0] for own in positions}
         for number, owner in enumerate(order):
-            self._add_conversation(owner, f" {RARE_WORD}" if number in rare else "")
+            messages = LONG if number in long else MESSAGES
+            self._add_conversation(owner, messages, f" {RARE_WORD}" if number in rare else "")
             if number % _BATCH_CONVERSATIONS == 0 or number == len(order) - 1:
                 self._write()
         return {"large": names[0], "small": names[-1], "common": self._texts.most_common_word}
 
-    def _add_conversation(self, owner: int, ending: str) -> None:
+    def _add_conversation(self, owner: int, messages: int, ending: str) -> None:
         conversation, previous = uuid.uuid4().hex, None
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         self._conversations.add(id=conversation, owner_id=owner, title=self._texts.generate(6)[:200], updated_at=now)
-        for index in range(MESSAGES):
+        for index in range(messages):
             text = self._texts.generate(self._texts.choose_message_length()) + ("" if index else ending)
             message, role = uuid.uuid4().hex, ("model" if index % 2 else "user")
             own: dict[str, Value] = {"id": message, "index": index, "role": role, "text": text, "created_at": now}

@@ -10,6 +10,7 @@ from chat.library import list_views
 urlpatterns = [
     path("", include("chat.library.transfers")),
     path("", include("chat.library.upload_views")),
+    path("", include("chat.library.command_views")),
     path("", include("chat.library.creation_views")),
     path("", include("chat.library.preview_views")),
     path("", include("chat.library.share_views")),

@@ -23,9 +23,11 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from attachments.models import ObjectDeletion
 from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
+from chat.page.rendering.temml import missing_scripts
 from chat.python.sessions.rows import session_store
 from tests.first_rows import load_first_rows
 from tests.kernel_service import kernel_service as kernel_service
+from tests.scripts_of_formulas import WITHOUT_SCRIPTS
 
 Shown: TypeAlias = Callable[[str], None]
 """Prints a line at the end of the run."""
@@ -103,6 +105,14 @@ def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
         # Emptying the table of attachments has queued their objects for deletion.
         if ObjectDeletion._meta.db_table in connections[using].introspection.table_names():
             ObjectDeletion.objects.using(using).all().delete()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail tests of formulas if Temml is missing, and skip them if the runner has found that it cannot be fetched."""
+    if item.get_closest_marker("formulas") and missing_scripts():
+        if os.environ.get(WITHOUT_SCRIPTS):
+            pytest.skip("Temml is missing, and npm's registry cannot be reached.")
+        pytest.fail("Temml is missing, which draws formulas: run `make setup`.", pytrace=False)
 
 
 @pytest.fixture

@@ -6,13 +6,16 @@ from typing import ClassVar
 
 from chat.models import ENDPOINT_PROVIDER, Conversation, EndpointModel, LanguageModel, ModelEndpoint
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from chat.vocabulary.dialect_names import CHAT_COMPLETIONS, RESPONSES_API
 from tests.factories import make_conversation
 from tests.openai_server.refusals import KEY, PROFILES
 from tests.openai_server.server import StandInServer
 
 UNRECOGNISED = "-unrecognised"
 """An endpoint with this suffix has no dialect, as if the operator had not chosen one."""
-ENDPOINT_NAMES = ["", *(name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED))]
+RESPONSES, CHAT = "-responses", "-chat"
+"""With these suffixes, the operator has chosen the protocol."""
+ENDPOINT_NAMES = ["", *(name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED, RESPONSES, CHAT))]
 """All names that tests use. The empty one is the endpoint of the settings."""
 GOOGLE = "google"
 """An endpoint with the dialect of Google's own server. It is at the profile `generic`."""
@@ -20,10 +23,11 @@ KEY_VARIABLE = "STAND_IN_API_KEY"
 
 
 def endpoint_at(server: StandInServer, name: str, key: str = KEY) -> Endpoint:
-    """Return the endpoint for a profile, such as `mistral` or `mistral-unrecognised`."""
-    profile = name.removesuffix(UNRECOGNISED)
+    """Return the endpoint for a profile, such as `mistral`, `mistral-unrecognised` or `openai-responses`."""
+    profile, _, suffix = name.partition("-")
     url = server.url("generic" if profile == GOOGLE else profile)
-    return Endpoint(name, url, key, "" if name.endswith(UNRECOGNISED) else profile)
+    protocol = {RESPONSES: RESPONSES_API, CHAT: CHAT_COMPLETIONS}.get(f"-{suffix}", "")
+    return Endpoint(name, url, key, "" if name.endswith(UNRECOGNISED) else profile, protocol)
 
 
 class EndpointsInMemory:
@@ -59,7 +63,12 @@ def make_endpoint_model(server: StandInServer, name: str, model: str, **columns:
     endpoint = endpoint_at(server, name)
     ModelEndpoint.objects.get_or_create(
         name=name,
-        defaults={"base_url": endpoint.base_url, "dialect": endpoint.dialect, "api_key_variable": KEY_VARIABLE},
+        defaults={
+            "base_url": endpoint.base_url,
+            "dialect": endpoint.dialect,
+            "protocol": endpoint.protocol,
+            "api_key_variable": KEY_VARIABLE,
+        },
     )
     return LanguageModel.objects.create(provider=ENDPOINT_PROVIDER, endpoint=name, name=model, **columns)
 

@@ -27,6 +27,7 @@ from types import FrameType
 import psutil
 
 from tests.failure_records import FAILURES_FILE, SECOND_CHANCE
+from tests.scripts_of_formulas import are_here_or_cannot_be_fetched
 
 RUN_LIMIT_S = float(os.environ.get("PLOTLINE_TEST_RUN_LIMIT_S") or 25 * 60)
 RERUN_LIMIT_S = 240.0
@@ -63,6 +64,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run pytest with these arguments and return the exit status of the run."""
     become_reaper()
     signal.signal(signal.SIGTERM, _exit_on_signal)
+    if not are_here_or_cannot_be_fetched():
+        return USAGE_ERROR
     # Sockets in this folder may have paths of at most 107 bytes, so its own path is short.
     folder = Path(tempfile.mkdtemp(prefix="pl-", dir="/tmp"))
     # Servers that refuse to run as root run as another user, in folders below this one.

@@ -1,4 +1,4 @@
-"""The admin of endpoints: servers that speak OpenAI's chat completions, with a test and the list of their models.
+"""The admin of endpoints: servers that speak OpenAI's protocols, with a test and the list of their models.
 
 Whoever may change endpoints decides where this server sends requests and its users' conversations. A new installation
 gives this permission only to superusers.
@@ -57,7 +57,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     list_filter = ("is_enabled",)
     search_fields = ("name", "label", "base_url")
     prepopulated_fields = {"name": ("label",)}
-    fields = ("label", "name", "base_url", "api_key_variable", "dialect", "is_enabled")
+    fields = ("label", "name", "base_url", "api_key_variable", "dialect", "protocol", "is_enabled")
     change_form_template = "admin/chat/modelendpoint/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:

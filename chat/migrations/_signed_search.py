@@ -42,7 +42,7 @@ SQLITE_TRIGGERS = (
 )
 
 SQLITE_TABLE = (
-    "DROP TABLE chat_searchwords",
+    "DROP TABLE IF EXISTS chat_searchwords",
     # Signs of words, and the marks of owners.
     r"""CREATE VIRTUAL TABLE chat_searchwords USING fts5(words, tokenize = "ascii tokenchars '!#$%&*+-./:;<=>?@\^_|~'")""",
 )
@@ -52,7 +52,8 @@ SQLITE_FILL = """
         ELSE chat_entry_words(owner_id, message.text) END
     FROM chat_searchentry entry JOIN chat_conversation ON chat_conversation.id = entry.conversation_id
     LEFT JOIN chat_message message ON message.id = entry.source_id
-    WHERE entry.id BETWEEN %s AND %s
+    WHERE entry.id BETWEEN %s AND %s AND entry.id NOT IN (SELECT rowid FROM chat_searchwords WHERE rowid BETWEEN %s AND %s)
+    ORDER BY entry.id
 """
 
 # --- PostgreSQL: functions with the rules of `chat.models.full_text.words` ----------------------------------------------
@@ -162,6 +163,12 @@ POSTGRESQL_FUNCTIONS = (
 )
 """From the moment on at which they are committed, the triggers write new entries by the new rules."""
 
+# How far an interrupted migration came.
+POSTGRESQL_PROGRESS = (
+    "CREATE TABLE IF NOT EXISTS chat_searchfill (source_id uuid NOT NULL)",
+    f"INSERT INTO chat_searchfill SELECT '{uuid.UUID(int=0)}'::uuid WHERE NOT EXISTS (SELECT FROM chat_searchfill)",
+)
+
 # Two statements, because each sees what was committed before it began: no text changes between a lock and the filling.
 POSTGRESQL_LOCK = "SELECT source_id FROM chat_searchentry WHERE source_id > %s ORDER BY source_id LIMIT %s FOR UPDATE"
 POSTGRESQL_FILL = """
@@ -183,38 +190,50 @@ POSTGRESQL_INDEX = (
 
 
 def fill(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Build the index again. It can be repeated after an interruption.
+    """Build the index again, in short transactions. After an interruption, it goes on where it was.
 
-    On PostgreSQL, each transaction locks a few entries for a fraction of a second. The functions of the earlier version's search
-    stay, because its servers may run meanwhile.
+    On PostgreSQL, the functions of the earlier version's search stay, because its servers may run meanwhile.
     """
+    fill_entries = _fill_sqlite if schema_editor.connection.vendor == "sqlite" else _fill_postgresql
     with schema_editor.connection.cursor() as cursor:
-        if schema_editor.connection.vendor == "sqlite":
-            with transaction.atomic(schema_editor.connection.alias):
-                drop_triggers(apps, schema_editor)
-                _fill_sqlite(cursor)
-                restore_triggers(apps, schema_editor)
-            return
-        with transaction.atomic(schema_editor.connection.alias):
-            for statement in POSTGRESQL_FUNCTIONS:
+        fill_entries(cursor, schema_editor.connection.alias)
+
+
+def _fill_sqlite(cursor: CursorWrapper, alias: str) -> None:
+    """Replace the table and the triggers, unless that is done, and then add what the new table lacks."""
+    with transaction.atomic(alias):
+        cursor.execute(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%%chat_title_words%%'", []
+        )
+        if cursor.fetchone() == (0,):
+            for trigger in map(_name, _search.SQLITE_TRIGGERS):
+                cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+            for statement in (*SQLITE_TABLE, *SQLITE_TRIGGERS):
                 cursor.execute(statement)
-        sources = [uuid.UUID(int=0)]
-        while sources:
-            with transaction.atomic(schema_editor.connection.alias):
-                cursor.execute(POSTGRESQL_LOCK, [sources[-1], POSTGRESQL_BATCH_ENTRIES])
-                sources = [source for (source,) in cursor.fetchall()]
-                cursor.execute(POSTGRESQL_FILL, [sources])
-        for statement in POSTGRESQL_INDEX:
-            cursor.execute(statement)
-
-
-def _fill_sqlite(cursor: CursorWrapper) -> None:
-    for statement in SQLITE_TABLE:
-        cursor.execute(statement)
     cursor.execute("SELECT coalesce(max(id), 0) FROM chat_searchentry")
-    [last] = cursor.fetchone()
-    for first in range(1, last + 1, SQLITE_BATCH_ENTRIES):
-        cursor.execute(SQLITE_FILL, [first, first + SQLITE_BATCH_ENTRIES - 1])
+    [end] = cursor.fetchone()
+    for first in range(1, end + 1, SQLITE_BATCH_ENTRIES):
+        batch = (first, first + SQLITE_BATCH_ENTRIES - 1)
+        with transaction.atomic(alias):
+            cursor.execute(SQLITE_FILL, [*batch, *batch])
+
+
+def _fill_postgresql(cursor: CursorWrapper, alias: str) -> None:
+    """Replace the functions, and then fill the entries again, in the order of their ids."""
+    with transaction.atomic(alias):
+        for statement in (*POSTGRESQL_FUNCTIONS, *POSTGRESQL_PROGRESS):
+            cursor.execute(statement)
+        cursor.execute("SELECT source_id FROM chat_searchfill")
+        sources = [source for (source,) in cursor.fetchall()]
+    while sources:
+        with transaction.atomic(alias):
+            cursor.execute(POSTGRESQL_LOCK, [sources[-1], POSTGRESQL_BATCH_ENTRIES])
+            sources = [source for (source,) in cursor.fetchall()]
+            cursor.execute(POSTGRESQL_FILL, [sources])
+            cursor.execute("UPDATE chat_searchfill SET source_id = %s", sources[-1:] or [uuid.UUID(int=2**128 - 1)])
+    for statement in POSTGRESQL_INDEX:
+        cursor.execute(statement)
+    cursor.execute("DROP TABLE chat_searchfill")
 
 
 def drop_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:

@@ -1,4 +1,4 @@
-"""Endpoints: servers that speak OpenAI's chat completions, and what they said about their models.
+"""Endpoints: servers that speak OpenAI's protocols, and what they said about their models.
 
 A row holds no secret. It names an environment variable of the server processes, which holds the key.
 """
@@ -16,7 +16,7 @@ from django.db import models
 from django.db.models.base import ModelBase
 from django.utils.translation import gettext
 
-from chat.vocabulary.dialect_names import DIALECT_NAMES
+from chat.vocabulary.dialect_names import DIALECT_NAMES, PROTOCOL_NAMES
 
 ENDPOINT_PROVIDER = "openai_compatible"
 """The provider whose endpoints these are, as CHAT_PROVIDERS names it."""
@@ -27,6 +27,11 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 def dialect_choices() -> list[tuple[str, str]]:
     """Return the choices of a dialect. They are no part of migrations."""
     return [(name, name) for name in DIALECT_NAMES]
+
+
+def protocol_choices() -> list[tuple[str, str]]:
+    """Return the choices of a protocol. They are no part of migrations."""
+    return [(name, name) for name in PROTOCOL_NAMES]
 
 
 def validate_base_url(url: str) -> None:
@@ -59,7 +64,7 @@ def validate_key_variable(name: str) -> None:
 
 
 class ModelEndpoint(models.Model):
-    """A server that speaks OpenAI's chat completions, with the account that is used there."""
+    """A server that speaks one of OpenAI's protocols, with the account that is used there."""
 
     name = models.SlugField(
         max_length=50, unique=True, help_text="Its name in models and turns. It cannot be changed later."
@@ -87,6 +92,17 @@ class ModelEndpoint(models.Model):
         blank=True,
         choices=dialect_choices,
         help_text="What kind of server this is. Empty: recognised by its address.",
+    )
+    protocol = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        default="",
+        choices=protocol_choices,
+        help_text=(
+            "How it is asked. Empty: by chat completions, or by the Responses API for a model if the server refers to"
+            " it. A test of the endpoint says which protocols the server speaks."
+        ),
     )
     is_enabled = models.BooleanField(default=True, help_text="Whether its models can be chosen.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -41,17 +41,18 @@ With more entries, it looks into the person's conversations, from the newest on,
 some hundred rows, unless each of several terms is frequent and they seldom meet.
 """
 
+_SQLITE_IS_RARE = """
+    (SELECT count(*) FROM (SELECT 1 FROM chat_searchwords WHERE chat_searchwords MATCH %%s LIMIT %%s)) <= %%s
+"""
+# SQLite checks conditions that read the entries of each conversation after all others. So the rare ones of several
+# terms are looked up first, and no conversation is read if one term is nowhere.
 _SQLITE_OWNED = f"""
-    CASE WHEN (
-        SELECT count(*) FROM (SELECT 1 FROM chat_searchwords WHERE chat_searchwords MATCH %%s LIMIT %%s)
-    ) <= %%s
-    THEN {_SQLITE}
-    ELSE EXISTS (
+    (NOT {_SQLITE_IS_RARE} OR {_SQLITE}) AND ({_SQLITE_IS_RARE} OR EXISTS (
         SELECT 1 FROM chat_searchentry entry JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
         WHERE entry.conversation_id = %(expressions)s AND {{contains}}
-    ) END
+    ))
 """
-_SQLITE_CONTAINS = "instr(' ' || chat_searchwords.words || ' ', %%s)"
+_SQLITE_CONTAINS = "instr(' ' || chat_searchwords.words || ' ', %s)"
 # The index finds all words of a phrase in one entry. Their order is checked in the rows found, by the function of the
 # operator @@: with the operator, PostgreSQL could use the index of everyone's words. The second LIMIT removes no row.
 # It tells the planner that there are few, which otherwise starts parallel workers for a hundred milliseconds.
@@ -95,14 +96,11 @@ class ContainsTerm(Func):
         if self.owner_id is None or self.in_title:
             sql, params = super().as_sql(compiler, connection, template=_SQLITE)
             return sql, (*params, query)
-        # In stored words, single spaces separate words.
-        patterns = [
-            f" {prefix_words(self.owner_id, words)}{'' if words in self.term.prefixes else ' '}"
-            for words in (self.term.words, *self.term.signed_words)
-        ]
-        template = _SQLITE_OWNED.format(contains=" AND ".join([_SQLITE_CONTAINS] * len(patterns)))
+        contains, patterns = build_sqlite_condition([self.term], self.owner_id)
+        template = _SQLITE_OWNED.format(contains=contains.replace("%", "%%"))
         sql, _no_params = super().as_sql(compiler, connection, template=template)
-        return sql, (query, RARE_ENTRIES + 1, RARE_ENTRIES, query, *patterns)
+        is_rare = (query, RARE_ENTRIES + 1, RARE_ENTRIES)
+        return sql, (*is_rare, query, *is_rare, *patterns)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> SqlWithParams:
         """Compile to a search of the entries' words."""
@@ -116,6 +114,17 @@ class ContainsTerm(Func):
             return sql, (*params, owned, query)
         sql, _no_params = super().as_sql(compiler, connection, template=_POSTGRESQL_OWNED)
         return sql, (owned, RARE_ENTRIES + 1, RARE_ENTRIES, owned, query, RARE_ENTRIES, query)
+
+
+def build_sqlite_condition(terms: Sequence[Term], owner_id: int) -> SqlWithParams:
+    """Return the condition that a row of `chat_searchwords` has all terms. It reads the row, not the index."""
+    # In stored words, single spaces separate words.
+    patterns = tuple(
+        f" {prefix_words(owner_id, words)}{'' if words in term.prefixes else ' '}"
+        for term in terms
+        for words in (term.words, *term.signed_words)
+    )
+    return " AND ".join([_SQLITE_CONTAINS] * len(patterns)), patterns
 
 
 def build_fts5_query(term: Term, owner_id: int | None = None, mark: str = OWNER_MARK) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from django.db import connection
 
@@ -13,25 +14,19 @@ from chat.models.full_text.excerpt import Piece, build_excerpt, mark_matches
 from chat.models.full_text.query import Term, join_terms, make_exact
 from chat.models.full_text.words import INDEXED_CHARS
 from chat.models.message import Message
-from chat.models.search import build_fts5_query, build_tsquery
+from chat.models.search import SqlWithParams, build_sqlite_condition, build_tsquery
 
-# Selects the newest match of each conversation: with max(), SQLite takes the other columns from the row of the maximum.
-# The condition on rowid skips the matches that are older than the first message of these conversations.
+# Both databases read the words of the conversations' messages: an index would read those of all conversations.
+# Selects the newest of the best matches of each conversation: with max(), SQLite takes the other columns from its row.
 _SQLITE = """
     SELECT message.id, message.conversation_id, substr(message.text, 1, %s) AS text
     FROM (
-        SELECT entry.source_id, max(entry.id)
-        FROM chat_searchwords CROSS JOIN chat_searchentry entry ON entry.id = chat_searchwords.rowid
-        WHERE chat_searchwords MATCH %s
-        AND entry.conversation_id IN ({ids}) AND entry.source_id <> entry.conversation_id
-        AND chat_searchwords.rowid >= (
-            SELECT min(first.id) FROM chat_searchentry first
-            WHERE first.source_id IN (SELECT id FROM chat_message WHERE conversation_id IN ({ids}))
-        )
-        GROUP BY entry.conversation_id
-    ) newest JOIN chat_message message ON message.id = newest.source_id
+        SELECT entry.source_id, max((CASE {ranks} ELSE 0 END << 48) + entry.id) AS best
+        FROM chat_searchentry entry CROSS JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
+        WHERE entry.conversation_id IN ({ids}) AND entry.source_id <> entry.conversation_id
+        GROUP BY entry.conversation_id HAVING best >= 1 << 48
+    ) found JOIN chat_message message ON message.id = found.source_id
 """
-# The rows are found by their conversations, and only their words are read.
 _POSTGRESQL = """
     SELECT DISTINCT ON (entry.conversation_id) message.id, entry.conversation_id, substr(message.text, 1, %s) AS text
     FROM chat_searchentry entry JOIN chat_message message ON message.id = entry.source_id
@@ -41,13 +36,10 @@ _POSTGRESQL = """
 _POSTGRESQL_MATCHES = "ts_match_vq(entry.words, %s::tsquery)"
 
 _SQLITE_HITS = """
-    SELECT message.id, message.conversation_id FROM chat_message message
-    JOIN chat_searchentry entry ON entry.source_id = message.id
-    WHERE message.conversation_id = %s AND entry.id IN (
-        SELECT rowid FROM chat_searchwords WHERE chat_searchwords MATCH %s AND rowid BETWEEN
-        (SELECT min(id) FROM chat_searchentry WHERE conversation_id = %s)
-        AND (SELECT max(id) FROM chat_searchentry WHERE conversation_id = %s)
-    ) ORDER BY message."index" LIMIT %s
+    SELECT message.id, message.conversation_id
+    FROM chat_searchentry entry CROSS JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
+    CROSS JOIN chat_message message ON message.id = entry.source_id
+    WHERE entry.conversation_id = %s AND ({matches}) ORDER BY message."index" LIMIT %s
 """
 _POSTGRESQL_HITS = f"""
     SELECT message.id, message.conversation_id
@@ -74,7 +66,7 @@ class SearchResult:
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
-    """Return the results of conversations of one owner, in their order. This takes at most five queries."""
+    """Return the results of conversations of one owner, in their order. This takes one query."""
     messages = _load_matching_messages(conversations, terms)
     results = []
     for conversation in conversations:
@@ -101,9 +93,9 @@ def list_hits(conversation: Conversation, terms: Sequence[Term]) -> list[uuid.UU
             params = [conversation.pk, _any_tsquery(groups), HITS_LIMIT]
             hits = [message.pk for message in Message.objects.raw(_POSTGRESQL_HITS, params)]
         else:
-            key = conversation.pk.hex
-            params = [key, _any_fts5_query(groups, conversation.owner_id), key, key, HITS_LIMIT]
-            hits = [message.pk for message in Message.objects.raw(_SQLITE_HITS, params)]
+            matches, patterns = _any_sqlite_condition(groups, conversation.owner_id)
+            params = [conversation.pk.hex, *patterns, HITS_LIMIT]
+            hits = [message.pk for message in Message.objects.raw(_SQLITE_HITS.format(matches=matches), params)]
         if hits:
             break
     return hits
@@ -113,8 +105,11 @@ def _any_tsquery(groups: Sequence[Sequence[Term]]) -> str:
     return " | ".join(f"({' & '.join(map(build_tsquery, terms))})" for terms in groups)
 
 
-def _any_fts5_query(groups: Sequence[Sequence[Term]], owner_id: int) -> str:
-    return " OR ".join(f"({' AND '.join(build_fts5_query(term, owner_id) for term in terms)})" for terms in groups)
+def _any_sqlite_condition(groups: Sequence[Sequence[Term]], owner_id: int) -> SqlWithParams:
+    conditions = [build_sqlite_condition(terms, owner_id) for terms in groups]
+    return " OR ".join(f"({sql})" for sql, _ in conditions), tuple(
+        chain.from_iterable(params for _, params in conditions)
+    )
 
 
 def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequence[Term]) -> dict[uuid.UUID, Message]:
@@ -124,18 +119,18 @@ def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequen
     owner_id, ids = conversations[0].owner_id, [conversation.pk for conversation in conversations]
     # The best first: each is a list of queries of which a message must match one.
     wanted = _best_first(terms)
-    messages: dict[uuid.UUID, Message] = {}
     if connection.vendor == "postgresql":
         queries = [_any_tsquery(groups) for groups in wanted]
         order = f", {_POSTGRESQL_MATCHES} DESC" * (len(queries) - 1)
         sql = _POSTGRESQL.format(ids=_placeholders(ids), matches=_POSTGRESQL_MATCHES, order=order)
         return _query_messages(sql, [INDEXED_CHARS, *ids, queries[-1], *queries[:-1]])
-    for groups in wanted:
-        if not (missing := [one.hex for one in ids if one not in messages]):
-            break
-        sql = _SQLITE.format(ids=_placeholders(missing))
-        messages |= _query_messages(sql, [INDEXED_CHARS, _any_fts5_query(groups, owner_id), *missing, *missing])
-    return messages
+    conditions = [_any_sqlite_condition(groups, owner_id) for groups in wanted]
+    ranks = " ".join(
+        f"WHEN {sql} THEN {rank}" for rank, (sql, _) in zip(range(len(wanted), 0, -1), conditions, strict=True)
+    )
+    patterns = chain.from_iterable(params for _, params in conditions)
+    sql = _SQLITE.format(ids=_placeholders(ids), ranks=ranks)
+    return _query_messages(sql, [INDEXED_CHARS, *patterns, *(one.hex for one in ids)])
 
 
 def _best_first(terms: Sequence[Term]) -> list[list[tuple[Term, ...]]]:

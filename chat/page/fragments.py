@@ -80,7 +80,7 @@ def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: Co
     part, rendered = view.part, view.text
     match part:
         case Text() | Thought():
-            options = text_options(message_id, index, view.reader, context.file_links)
+            options = text_options(message_id, index, view.reader, context.file_links, may_grow=context.is_live)
             held = held_groups(message_id, index, view.reader)
             text = rendered or RenderedText(*split_markdown(part.text, options, held))
             line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
@@ -140,10 +140,11 @@ def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
 
 
 def text_options(
-    message_id: uuid.UUID, index: int, reader: Reader, file_links: FileLinks = NO_FILE_LINKS
+    message_id: uuid.UUID, index: int, reader: Reader, file_links: FileLinks = NO_FILE_LINKS, *, may_grow: bool = False
 ) -> MarkdownOptions:
-    """Return how the text of a part is rendered: ids in it are unique on the page."""
-    return MarkdownOptions(part_element_id(message_id, index), has_buttons=reader.has_scripts, file_links=file_links)
+    """Return how the text of a part is rendered: ids in it are unique on the page. `may_grow`: in a live answer."""
+    root, has_buttons = part_element_id(message_id, index), reader.has_scripts
+    return MarkdownOptions(root, has_buttons=has_buttons, file_links=file_links, may_grow=may_grow)
 
 
 def held_groups(message_id: uuid.UUID, index: int, reader: Reader) -> HeldGroups | None:
@@ -187,9 +188,7 @@ def part_pieces(view: PartView) -> list[SafeString]:
 
 
 def figure_element_id(part_id: str, number: int) -> str:
-    """Return the id of the element of a part's attachment. `number`: counted from 0. Another graph may take its
-    place while the code runs.
-    """
+    """Return the id of the element of a part's attachment, counted from 0. Another graph may take its place."""
     return f"{part_id}-f{number}"
 
 

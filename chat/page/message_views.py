@@ -97,6 +97,8 @@ class CodeContext:
     """The files that links in a text lead to."""
     place: str = ""
     """Where code runs, in words."""
+    is_live: bool = False
+    """Whether the message may still grow."""
 
 
 NO_CONTEXT = CodeContext()

@@ -1,4 +1,4 @@
-"""Names of the kinds of servers that speak OpenAI's chat completions, each in a dialect of its own.
+"""Names of the kinds of servers that speak OpenAI's protocols, each in a dialect of its own, and of those protocols.
 
 `chat.providers.openai_compatible.dialects` says what each dialect is.
 """
@@ -18,3 +18,7 @@ DIALECT_NAMES = (
     "deepseek",
 )
 """The dialects that an operator can choose for an endpoint, in the order of the choices."""
+
+CHAT_COMPLETIONS, RESPONSES_API = "chat completions", "responses"
+PROTOCOL_NAMES = (CHAT_COMPLETIONS, RESPONSES_API)
+"""The protocols that an operator can choose for an endpoint."""

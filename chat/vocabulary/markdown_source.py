@@ -45,7 +45,7 @@ def unescape_text(text: str) -> str:
 
 def escape_label(text: str) -> str:
     """Return the text escaped and in one line, as headings and the labels of links need it."""
-    return escape_text(" ".join(text.split()))
+    return _escape_line(" ".join(text.split()))
 
 
 def fence_code(code: str, info: str = "") -> str:

@@ -8,6 +8,7 @@
 import { connection } from "./connection.js";
 import { decidedId, forgetDecision, sendDecision } from "./decisions.js";
 import { store } from "./drafts.js";
+import { fitHeight, follow } from "./text_box.js";
 import { pin } from "./scrolling.js";
 import { words } from "./words.js";
 
@@ -26,6 +27,7 @@ box.setAttribute("aria-label", words("Code to run"));
 box.setAttribute("aria-describedby", "code-keys");
 box.spellcheck = false;
 box.autocapitalize = "off";
+follow(box);
 const keys = document.createElement("p");
 keys.id = "code-keys";
 keys.className = "muted";
@@ -43,11 +45,6 @@ function saveDraft(newDraft) {
 /** Returns whether the editor of this question is shown. */
 function isEditing(section) {
   return draft?.id === section.dataset.approval && draft.isOpen;
-}
-
-function fitHeight() {
-  // For browsers without the CSS property field-sizing.
-  box.rows = Math.min(24, Math.max(3, box.value.split("\n").length));
 }
 
 /** Shows the question as the state of this tab says: with the editor or without, and its buttons usable or not. */
@@ -71,8 +68,8 @@ function openEditor(section) {
   const { approval: id } = section.dataset;
   if (draft?.id !== id) box.value = section.querySelector("pre code").textContent;
   saveDraft({ id, code: box.value, isOpen: true });
-  fitHeight();
   render();
+  fitHeight(box);
   box.focus();
 }
 
@@ -105,7 +102,6 @@ document.addEventListener("click", ({ target, detail }) => {
 });
 
 box.addEventListener("input", () => {
-  fitHeight();
   saveDraft({ ...draft, code: box.value });
 });
 
@@ -134,6 +130,6 @@ connection.addEventListener("close", render);
 
 if (draft && question()?.dataset.approval === draft.id) {
   box.value = draft.code;
-  fitHeight();
 }
 render();
+fitHeight(box);

@@ -1,7 +1,8 @@
 /** The composer: it sends what is in the text box, or lets it wait for the end of the answer that is being written. */
 import { connection, newClientId } from "./connection.js";
 import { describeHidden, isLive, stop } from "./transcript.js";
-import { Draft, store } from "./drafts.js";
+import { store } from "./drafts.js";
+import { openDraft } from "./draft_of_tabs.js";
 import { outbox } from "./outbox.js";
 import { enqueue, queued } from "./queue.js";
 import { box, content, draftContent, empty, enterSends, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
@@ -16,10 +17,11 @@ const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
 const ON_ITS_WAY = words("A file is still on its way. Send when it has arrived.");
 const storageKey = `plotline:${form.dataset.conversation}`;
-const draft = new Draft(form.dataset.conversation);
+const draft = openDraft(form.dataset.conversation, saveState);
 
 function saveState() {
-  draft.save(draftContent());
+  // A message on its way is no draft. Another tab may have cleared its copy.
+  if (!outbox.message?.isFromBox) draft.save(draftContent());
   const edit = editing() ? { ...editing(), ...content() } : null;
   store(sessionStorage, storageKey, JSON.stringify({ edit, once: codeOnce(), pending: outbox.message }));
 }
@@ -53,6 +55,7 @@ function submit() {
   else if (queued()) note.textContent = words("One message waits already. Change or remove it first.");
   else {
     const message = buildMessage();
+    draft.end(message);
     empty();
     enqueue(message);
     saveState();
@@ -110,6 +113,7 @@ outbox.addEventListener("change", () => {
   saveState();
 });
 outbox.addEventListener("accepted", ({ detail }) => {
+  if (detail.isFromBox && detail.action === "send") draft.end(detail);
   if (detail.isFromBox) empty();
   saveState();
 });
@@ -118,11 +122,6 @@ outbox.addEventListener("rejected", ({ detail }) => {
   if (!detail.isFromBox) putBack(detail);
   saveState();
 });
-draft.addEventListener("change", () => {
-  const isInUse = box.value && document.activeElement === box && document.hasFocus();
-  if (!isInUse && !editing() && !outbox.message && !files.isBusy()) fill(draft.load());
-});
-
 // A page for logging in, in another tab, may have removed the draft.
 connection.addEventListener("open", saveState);
 
@@ -135,7 +134,7 @@ document.addEventListener("click", ({ target }) => {
 
 // What this tab had before a reload: the message that is edited, code for one message, and the message on its way.
 const saved = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
-const earlier = saved.edit ?? draft.load();
+const earlier = saved.edit ?? (saved.pending?.isFromBox ? saved.pending : draft.load());
 resumeEditing(saved.edit ? { message_id: saved.edit.message_id, draft: saved.edit.draft } : null);
 resumeCodeOnce(saved.once);
 outbox.message = saved.pending ?? null;

@@ -20,15 +20,20 @@ export class Draft extends EventTarget {
   /** What this tab loaded or saved last. It is not written again, since another tab may have written after it. */
   #seen = "";
 
-  /** The draft of one conversation. It fires `change` when another tab has changed it. */
+  /**
+   * The draft of one conversation. It fires `change` when another tab has changed it, and `sent` when another tab has sent
+   * it; `detail` is what was sent.
+   */
   constructor(conversationId) {
     super();
     this.#key = PREFIX + conversationId;
     addEventListener("storage", ({ key, newValue }) => {
       if (key !== this.#key) return;
       // `forget.js` has removed the draft. A tab that shows it must not lose it; the next `save` writes it again.
-      if (newValue === null) this.#seen = "";
-      else this.dispatchEvent(new Event("change"));
+      const { sent } = JSON.parse(newValue || "{}");
+      if (newValue === null || sent) this.#seen = "";
+      if (sent) this.dispatchEvent(new CustomEvent("sent", { detail: sent }));
+      else if (newValue !== null) this.dispatchEvent(new Event("change"));
     });
   }
 
@@ -49,5 +54,12 @@ export class Draft extends EventTarget {
     // The other tabs show an empty value, unlike a removal.
     store(localStorage, this.#key, value);
     if (!value) store(localStorage, this.#key, null);
+  }
+
+  /** Removes the draft, because it was sent. The other tabs clear their copies of it, also those that have the focus. */
+  end({ text, files }) {
+    this.#seen = "";
+    store(localStorage, this.#key, JSON.stringify({ sent: { text, files } }));
+    store(localStorage, this.#key, null);
   }
 }

@@ -78,6 +78,8 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("#transcript a.zoom");
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
+    // Safari draws a ring around what a dialog gives the focus to, also after a click.
+    dialog.toggleAttribute("data-pointer", event.detail > 0);
     dialog.showModal();
     show(link);
   }
@@ -87,6 +89,7 @@ dialog.addEventListener("click", ({ target }) => ACTIONS[target.closest("button"
 
 dialog.addEventListener("keydown", (event) => {
   const { key } = event;
+  dialog.removeAttribute("data-pointer");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const pan = view.scale > 1 && PANS[key];
   if (pan) {

@@ -70,7 +70,7 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   event.stopImmediatePropagation();
   const areLoaded = await Promise.all(entries.map(load));
-  if (areLoaded.every(Boolean)) pressed.click();
+  if (areLoaded.every(Boolean)) pressed.dispatchEvent(new MouseEvent("click", event));
 }, true);
 
 for (const entry of missing) if (entry.mark && transcript.querySelector(entry.selector)) load(entry);

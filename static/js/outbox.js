@@ -57,8 +57,12 @@ class Outbox extends EventTarget {
 
   #end(name) {
     const { message } = this;
-    this.clear();
+    note.textContent = "";
+    this.message = null;
+    this.isSent = false;
+    // First the box is emptied, so that nothing takes what is in it for a draft.
     this.dispatchEvent(new CustomEvent(name, { detail: message }));
+    this.dispatchEvent(new Event("change"));
   }
 
   #set(message, isSent) {

@@ -54,12 +54,14 @@ function scrollToEnd() {
 function updatePinned() {
   const { scrollTop, scrollHeight, clientHeight } = scroller;
   const below_px = scrollHeight - scrollTop - clientHeight;
+  const up_px = lastScrollTop - scrollTop;
   // Growth never unpins, because only a reader decreases scrollTop. If the content shrinks, the browser decreases it too.
   if (!holdsEnd()) isPinned = false;
   else if (below_px < AT_END_PX) isPinned = true;
-  else if (scrollTop < lastScrollTop && scrollHeight >= lastScrollHeight) isPinned = false;
+  else if (up_px > AT_END_PX && scrollHeight >= lastScrollHeight) isPinned = false;
   else if (below_px < NEAR_PX) isPinned = true;
-  lastScrollTop = scrollTop;
+  // Safari's layout may move the position up by a pixel. A reader's small steps add up.
+  if (up_px < 0 || up_px > AT_END_PX) lastScrollTop = scrollTop;
   lastScrollHeight = scrollHeight;
   // The browser treats every assignment as a change, even of the same value.
   if (jump.hidden !== isPinned) jump.hidden = isPinned;
@@ -105,7 +107,11 @@ function measureRoom() {
 scroller.addEventListener("scroll", updatePinned);
 scroller.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) hold(); }, { passive: true });
 scroller.addEventListener("touchmove", hold, { passive: true });
-scroller.addEventListener("keydown", ({ key }) => { if (KEYS_UP.includes(key)) hold(); });
+scroller.addEventListener("keydown", ({ key, target }) => {
+  if (KEYS_UP.includes(key)) hold();
+  // Messages get their real heights while they come into view, so the browser alone may stop before the end.
+  else if (key === "End" && target.matches("#scroller, a, button, summary, .message")) pin();
+});
 document.addEventListener("click", ({ target }) => {
   if (target.closest('[data-action="jump"]')) pin();
 });

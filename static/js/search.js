@@ -1,6 +1,6 @@
 /**
- * Keyboard control of the search box above the list; htmx sends the queries while the user types. `/` and Ctrl+K focus
- * the box, the arrow keys move through the list, and Escape clears the query.
+ * Keyboard control of the search box above the list; htmx sends the queries while the user types. `/` focuses the box, the
+ * arrow keys move through the list, and Escape clears the query. Ctrl+K opens the palette of commands.
  */
 import { words } from "./words.js";
 
@@ -43,7 +43,8 @@ document.addEventListener("keydown", (event) => {
   // An open dialog makes the elements behind it inert.
   if (!(isCombination || isSlash) || document.querySelector("dialog[open]")) return;
   event.preventDefault();
-  focusBox();
+  if (isSlash) focusBox();
+  else import("./commands.js").then(({ open }) => open(), focusBox);
 });
 
 document.getElementById("sidebar").addEventListener("keydown", (event) => {

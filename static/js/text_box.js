@@ -24,12 +24,35 @@ box.addEventListener("keydown", ({ key, shiftKey, ctrlKey, metaKey }) => {
   store(localStorage, KNOWN_KEY, "");
 });
 
-function fitHeight() {
-  // For browsers without the CSS property field-sizing.
-  box.rows = Math.min(10, box.value.split("\n").length);
+// --- the height, also in browsers without the CSS property field-sizing -------------------------------------------
+
+const isNative = CSS.supports("field-sizing", "content");
+
+/**
+ * Makes a box as high as its text. The style sheet limits the height. A copy is measured: if the box itself lost its height
+ * for a moment, the messages above it would leave their place.
+ */
+export function fitHeight(box) {
+  if (isNative || !box.isConnected) return;
+  const copy = box.cloneNode();
+  copy.removeAttribute("id");
+  copy.removeAttribute("name");
+  Object.assign(copy.style, { position: "absolute", visibility: "hidden", height: "auto", width: `${box.offsetWidth}px` });
+  copy.value = box.value;
+  box.after(copy);
+  box.style.height = `${copy.scrollHeight + copy.offsetHeight - copy.clientHeight}px`;
+  copy.remove();
 }
 
-box.addEventListener("input", fitHeight);
+/** Keeps the height right while the person types, and when the window gets another width. */
+export function follow(box) {
+  box.addEventListener("input", () => fitHeight(box));
+  addEventListener("resize", () => fitHeight(box));
+}
+
+follow(box);
+
+// --- the content ---------------------------------------------------------------------------------------------------
 
 /** Returns `{text, files}`. */
 export function content() {
@@ -40,7 +63,7 @@ export function fill({ text, files: list }) {
   box.value = text;
   files.clear();
   files.restore(list);
-  fitHeight();
+  fitHeight(box);
 }
 
 /** Puts a message back into the box; what is there follows it. */

@@ -13,6 +13,8 @@ from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.stream import MarkdownStream
 from tests.answers.shown import READERS, SOURCE, Answer, Labels, fold, fold_all
 
+pytestmark = pytest.mark.formulas
+
 FOLDER = Path(__file__).parent
 ANSWERS = sorted(FOLDER.glob("*/*.md"))
 OPTIONS = MarkdownOptions("id")

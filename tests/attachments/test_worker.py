@@ -213,8 +213,14 @@ def test_retry_delays_double_up_to_a_limit_and_have_jitter(monkeypatch: pytest.M
 
 
 def test_bucket_that_is_made_later_gets_the_files_within_the_limit(
-    owner: User, s3: FaultProxy, s3_client: BaseClient, settings: Settings, caplog: pytest.LogCaptureFixture
+    owner: User,
+    s3: FaultProxy,
+    s3_client: BaseClient,
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(storage, "PROBE_LIMIT_S", HANG_LIMIT_S)
     settings.AWS_STORAGE_BUCKET_NAME = "made-later"
     graph = create_graph(owner)
     worker.check_storage()

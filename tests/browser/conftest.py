@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, StorageState, exp
 from bench.chromium_flags import FLAGS
 from tests.browser.database import run_in_shell
 from tests.browser.page_errors import Watch
+from tests.engines.firefox import start_firefox
 from tests.live_server import LiveServer, running_server
 
 # The answers run code, and the tests share few cores, so the timeout is generous.
@@ -28,11 +30,14 @@ def chromium_path() -> str:
 # thread, so asynchronous tests in other packages would fail.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Start Chromium."""
+    """Start Chromium, or Firefox if `PLOTLINE_TEST_BROWSER` is its name."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
-        yield chromium
-        chromium.close()
+        if os.environ.get("PLOTLINE_TEST_BROWSER") == "firefox":
+            started = start_firefox(playwright)
+        else:
+            started = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="package")

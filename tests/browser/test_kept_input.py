@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
 
 from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings
 from tests.browser.conftest import sign_in
@@ -154,3 +154,65 @@ def test_dialog_of_settings_sends_only_what_was_changed_in_it(page: Page) -> Non
     page.reload()
     expect(page.locator("#system-instruction")).to_have_value("Be brief.")
     expect(page.locator('input[name="approval"][value="ask"]')).to_be_checked()
+
+
+class Network:
+    """The way of the sockets of a window to the server; it can be cut."""
+
+    def __init__(self, window: BrowserContext) -> None:
+        """Let the sockets of all pages that are opened from now on go this way."""
+        self._is_cut = False
+        self._sockets: list[WebSocketRoute] = []
+        window.route_web_socket(re.compile("/ws/"), self._connect)
+
+    def _connect(self, socket: WebSocketRoute) -> None:
+        if self._is_cut:
+            socket.close()
+            return
+        socket.connect_to_server()
+        self._sockets.append(socket)
+
+    def cut(self, *pages: Page) -> None:
+        """Cut the connections, and wait until the pages say so."""
+        self._is_cut = True
+        while self._sockets:
+            self._sockets.pop().close()
+        for page in pages:
+            expect(page.locator("#connection")).to_be_visible()
+
+    def restore(self, *pages: Page) -> None:
+        """Let the pages connect again, one after the other."""
+        self._is_cut = False
+        for page in pages:
+            page.evaluate("dispatchEvent(new Event('online'))")
+            expect(page.locator("#connection")).to_be_hidden()
+
+
+@pytest.mark.parametrize("is_copy_cleared", [False, True], ids=["copy-stays", "copy-is-cleared"])
+def test_message_sent_offline_does_not_come_back_into_a_box(page: Page, watch: Watch, is_copy_cleared: bool) -> None:
+    watch.expect_lost_server()
+    change_settings(page, model="scenario-text")
+    network = Network(page.context)
+    page.reload()
+    other = page.context.new_page()
+    other.goto(page.url)
+    tabs = (page, other)
+    expect(other.locator(BOX)).to_be_focused()
+    network.cut(*tabs)
+    page.fill(BOX, "sent once")
+    expect(other.locator(BOX)).to_have_value("sent once")
+    page.press(BOX, "Enter")
+    expect(page.locator(NOTE)).to_contain_text("Your message is kept")
+    if is_copy_cleared:
+        other.fill(BOX, "")
+    # The copy has the focus while the message is accepted.
+    network.restore(page, other)
+    expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
+    for tab in tabs:
+        expect(tab.locator(BOX)).to_have_value("")
+    network.cut(*tabs)
+    network.restore(other, page)
+    other.fill(BOX, "my own next thought")
+    expect(page.locator(BOX)).to_have_value("my own next thought")
+    for tab in tabs:
+        expect(tab.locator(QUESTION)).to_have_count(1)

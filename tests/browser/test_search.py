@@ -64,7 +64,8 @@ def _many_conversations(server: LiveServer) -> Iterator[None]:
 
 
 def test_search_updates_while_typing_and_keys_select_a_result(page: Page) -> None:
-    page.keyboard.press("Control+k")
+    page.locator("#scroller").focus()
+    page.keyboard.press("/")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.insert_text("图表")
     expect(page.locator(RESULTS)).to_have_count(1)
@@ -158,6 +159,24 @@ def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> 
     expect(page.locator("#announcer")).to_contain_text("Nothing was found")
 
 
+def test_commands_are_found_by_their_words_and_enter_opens_the_first(page: Page) -> None:
+    found = page.locator("#command-list :is(a, button)")
+    page.keyboard.press("Control+k")
+    expect(page.locator("#commands input")).to_be_focused()
+    page.keyboard.insert_text("keyboard shortcuts")
+    page.keyboard.press("Enter")
+    expect(page.locator("#shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.insert_text("图表")
+    expect(found).to_have_text(re.compile("Weather of May"))
+    page.keyboard.press("ArrowDown")
+    expect(found).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#conversation-title")).to_contain_text("Weather of May")
+    expect(page.locator("#commands")).to_have_count(0)
+
+
 def test_list_loads_the_next_page_when_scrolled_to_its_end(page: Page) -> None:
     expect(page.locator(ENTRIES)).to_have_count(40)
     page.locator("#conversations").evaluate("list => { list.scrollTop = list.scrollHeight }")
@@ -172,7 +191,8 @@ def test_shortcut_opens_the_drawer_on_a_phone(page: Page) -> None:
     expect(page.locator("#sidebar .brand")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#sidebar")).to_be_hidden()
-    page.keyboard.press("Control+k")
+    page.locator("#scroller").focus()
+    page.keyboard.press("/")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.type("filling")
     expect(page.locator(RESULTS)).to_have_count(20)

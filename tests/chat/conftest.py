@@ -21,6 +21,7 @@ from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE
 from tests.openai_recordings import recordings
 from tests.openai_server.refusals import KEY
 from tests.openai_server.server import StandInServer, running_server
+from tests.responses_recordings import response_recordings
 
 
 @pytest.fixture
@@ -70,8 +71,9 @@ async def emulated(scenarios_url: str, settings: Settings) -> AsyncIterator[Sett
 
 @pytest.fixture(scope="session")
 def stand_in() -> Iterator[StandInServer]:
-    """A stand-in for servers of chat completions. It replays all recordings."""
-    with running_server({one.name: one.response for one in recordings()}) as server:
+    """A stand-in for servers of OpenAI's protocols. It replays all recordings."""
+    responses = {one.name: one.response for one in response_recordings()}
+    with running_server({one.name: one.response for one in recordings()}, responses) as server:
         yield server
 
 

@@ -50,6 +50,7 @@ def test_import_of_the_application_starts_nothing() -> None:
     assert json.loads(done.stdout) == {"threads": ["MainThread"], "children": 0, "frozen": 0, "patched": []}
 
 
+@pytest.mark.formulas
 def test_server_without_the_scripts_of_formulas_says_so_and_shows_their_source(
     tmp_path: Path, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,4 +1,4 @@
-"""A stand-in for servers that speak OpenAI's chat completions. It refuses what the real servers refuse.
+"""A stand-in for servers that speak OpenAI's protocols. It refuses what the real servers refuse.
 
 `server.running_server` starts it on a loopback port, in a thread of the test process. The first segment of a path names
 the profile, which is the kind of server: `http://127.0.0.1:PORT/mistral/v1` behaves like Mistral.
@@ -9,6 +9,9 @@ The name of a model is `TRAITS/SCENARIO`, and the traits may be left out:
   hand-written response of `shapes.yaml`, or `recording:NAME` for a body that the test has passed;
 - the traits decide what this model refuses: `gpt-5`, `o1-mini`, `text-only`, `no-tools`, `context-300`. Several are
   joined by `+`.
+
+The same scenarios are also spoken in the Responses API, at `/responses`: `response_events` writes them,
+`response_rules` refuses, and `response_shapes.yaml` has the hand-written streams.
 
 The journal records every request, so that a test can read what was sent.
 

@@ -15,6 +15,9 @@ from aiohttp import web
 
 from tests.openai_server.models import PROPERTIES, RECORDING, ModelName, list_models, show_model
 from tests.openai_server.refusals import Refusal, refuse, refuse_key, refuse_request
+from tests.openai_server.response_events import ResponseStream
+from tests.openai_server.response_rules import refuse as refuse_response
+from tests.openai_server.response_shapes import RESPONSE_SHAPES
 from tests.openai_server.shapes import SHAPES, RecordedBody
 from tests.openai_server.violations import Violation
 from tests.openai_server.writer import Completion, Piece
@@ -36,6 +39,8 @@ class JournalEntry:
     """The body of the request."""
     body: dict[str, Any]
     """The same as JSON."""
+    path: str = ""
+    """The path of the request, which tells the protocol."""
     status: int = 0
     """HTTP status of the response."""
     error: Any = None
@@ -49,19 +54,29 @@ class JournalEntry:
         messages: list[dict[str, Any]] = self.body["messages"]
         return messages
 
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The items of a request to the Responses API."""
+        items: list[dict[str, Any]] = self.body["input"]
+        return items
+
 
 class StandInServer:
     """The server while it runs. Tests read its journal from another thread."""
 
-    def __init__(self, recordings: Mapping[str, RecordedBody]) -> None:
-        """`recordings` are the bodies that can be replayed, by name."""
+    def __init__(
+        self, recordings: Mapping[str, RecordedBody], responses_recordings: Mapping[str, RecordedBody]
+    ) -> None:
+        """The arguments are the bodies that can be replayed in each protocol, by name."""
         self.journal: list[JournalEntry] = []
         """All requests for answers, oldest first."""
         self.root_url = ""
         """For example `http://127.0.0.1:40001`."""
         self._bodies = {name: shape.response for name, shape in SHAPES.items()}
         self._bodies.update({RECORDING + name: body for name, body in recordings.items()})
-        """What is always answered with the same bytes, by scenario."""
+        """What chat completions are always answered with, by scenario."""
+        self._responses = {name: shape.response for name, shape in RESPONSE_SHAPES.items()}
+        self._responses.update({RECORDING + name: body for name, body in responses_recordings.items()})
 
     def url(self, profile: str) -> str:
         """Return the base URL of a profile, with `/v1`."""
@@ -73,6 +88,7 @@ class StandInServer:
         app.add_routes(
             [
                 web.post("/{profile}/v1/chat/completions", self._complete),
+                web.post("/{profile}/v1/responses", self._respond),
                 web.get("/{profile}/v1/models", self._list_models),
                 web.post("/ollama/api/show", self._show_model),
                 web.get("/llamacpp/props", self._show_properties),
@@ -81,26 +97,46 @@ class StandInServer:
         return app
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
-        profile = request.match_info["profile"]
+        entry, model = await self._noted(request)
+        refusal = refuse_key(entry.profile, _key_of(request)) or self._refuse_unknown(entry.profile, model)
+        refusal = refusal or refuse_request(entry.profile, entry.body, model)
+        completion = Completion(entry.profile, len(self.journal), entry.body)
+        return await self._answer(request, entry, refusal, completion, self._bodies.get(model.scenario))
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        entry, model = await self._noted(request)
+        refusal = refuse_key(entry.profile, _key_of(request)) or refuse_response(entry.profile, entry.body, model)
+        stream = ResponseStream(len(self.journal), entry.body)
+        return await self._answer(request, entry, refusal, stream, self._responses.get(model.scenario))
+
+    async def _noted(self, request: web.Request) -> tuple[JournalEntry, ModelName]:
+        """Note a request in the journal."""
         data = await request.read()
-        entry = JournalEntry(profile, data, json.loads(data))
+        entry = JournalEntry(request.match_info["profile"], data, json.loads(data), request.path)
         self.journal.append(entry)
-        model = ModelName(entry.body["model"])
-        refusal = refuse_key(profile, _key_of(request)) or self._refuse_unknown(profile, model)
-        refusal = refusal or refuse_request(profile, entry.body, model)
+        return entry, ModelName(entry.body["model"])
+
+    async def _answer(
+        self,
+        request: web.Request,
+        entry: JournalEntry,
+        refusal: Refusal | None,
+        writer: Completion | ResponseStream,
+        replayed: RecordedBody | None,
+    ) -> web.StreamResponse:
+        """Refuse the request, or answer with what is replayed or else written."""
         if refusal is not None:
             entry.status, entry.error = refusal.status, refusal.body
             return _error_response(refusal)
-        replayed = self._bodies.get(model.scenario)
-        completion = Completion(profile, len(self.journal), entry.body)
+        scenario = ModelName(entry.body["model"]).scenario
         pieces: Iterable[Piece]
         if replayed is None:
-            pieces = completion.answer(model.scenario)
-        elif completion.asked().results:
+            pieces = writer.answer(scenario)
+        elif writer.asked().results:
             # The result of a function that a recorded answer called is answered by the stand-in itself.
-            replayed, pieces = None, completion.answer_results()
+            replayed, pieces = None, writer.answer_results()
         else:
-            pieces = in_pieces(replayed.body, model.scenario)
+            pieces = in_pieces(replayed.body, scenario)
         head = replayed or RecordedBody(b"")
         entry.status = head.status
         try:
@@ -171,9 +207,11 @@ async def _write(request: web.Request, pieces: Iterable[Piece], head: RecordedBo
 
 
 @contextmanager
-def running_server(recordings: Mapping[str, RecordedBody] | None = None) -> Iterator[StandInServer]:
+def running_server(
+    recordings: Mapping[str, RecordedBody] | None = None, responses: Mapping[str, RecordedBody] | None = None
+) -> Iterator[StandInServer]:
     """Run the stand-in on a free loopback port during the block. It starts in some milliseconds."""
-    server = StandInServer(recordings or {})
+    server = StandInServer(recordings or {}, responses or {})
     runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)

@@ -130,7 +130,11 @@ def picture(data: bytes) -> dict[str, Any]:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message without the client's notes about the date and its tools."""
-    content = message.get("content") or ""
+    return plain_text(message.get("content") or "")
+
+
+def plain_text(content: str | list[dict[str, Any]]) -> str:
+    """Return the text of a content without the client's notes."""
     if isinstance(content, str):
         return content.partition(f"\n\n{NOTE}")[0]
     return "".join(text for part in content if not (text := part.get("text", "")).startswith(NOTE))
@@ -139,8 +143,11 @@ def text_of(message: Mapping[str, Any]) -> str:
 def first_pixel(messages: list[dict[str, Any]]) -> str:
     """Return the colour of the first pixel of the last image, such as `#ff0000`; empty if there is no image."""
     urls = [url for message in messages for url in image_urls(message)]
-    if not urls:
-        return ""
-    data = base64.b64decode(urls[-1].partition(";base64,")[2], validate=True)
+    return colour_of_url(urls[-1]) if urls else ""
+
+
+def colour_of_url(url: str) -> str:
+    """Return the colour of the first pixel of an image."""
+    data = base64.b64decode(url.partition(";base64,")[2], validate=True)
     with Image.open(io.BytesIO(data)) as image:
         return "#" + image.convert("RGB").tobytes()[:3].hex()

@@ -6,7 +6,6 @@ writes no row. Finally, all planned turns are stored with one insert for each ta
 
 from __future__ import annotations
 
-import re
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -39,11 +38,10 @@ from chat.people.access import AnyUser, attachments_of
 from chat.providers.catalogue.setups import Setup
 from chat.vocabulary.fences import fence_code, unfence_code
 from chat.vocabulary.parts import Role, Text
+from chat.vocabulary.title_words import title_of
 
-TITLE_LENGTH = 60
 CONTINUE = "Continue."
 ANSWER_NOW = "Answer now with what you have, without running more code."
-FENCE = re.compile(r"```\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +241,3 @@ def _update_conversations(planned: Sequence[PlannedTurn], now: datetime) -> None
             conversation.title = title_of(one.turn.user_message.text or one.attachments[0].name)
     conversations = [one.turn.conversation for one in planned]
     update_rows(Conversation, {row.pk: {name: getattr(row, name) for name in names} for row in conversations})
-
-
-def title_of(text: str) -> str:
-    """Return a title made of a question's first words."""
-    # A question that is a block of code is named after its first words, not after its fence.
-    words = " ".join(FENCE.sub(" ", text).split()) or "Code"
-    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -65,7 +65,9 @@ def plan_question(
     context.check_may_start(conversation)
     setup = chosen_setup(conversation, chosen, context.setup)
     turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
-    is_unnamed = not conversation.title
+    # A new version of the first question names the conversation again, unless a person or a model has named it.
+    is_first = replaced is not None and replaced.parent_id is None
+    is_unnamed = not conversation.title or (is_first and conversation.title_source == conversation.TitleSource.WORDS)
     return PlannedTurn(
         turn,
         setup,

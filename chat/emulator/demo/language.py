@@ -90,8 +90,8 @@ def normalize(text: str) -> str:
 
 
 def read_prompt(text: str) -> Prompt:
-    """Return the normalized prompt with its language."""
-    spaced = normalize(text)
+    """Return the normalized prompt with its language. `10,000 rolls` becomes `10000 rolls`."""
+    spaced = re.sub(r"(?<![\d,])(?<![\d,] )(\d{1,3}),000(?![,\d])", r"\g<1>000", normalize(text))
     # The question in Gemini's documentation says its number twice.
     once = re.sub(r"\b(\d+)\b(.{1,200}?),? (?:and )?make sure (?:that )?you get all \1\b", r"\1\2", spaced)
     # Names in quotes may be of any language.

@@ -14,15 +14,17 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from chat.library.imports.chatgpt_canvas import read_call
+from chat.library.imports.chatgpt_citations import clean_title
 from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles
-from chat.library.imports.chatgpt_nodes import HIDDEN_NODE, PARTS_LIMIT, Node, read_node
+from chat.library.imports.chatgpt_nodes import HIDDEN_NODE, Node, read_node
 from chat.library.imports.chatgpt_paths import NodeChain, Path, unique_sources
+from chat.library.imports.chatgpt_values import PARTS_LIMIT
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.foreign_tree import BEGINS_WITH_ANSWER, show_path
-from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.json_paths import EPOCH, JSONValue
 from chat.library.imports.records import (
     CONVERSATIONS_LIMIT,
     MESSAGES_LIMIT,
@@ -33,6 +35,8 @@ from chat.library.imports.records import (
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import Part, Role, Text, Thought
 
+HEAD = 100
+"""Values of a list by which it is recognized. A conversation may be empty."""
 TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
 """Limit of all answers of a conversation together. Text that several versions of an answer share counts for each of
@@ -41,21 +45,23 @@ them.
 TOO_MANY_VERSIONS = "this conversation has too many versions."
 DOCUMENTS_LIMIT = 100
 """Documents of a canvas on one path. Later ones are shown, but not changed."""
-READER_VERSION = 1
+READER_VERSION = 2
 """Incremented when this module reads more from the same file, so that importing it again adds parts and files."""
 
 
 def is_chatgpt(document: JSONValue) -> bool:
     """Return whether the document looks like a list of ChatGPT's conversations, or like one of them."""
     value = document.value
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and isinstance(first.get("mapping"), dict)
+    values = value[:HEAD] if isinstance(value, list) else [value]
+    return any(isinstance(one, dict) and isinstance(one.get("mapping"), dict) for one in values)
 
 
 def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
     """Yield the conversations that have messages, with their files. Raises RefusedImport."""
     is_single = isinstance(document.value, dict)
     for value in [document] if is_single else document.items(CONVERSATIONS_LIMIT):
+        if value.value is None:
+            continue
         conversation = _TreeParser(value, ConversationFiles(files)).parse()
         if conversation.messages:
             yield conversation
@@ -85,8 +91,8 @@ class _TreeParser:
 
     def parse(self) -> ParsedConversation:
         """Return the conversation. Raises RefusedImport."""
-        created_at = self.value.get("create_time").as_unix_time_or(datetime.now(UTC))
-        mapping = self.value.get("mapping")
+        mapping = self.value.object_at("mapping")
+        created_at = self.value.get("create_time").as_unix_time_or(_first_time(mapping))
         self._read_nodes(mapping, created_at)
         self._walk()
         conversation_id = str(self.value.get("conversation_id").value or self.value.get("id").value or "")
@@ -95,7 +101,7 @@ class _TreeParser:
         with_files = json.dumps([READER_VERSION, digest, self.files.digests()])
         messages = tuple(show_path(self.messages, self.message_keys.get(self._current_node(), "")))
         return ParsedConversation(
-            title=self.value.get("title").as_text_or("").strip()[:TITLE_LIMIT_CHARS] or "Imported from ChatGPT",
+            title=clean_title(self.value.text_at("title"))[:TITLE_LIMIT_CHARS] or "Imported from ChatGPT",
             created_at=created_at,
             updated_at=self.value.get("update_time").as_unix_time_or(created_at),
             messages=messages,
@@ -110,14 +116,11 @@ class _TreeParser:
         if len(ids) > MESSAGES_LIMIT:
             raise mapping.refusal(f"there are {len(ids)} nodes; at most {MESSAGES_LIMIT} are allowed.")
         for node_id in ids:
-            value = mapping.get(node_id)
+            value = mapping.object_at(node_id)
             parent = value.get("parent").value
             # Only `parent` is read, not `children`: with one parent for each node, all nodes below a root are a tree.
             self.children[parent if isinstance(parent, str) and parent in ids else None].append(node_id)
-            has_message = value.has("message")
-            self.nodes[node_id] = (
-                read_node(value.get("message"), default_time, self.files) if has_message else HIDDEN_NODE
-            )
+            self.nodes[node_id] = read_node(value.object_at("message"), default_time, self.files)
 
     def _walk(self) -> None:
         """Build the messages, depth first. A loop replaces recursion, because a long conversation is a deep tree."""
@@ -258,6 +261,12 @@ class _TreeParser:
             passed.add(node_id)
             node_id = self.children[node_id][-1]
         return node_id
+
+
+def _first_time(mapping: JSONValue) -> datetime:
+    """Return the time of the earliest message: the same one for every export, which the time of the import is not."""
+    times = (mapping.object_at(key).object_at("message").get("create_time") for key in mapping.as_object())
+    return min((time for one in times if (time := one.as_unix_time_or(EPOCH)) > EPOCH), default=EPOCH)
 
 
 def _says_success(part: Part) -> bool:

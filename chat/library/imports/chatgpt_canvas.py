@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext
@@ -66,10 +67,7 @@ def read_call(
     """
     if len(text) > CALL_LIMIT_CHARS:
         return None
-    try:
-        value = sanitize_json(json.loads(text))
-    except (ValueError, RecursionError):
-        return None
+    value = _load(text)
     if not isinstance(value, dict):
         return None
     match recipient.removeprefix(RECIPIENT):
@@ -79,6 +77,14 @@ def read_call(
             return _update(value, document)
         case "comment_textdoc":
             return document, _comments(value, document)
+    return None
+
+
+def _load(text: str) -> JSON:
+    """Return the values of a call; null for no JSON. A call that was stopped has no end."""
+    for end in ("", '"}', "}"):
+        with suppress(ValueError, RecursionError):
+            return sanitize_json(json.loads(text.rstrip("\\") + end if end else text, strict=False))
     return None
 
 

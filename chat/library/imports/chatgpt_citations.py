@@ -35,14 +35,20 @@ _REF_TYPES = (
     "search|news|view|image|file|fetch|product|video|youtube|reddit|academia|business|forecast|finance|sports|map|"
     "maps|msearch|mclick|open|click|find|calculator|time"
 )
+_REF = rf"turn\d{{1,4}}(?:{_REF_TYPES})\d{{1,4}}"
 _PLAIN_MARK = re.compile(
     r"[ \t]?(?:"
-    r"\b(?:file)?cite(?:turn\d{1,4}[a-z]{2,20}\d{1,4})+"
-    rf"|\bturn\d{{1,4}}(?:{_REF_TYPES})\d{{1,4}}\b"
-    r"|【\d{1,4}(?::\d{1,4})?†[^【】\n]{0,200}】"
-    r"|:contentReference\[oaicite:\d{1,4}\](?:\{index=\d{1,4}\})?"
+    r"\b(?:file|mem)?cite(?:turn\d{1,4}[a-z]{2,20}\d{1,4})+"
+    # An address may have such a word, too.
+    rf"|(?<![/\w])(?:image)?(?:{_REF})+\b"
+    rf"|\bnavlist[^\n]{{0,100}}?(?:{_REF})+\b"
+    rf"|(?:\u200b?``)?(?:\bcite)?【(?:(?:\d{{1,4}}(?::\d{{1,4}})?|{_REF})?†[^【】\n]{{0,200}}|{_REF}|oaicite:\d{{1,4}})】(?:``\u200b?)?"
+    r"|(?::contentReference|:citation)?\[oaicite:\d{1,4}\](?:\{index=\d{1,4}\})?"
     r")"
 )
+_PLAIN_ENTITY = re.compile(r'\bentity\["[a-z_]{1,40}", ?"([^"\n]{1,200})", ?[^\]\n]{1,200}\]')
+"""The name of a person or thing, in a text that has lost the characters around it."""
+_FILE_NAME = re.compile(r"†([^†【】]{1,200}\.[A-Za-z0-9]{1,5})】")
 _REFERENCE = re.compile(r"turn(\d{1,4})([a-z]{2,20})(\d{1,4})")
 _NAMED_KINDS = ("entity", "product_entity", "url", "link_title", "video")
 """Kinds of marks whose name belongs to the sentence around it."""
@@ -88,7 +94,10 @@ class Citations:
         `is_typed`: whether a person typed it. Then only what private-use characters enclose is a mark.
         """
         linked = _MARK_CHARACTERS.sub("", _CLOSED_MARK.sub(self._replace, text))
-        return linked if is_typed else _PLAIN_MARK.sub(self._replace, linked)
+        if is_typed:
+            return linked
+        named = _PLAIN_ENTITY.sub(lambda match: escape_label(match[1]), linked)
+        return _PLAIN_MARK.sub(self._replace, named)
 
     def _replace(self, match: re.Match[str]) -> str:
         space = match[0][:1] if match[0][0] in " \t" else ""
@@ -107,7 +116,8 @@ class Citations:
             return ""
         sources = self.by_text.get(key) or self._referenced(key)
         links = dict.fromkeys(source.link for source in sources[:LINKS_LIMIT])
-        cited = ", ".join(links) or escape_label(self.names.get(key, ""))
+        file_name = _FILE_NAME.search(key)
+        cited = ", ".join(links) or escape_label(self.names.get(key) or (file_name[1] if file_name else ""))
         self.chars += len(cited)
         return cited
 
@@ -126,20 +136,19 @@ def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
         for entry in _objects(group.get("entries")):
             _add_reference(citations, entry.get("ref_id"), source_of(entry))
     for reference in _objects(metadata.get("content_references")):
-        _read_reference(citations, reference)
+        _read_reference(citations, reference, text)
     for citation in _objects(metadata.get("citations")):
         start, end, cited = citation.get("start_ix"), citation.get("end_ix"), citation.get("metadata")
         if isinstance(start, int) and isinstance(end, int) and isinstance(cited, dict):
-            start = max(0, start)
-            _add_text(citations, text[start : min(max(0, end), start + MARK_LIMIT_CHARS)].strip(), [cited])
+            _add_text(citations, _between(text, start, end).strip(), [cited])
     # Only pages that are cited are sources; a search finds many more.
     cited_sources = [source for sources in citations.by_text.values() for source in sources]
     citations.sources = list(dict.fromkeys([*citations.sources, *cited_sources]))[:SOURCES_LIMIT]
     return citations
 
 
-def _read_reference(citations: Citations, reference: Mapping[str, JSON]) -> None:
-    items = [*_objects(reference.get("items")), *_objects(reference.get("fallback_items"))]
+def _read_reference(citations: Citations, reference: Mapping[str, JSON], text: str) -> None:
+    items = [item for name in ("items", "fallback_items", "images") for item in _objects(reference.get(name))]
     cited: list[Mapping[str, JSON]] = [reference, *items]
     if isinstance(product := reference.get("product"), dict):
         cited.append(product)
@@ -152,9 +161,20 @@ def _read_reference(citations: Citations, reference: Mapping[str, JSON]) -> None
         footnotes = [source_of(source) for source in _objects(reference.get("sources"))]
         citations.sources += [source for source in footnotes if source]
         return
-    matched = reference.get("matched_text")
+    addresses = reference.get("safe_urls")
+    if not any(map(source_of, cited)) and isinstance(addresses, list):
+        cited += [{"url": address} for address in addresses[:LINKS_LIMIT]]
+    matched, start, end = (reference.get(name) for name in ("matched_text", "start_idx", "end_idx"))
+    if not matched and isinstance(start, int) and isinstance(end, int):
+        matched = _between(text, start, end)
     if isinstance(matched, str):
         _add_text(citations, matched.strip(), cited)
+
+
+def _between(text: str, start: int, end: int) -> str:
+    """Return the mark at a place in the text."""
+    start = max(0, start)
+    return text[start : min(max(0, end), start + MARK_LIMIT_CHARS)]
 
 
 def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON]]) -> None:
@@ -168,7 +188,7 @@ def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON
         known += sources[: LINKS_LIMIT - len(known)]
     name = next((one["name"] for one in cited if isinstance(one.get("name"), str)), None)
     if isinstance(name, str) and name.strip():
-        citations.names[key] = _clean(name)
+        citations.names[key] = clean_title(name)
 
 
 def _add_reference(citations: Citations, reference: JSON, source: Source | None) -> None:
@@ -193,7 +213,7 @@ def source_of(value: Mapping[str, JSON]) -> Source | None:
         return None
     if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
         return None
-    return Source(url, (_clean(title) if isinstance(title, str) else "") or host)
+    return Source(url, (clean_title(title) if isinstance(title, str) else "") or host)
 
 
 def _name_in_mark(mark: str) -> str:
@@ -211,7 +231,7 @@ def _name_in_mark(mark: str) -> str:
             return ""
         # The first string of a list is the kind of the thing, or a reference.
         labels = value[1:] if isinstance(value, list) else [value.get("name"), value.get("title")]
-    return next((_clean(label) for label in labels if isinstance(label, str) and _is_name(label)), "")
+    return next((clean_title(label) for label in labels if isinstance(label, str) and _is_name(label)), "")
 
 
 def _is_name(label: str) -> bool:
@@ -227,7 +247,7 @@ def _without_marks(text: str) -> str:
     return _MARK_CHARACTERS.sub("", text).strip()
 
 
-def _clean(text: str) -> str:
+def clean_title(text: str) -> str:
     """Return a title in one line without marks."""
     text = _PLAIN_MARK.sub("", _without_marks(sanitize_text(text[: 2 * TITLE_LIMIT_CHARS])))
     return " ".join(text.split())[:TITLE_LIMIT_CHARS]

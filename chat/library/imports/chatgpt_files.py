@@ -24,6 +24,7 @@ from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import ParsedAttachment
 from chat.library.imports.refusal import RefusedImport
+from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.sanitize import one_line
 
 FILES_LIMIT = 2_000
@@ -39,10 +40,10 @@ REFUSED = gettext_noop("It is broken, empty, or too large.")
 TOO_MANY = gettext_noop("The conversation has too many files.")
 
 # Pointers begin with `sediment://` or `file-service://`.
-_FILE_ID = re.compile(r"file[-_](?!service:)[A-Za-z0-9]{1,64}")
+_FILE_ID = re.compile(r"file[-_](?!service:)(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9]{1,64})")
 _NAMES_ENTRY = re.compile(r"conversation_asset_file_names(?:-\d{1,6})?\.json")
 _SUFFIXES = {PNG: ".png", JPEG: ".jpg", GIF: ".gif", WEBP: ".webp"}
-_ID_IN_NAME = re.compile(r"[0-9a-f-]{0,64}")
+_ID_IN_NAME = re.compile(r"(?:[0-9a-f-]{16,64}|sanitized|file)?")
 
 
 def find_file_id(text: str) -> str:
@@ -115,7 +116,8 @@ class ArchiveFiles:
         return self.names.get(file_id, "")
 
     def _name_of(self, file_id: str, path: str) -> str:
-        return self.name(file_id) or PurePosixPath(path).name.removeprefix(file_id).lstrip("-_")
+        name = self.name(file_id) or PurePosixPath(path).name.removeprefix(file_id).lstrip("-_")
+        return f"file{name}" if name.startswith(".") else name
 
 
 def _check(file_id: str, name: str, data: bytes, value: JSONValue) -> ParsedAttachment | str:
@@ -152,12 +154,15 @@ def _read_names(archive: Archive, path: str) -> dict[str, str]:
 
 
 def _with_suffix(file: ParsedAttachment) -> str:
-    """Return the name of a file. An image without a name of its own, or of type `.dat`, gets that of its type."""
+    """Return the name of a file. One without a name of its own, or an image of type `.dat`, gets that of its type."""
     stem, dot, suffix = file.name.rpartition(".")
     expected = _SUFFIXES.get(file.mime_type)
-    if expected is None or (dot and suffix != "dat" and not _ID_IN_NAME.fullmatch(stem)):
+    has_name = not _ID_IN_NAME.fullmatch(stem)
+    if has_name and (expected is None or (dot and suffix != "dat")):
         return file.name
-    return f"image{expected}" if not stem or _ID_IN_NAME.fullmatch(stem) else f"{stem}{expected}"
+    if expected is None:
+        return f"file.{suffix}" if dot else file.name
+    return f"{stem if has_name else 'image'}{expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +175,11 @@ class MissingFile:
 
     @property
     def sentence(self) -> str:
-        """What a reader is told in its place."""
-        name = f" “{one_line(self.name[:NAME_LIMIT_CHARS])}”" if self.name else ""
+        """What a reader is told in its place, as Markdown."""
+        label = escape_label(one_line(self.name[:NAME_LIMIT_CHARS]))
+        # An address in a name would become a link, and an escaped bracket would begin a formula.
+        label = label.replace("://", r"\://").replace(r"\[", "&#91;").replace(r"\]", "&#93;")
+        name = f" “{label}”" if self.name else ""
         return gettext("(Not imported: %(what)s. %(reason)s)") % {
             "what": f"{gettext(self.kind)}{name}",
             "reason": gettext(self.reason),

@@ -7,38 +7,44 @@ place of those that the archive does not have, and of content of an unknown kind
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-
-from django.utils.translation import gettext, gettext_noop
+from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from chat.library.imports.chatgpt_canvas import RECIPIENT
-from chat.library.imports.chatgpt_citations import Citations, Source, read_citations
-from chat.library.imports.chatgpt_files import ConversationFiles, MissingFile, find_file_id
+from chat.library.imports.chatgpt_citations import Citations, Source, read_citations, source_of
+from chat.library.imports.chatgpt_files import ABSENT, ConversationFiles, MissingFile, find_file_id
+from chat.library.imports.chatgpt_values import (
+    FILE,
+    FILE_KINDS,
+    PARTS_LIMIT,
+    attached,
+    pointers,
+    strings,
+    unknown_sentence,
+    unknown_texts,
+    with_type,
+)
 from chat.library.imports.json_paths import EPOCH, JSONValue
 from chat.library.imports.records import ParsedAttachment
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import (
+    JSON,
     OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
     ExecutableCode,
-    JSONObject,
     Part,
     Role,
     Text,
     Thought,
 )
+from chat.vocabulary.sanitize import one_line
 
-PARTS_LIMIT = 100_000
-"""Parts of one conversation. Parts that several versions of an answer share count for each version."""
-FILE_KINDS = {
-    "image_asset_pointer": gettext_noop("image"),
-    "audio_asset_pointer": gettext_noop("sound"),
-    "video_container_asset_pointer": gettext_noop("video"),
-}
-FILE = gettext_noop("file")
+HIDDEN_ROLES = ("", "system", "developer")
 HIDDEN_TYPES = ("user_editable_context", "model_editable_context")
 THOUGHT_TYPES = ("thoughts", "reasoning_recap")
 KNOWN_TYPES = (
@@ -53,8 +59,11 @@ KNOWN_TYPES = (
     "tether_browsing_code",
     "sonic_webpage",
 )
-KIND_LIMIT_CHARS = 60
+SESSION_FILES_LIMIT = 20
+"""Files of a session that one message names."""
 TRACEBACK = "Traceback (most recent call last)"
+_SESSION_FILE = re.compile(r"\]\(<?sandbox:([^\s()<>]{1,300})")
+"""A link to a file that code wrote in the session of the answer. No archive has those files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +112,17 @@ class _Content:
 
 def read_node(message: JSONValue, default_time: datetime, files: ConversationFiles) -> Node:
     """Return the node of a message. Raises RefusedImport. `default_time`: its time if the message has none."""
-    author_role = message.get("author").get("role").as_text_or("")
+    author_role = message.object_at("author").text_at("role")
     content = message.get("content")
-    content_type = content.get("content_type").as_text_or("") if content.value is not None else ""
-    if author_role not in ("user", "assistant", "tool") or not content_type or content_type in HIDDEN_TYPES:
+    if author_role in HIDDEN_ROLES or content.value is None or content.text_at("content_type") in HIDDEN_TYPES:
         return HIDDEN_NODE
-    metadata = _object(message.get("metadata"))
+    content, content_type = with_type(content)
+    metadata = message.object_at("metadata")
     if metadata.get("is_visually_hidden_from_conversation").value is True:
         return HIDDEN_NODE
-    if author_role == "tool" and (canvas := metadata.get("canvas").value) and isinstance(canvas, dict):
-        names = (canvas.get(name) for name in ("textdoc_id", "title"))
-        document_id, title = (name if isinstance(name, str) else "" for name in names)
-        return Node(canvas_id=document_id[:100], canvas_title=title)
+    canvas = metadata.get("canvas").value
+    if author_role == "tool" and canvas and isinstance(canvas, dict):
+        return _canvas_result(canvas)
     created_at = message.get("create_time").as_unix_time_or(default_time)
     read = _ContentReader(files, metadata).read(content, content_type)
     citations = read_citations(metadata.as_object(), read.text)
@@ -122,19 +130,20 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
     if author_role == "user":
         is_shown = text or read.attachments
         return Node(Role.USER, text, created_at=created_at, files=read.attachments) if is_shown else HIDDEN_NODE
-    recipient = message.get("recipient").as_text_or("all")
+    recipient = message.text_at("recipient") or "all"
     is_call = author_role == "assistant" and recipient != "all"
     is_canvas_call = is_call and recipient.startswith(RECIPIENT)
     shown = read.text if is_canvas_call or recipient == "python" else text
     part = _build_part(author_role, recipient, content_type, shown, bool(read.files))
     if part is None:
         return HIDDEN_NODE
-    slug = metadata.get("model_slug").value
+    if isinstance(part, CodeExecutionResult) and _has_failed(metadata):
+        part = replace(part, outcome=OUTCOME_FAILED)
     return Node(
         Role.MODEL,
         part=part,
         created_at=created_at,
-        model=slug if isinstance(slug, str) else "",
+        model=metadata.text_at("model_slug"),
         files=read.attachments,
         sources=tuple(citations.sources) if isinstance(part, Text) else (),
         canvas_call=recipient if is_canvas_call else "",
@@ -142,10 +151,22 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
     )
 
 
+def _has_failed(metadata: JSONValue) -> bool:
+    """Return whether the metadata of an output say that its code has failed."""
+    return metadata.object_at("aggregate_result").text_at("status").startswith("failed")
+
+
+def _canvas_result(canvas: Mapping[str, JSON]) -> Node:
+    """Return the node of a tool that says which document it has written."""
+    names = (canvas.get(name) for name in ("textdoc_id", "title"))
+    document_id, title = (name if isinstance(name, str) else "" for name in names)
+    return Node(canvas_id=document_id[:100], canvas_title=title)
+
+
 def _build_part(author_role: str, recipient: str, content_type: str, text: str, has_files: bool) -> Part | None:
     if not text and not has_files and content_type != "execution_output":
         return None
-    if author_role == "tool":
+    if author_role != "assistant":
         if content_type == "execution_output":
             return CodeExecutionResult(output=text, outcome=OUTCOME_FAILED if TRACEBACK in text else OUTCOME_OK)
         # A picture that a tool drew, and content that is not known, belong to the answer.
@@ -156,7 +177,7 @@ def _build_part(author_role: str, recipient: str, content_type: str, text: str, 
         return ExecutableCode(text, language="PYTHON")
     if recipient != "all" and content_type in KNOWN_TYPES:
         # Calls of other tools become thoughts: the user can read them, and they are sent to no model.
-        return Thought(f"`{recipient[:100].replace('`', '')}`\n\n{text}")
+        return Thought(f"`{one_line(recipient[:100]).replace('`', '')}`\n\n{text}")
     if content_type in THOUGHT_TYPES:
         return Thought(text)
     if content_type == "code":
@@ -176,31 +197,32 @@ class _ContentReader:
 
     def read(self, content: JSONValue, content_type: str) -> _Content:
         """Return the text of a message of any type, and its files. Raises RefusedImport."""
-        attached = self.metadata.get("attachments")
-        self.names = {file_id: name for file_id, name, _ in _attached(attached)}
+        named = list(attached(self.metadata.get("attachments")))
+        self.names = {file_id: name for file_id, name, _ in named}
         if content_type in KNOWN_TYPES:
             # Reading a text may add sentences about files before it.
             for text in self._texts(content, content_type):
                 self.content.texts.append(text)
         else:
-            self.content.texts += [*_unknown_texts(content), unknown_sentence(content_type)]
+            self.content.texts += [*unknown_texts(content), unknown_sentence(content_type)]
         self._read_pictures_of_code()
-        for file_id, name, value in _attached(attached):
+        for file_id, name, value in named:
             self._add_file(file_id, FILE, name, value)
+        self._name_session_files()
         return self.content
 
     def _texts(self, content: JSONValue, content_type: str) -> Iterator[str]:
-        if content_type == "thoughts":
-            for thought in content.get("thoughts").items(PARTS_LIMIT):
-                yield f"**{thought.get('summary').as_text_or('')}**\n\n{thought.get('content').as_text_or('')}"
-            return
-        if content.has("parts"):
-            for piece in content.get("parts").items(PARTS_LIMIT):
+        if content_type == "tether_quote" and (source := source_of(content.as_object())):
+            yield source.link
+        names = ("thoughts",) if content_type == "thoughts" else ("parts", "text", "result", "content")
+        value = next((content.get(name) for name in names if content.has(name)), JSONValue(None))
+        for piece in value.items(PARTS_LIMIT) if isinstance(value.value, list) else [value]:
+            if content_type == "thoughts" and isinstance(piece.value, dict):
+                summary = piece.text_at("summary")
+                yield f"**{summary}**" if summary else ""
+                yield piece.text_at("content")
+            else:
                 yield from self._read_piece(piece)
-            return
-        name = next((name for name in ("text", "result", "content") if content.has(name)), "")
-        if name:
-            yield content.get(name).as_text()
 
     def _read_piece(self, piece: JSONValue) -> Iterator[str]:
         """Yield the text of a piece. A file is noted, or a sentence takes its place."""
@@ -208,31 +230,36 @@ class _ContentReader:
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict):
-            kind = value.get("content_type")
-            nested = piece.get("audio_asset_pointer")
-            if kind in FILE_KINDS:
-                self._read_pointer(piece, FILE_KINDS[str(kind)])
-            elif isinstance(nested.value, dict):
-                self._read_pointer(nested, FILE_KINDS["audio_asset_pointer"])
-            elif isinstance(text := value.get("text"), str):
+            found = list(pointers(piece))
+            for pointer in found:
+                file_id = find_file_id(pointer.text_at("asset_pointer"))
+                kind = FILE_KINDS.get(pointer.text_at("content_type"), FILE)
+                self._add_file(file_id, kind, self.names.get(file_id, ""), pointer)
+            if isinstance(text := value.get("text"), str):
                 yield text
-            else:
-                yield unknown_sentence(kind if isinstance(kind, str) else "")
-
-    def _read_pointer(self, piece: JSONValue, kind: str) -> None:
-        pointer = piece.get("asset_pointer").value
-        file_id = find_file_id(pointer) if isinstance(pointer, str) else ""
-        self._add_file(file_id, kind, self.names.get(file_id, ""), piece)
+            elif not found:
+                yield unknown_sentence(piece.text_at("content_type"))
+        elif value is not None:
+            yield unknown_sentence("")
 
     def _read_pictures_of_code(self) -> None:
-        result = self.metadata.get("aggregate_result").value
-        if not isinstance(result, dict):
-            return
-        messages = self.metadata.get("aggregate_result").get("messages")
+        result = self.metadata.object_at("aggregate_result")
+        error = result.object_at("in_kernel_exception")
+        if error.value and not self.content.text:
+            words = [error.text_at("name"), *strings(error.get("args").value)]
+            self.content.texts.append(": ".join(word for word in words if word))
+        messages = result.get("messages")
         for one in messages.items(PARTS_LIMIT) if isinstance(messages.value, list) else ():
-            url = one.value.get("image_url") if isinstance(one.value, dict) else None
-            if isinstance(url, str) and (file_id := find_file_id(url)):
+            if file_id := find_file_id(one.text_at("image_url")):
                 self._add_file(file_id, FILE_KINDS["image_asset_pointer"], "", one, is_graph=True)
+
+    def _name_session_files(self) -> None:
+        """Add a sentence for each file of a session to which a text leads, unless the archive has one of its name."""
+        known = {file.name for file in self.content.attachments}
+        paths = (match[1] for text in self.content.texts for match in _SESSION_FILE.finditer(text))
+        names = dict.fromkeys(PurePosixPath(unquote(path)).name for path in paths)
+        missing = [MissingFile(FILE, name, ABSENT) for name in names if name not in known]
+        self.content.texts += [file.sentence for file in missing[:SESSION_FILES_LIMIT]]
 
     def _add_file(self, file_id: str, kind: str, name: str, value: JSONValue, *, is_graph: bool = False) -> None:
         if file_id in self.content.files:
@@ -240,37 +267,8 @@ class _ContentReader:
         if file_id:
             found = self.files.find(file_id, kind, name, value, is_graph=is_graph)
         else:
-            found = MissingFile(kind, name, gettext_noop("It is not in the archive."))
+            found = MissingFile(kind, name, ABSENT)
         if isinstance(found, MissingFile):
             self.content.texts.append(found.sentence)
         if file_id:
             self.content.files[file_id] = found
-
-
-def _attached(value: JSONValue) -> Iterator[tuple[str, str, JSONValue]]:
-    """Yield the id and the name of each file that a message names, and its place."""
-    for one in value.items(PARTS_LIMIT) if isinstance(value.value, list) else ():
-        if isinstance(one.value, dict):
-            file_id, name = (one.value.get(key) for key in ("id", "name"))
-            known = find_file_id(file_id) if isinstance(file_id, str) else ""
-            yield known, name[:255] if isinstance(name, str) else "", one
-
-
-def _unknown_texts(content: JSONValue) -> Iterator[str]:
-    """Yield the texts of content of a kind that is not known."""
-    value = content.as_object()
-    parts = value.get("parts")
-    texts = [*(parts if isinstance(parts, list) else []), value.get("text")]
-    yield from (text for text in texts if isinstance(text, str))
-
-
-def unknown_sentence(kind: str) -> str:
-    """Return what a reader is told in place of content of an unknown kind."""
-    name = "".join(char for char in kind[:KIND_LIMIT_CHARS] if char.isalnum() or char in "_-./:") or "?"
-    return gettext("(A part of kind `%(kind)s` was not imported.)") % {"kind": name}
-
-
-def _object(value: JSONValue) -> JSONValue:
-    """Return the object, or an empty one in place of null."""
-    empty: JSONObject = {}
-    return JSONValue(empty, value.path) if value.value is None else value

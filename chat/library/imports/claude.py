@@ -13,20 +13,21 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.utils.translation import gettext
 
+from chat.library.imports.chatgpt import HEAD
 from chat.library.imports.chatgpt_canvas import Document
 from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles
 from chat.library.imports.claude_content import MessageReader
 from chat.library.imports.foreign_tree import ForeignNode, build_messages
-from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.json_paths import EPOCH, JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, MESSAGES_LIMIT, ParsedConversation
 from chat.vocabulary.parts import Role
 
 TITLE_LIMIT_CHARS = 200
-READER_VERSION = 1
+READER_VERSION = 2
 """Incremented when this module reads more from the same file, so that importing it again adds what was missing."""
 DOCUMENTS = ("conversations", "users", "projects", "memories")
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.MODEL}
@@ -35,8 +36,8 @@ ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.MODEL}
 def is_claude(document: JSONValue) -> bool:
     """Return whether the document looks like a list of Claude's conversations, or like one of them."""
     value = document.value
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and isinstance(first.get("chat_messages"), list)
+    values = value[:HEAD] if isinstance(value, list) else [value]
+    return any(isinstance(one, dict) and isinstance(one.get("chat_messages"), list) for one in values)
 
 
 def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
@@ -48,6 +49,8 @@ def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[Pa
         by_name.entries.pop(f"{name}.json", None)
     is_single = isinstance(document.value, dict)
     for value in [document] if is_single else document.items(CONVERSATIONS_LIMIT):
+        if value.value is None:
+            continue
         conversation = _ConversationParser(value, ConversationFiles(by_name)).parse()
         if conversation.messages:
             yield conversation
@@ -63,8 +66,10 @@ class _ConversationParser:
 
     def parse(self) -> ParsedConversation:
         """Return the conversation. Raises RefusedImport."""
-        created_at = self.value.get("created_at").as_time_or(datetime.now(UTC))
-        nodes = list(self._nodes(created_at))
+        # The time of the import would be another one for each export.
+        nodes = list(self._nodes(self.value.get("created_at").as_time_or(EPOCH)))
+        first_time = min((node.created_at for node in nodes), default=EPOCH)
+        created_at = self.value.get("created_at").as_time_or(first_time)
         current = self.value.get("current_leaf_message_uuid").value
         last = max(nodes, key=lambda node: node.created_at).key if nodes else ""
         messages = build_messages(nodes, current if isinstance(current, str) and current else last, self.value)
@@ -72,7 +77,7 @@ class _ConversationParser:
         content = json.dumps([source, self.value.get("chat_messages").value], sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()
         with_files = json.dumps([READER_VERSION, digest, self.files.digests()])
-        title = self.value.get("name").as_text_or("").strip()[:TITLE_LIMIT_CHARS]
+        title = self.value.text_at("name").strip()[:TITLE_LIMIT_CHARS]
         return ParsedConversation(
             title=title or gettext("Imported from Claude"),
             created_at=created_at,
@@ -85,13 +90,13 @@ class _ConversationParser:
 
     def _nodes(self, default_time: datetime) -> Iterator[ForeignNode]:
         messages = list(self.value.get("chat_messages").items(MESSAGES_LIMIT))
-        ids = [_text(message, "uuid") or f"message {number}" for number, message in enumerate(messages)]
+        ids = [message.text_at("uuid") or f"message {number}" for number, message in enumerate(messages)]
         # Older exports do not say what a message follows: it follows the one before.
-        is_tree = any(_text(message, "parent_message_uuid") for message in messages)
-        model = _text(self.value, "model")
+        is_tree = any(message.text_at("parent_message_uuid") for message in messages)
+        model = self.value.text_at("model")
         for number, (key, message) in enumerate(zip(ids, messages, strict=True)):
-            parent = _text(message, "parent_message_uuid") if is_tree else ids[number - 1] if number else ""
-            role = ROLES.get(_text(message, "sender") or _text(message, "role"))
+            parent = message.text_at("parent_message_uuid") if is_tree else ids[number - 1] if number else ""
+            role = ROLES.get(message.text_at("sender") or message.text_at("role"))
             documents = self.documents.get(parent, {})
             reader = MessageReader(self.files, key, is_question=role is Role.USER, documents=documents)
             reader.version_chars = self.version_chars
@@ -107,11 +112,5 @@ class _ConversationParser:
                 parts=tuple(reader.parts),
                 files=tuple(reader.attachments),
                 sources=tuple(reader.sources),
-                model=_text(message, "model") or model,
+                model=message.text_at("model") or model,
             )
-
-
-def _text(value: JSONValue, name: str) -> str:
-    """Return a text of an object; empty for any other value."""
-    text = value.get(name).value
-    return text if isinstance(text, str) else ""

@@ -28,7 +28,7 @@ _KINDS = {
     "application/vnd.ant.mermaid": "code/mermaid",
     "application/vnd.ant.react": "code/jsx",
 }
-_TAG = re.compile(r"<ant(Artifact|Thinking)\b([^<>]{0,1000})>")
+_TAG = re.compile(r'<ant(Artifact|Thinking)\b((?>[^<>"]{1,300}|"[^"]{0,300}"){0,20})>')
 _ATTRIBUTE = re.compile(r'\b(type|language|title)="([^"]{0,300})"')
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{1,10})\Z")
 
@@ -101,8 +101,11 @@ def split_artifacts(text: str) -> Iterator[str | Document | Thought]:
         if tag.start() < start:
             continue
         end = text.find(closing := f"</ant{tag[1]}>", tag.end())
-        if end < 0:
+        if end < 0 and not tag[2].strip():
             break
+        if end < 0:
+            # The answer was stopped.
+            end = len(text)
         yield text[start : tag.start()]
         content = text[tag.end() : end].strip("\n")
         if tag[1] == "Thinking":

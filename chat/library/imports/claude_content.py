@@ -17,14 +17,16 @@ from chat.library.imports.chatgpt import ANSWERS_LIMIT_CHARS, TOO_MANY_VERSIONS
 from chat.library.imports.chatgpt_canvas import Document
 from chat.library.imports.chatgpt_citations import LINKS_LIMIT, LINKS_LIMIT_CHARS, Source, source_of
 from chat.library.imports.chatgpt_files import ConversationFiles, MissingFile
-from chat.library.imports.chatgpt_nodes import FILE, FILE_KINDS, unknown_sentence
+from chat.library.imports.chatgpt_values import FILE, FILE_KINDS, unknown_sentence
 from chat.library.imports.claude_artifacts import ARTIFACT_TOOLS, read_artifact, split_artifacts
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import PARTS_LIMIT, ParsedAttachment
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import JSON, Part, Text, Thought
+from chat.vocabulary.sanitize import one_line
 
 BLOCKS_LIMIT = 10_000
+FILE_BLOCKS = {"image": FILE_KINDS["image_asset_pointer"], "local_resource": FILE}
 HIDDEN_BLOCKS = ("token_budget",)
 CODE_TOOLS = ("repl", "analysis")
 """Tools that run JavaScript in the browser."""
@@ -59,35 +61,35 @@ class MessageReader:
 
     def read(self, message: JSONValue) -> None:
         """Read a message. Raises RefusedImport."""
-        blocks = [*message.get("content").items(BLOCKS_LIMIT)] if isinstance(message.get("content").value, list) else []
+        blocks = [*message.many_at("content", BLOCKS_LIMIT)]
         self.titles = dict(_titles([block.value for block in blocks]))
         for block in blocks:
             self._read_block(block)
-        if not self.parts and message.has("text"):
-            self._add_text(message.get("text").as_text())
-        for number, one in enumerate(message.get("attachments").items(PARTS_LIMIT)):
+        if not self.parts:
+            self._add_text(message.text_at("text"))
+        for number, one in enumerate(message.many_at("attachments", PARTS_LIMIT)):
             self._read_attachment(one, f"{self.key} {number}")
         seen: set[str] = set()
         for name in ("files", "files_v2"):
-            for one in message.get(name).items(PARTS_LIMIT):
-                self._read_file(one, seen)
+            for one in message.many_at(name, PARTS_LIMIT):
+                if one.value is not None:
+                    self._read_file(one, seen)
 
     def _read_block(self, block: JSONValue) -> None:
         if isinstance(block.value, str):
             self._add_text(block.value)
             return
-        kind = block.get("type").as_text_or("")
-        if kind == "text":
+        kind = block.text_at("type")
+        if kind == "text" and isinstance(block.get("text").value, str | None):
             self._add_text(self._with_links(block))
         elif kind == "thinking":
-            self._add_thought(block.get("thinking").as_text_or(""))
+            self._add_thought(block.text_at("thinking"))
         elif kind == "tool_use":
             self._read_call(block)
         elif kind == "tool_result":
             self._read_result(block)
         elif kind not in HIDDEN_BLOCKS:
-            text = block.get("text").value
-            self._add_text(text if isinstance(text, str) else "")
+            self._add_text(block.text_at("text"))
             self._add_text(unknown_sentence(kind))
 
     def _add_text(self, text: str) -> None:
@@ -105,7 +107,7 @@ class MessageReader:
             self.parts.append(Thought(text))
 
     def _read_call(self, block: JSONValue) -> None:
-        name, call = block.get("name").as_text_or(""), block.get("input").value
+        name, call = block.text_at("name"), block.get("input").value
         values = call if isinstance(call, dict) else {}
         if name in ARTIFACT_TOOLS and (read := read_artifact(name, values, self.documents)):
             self.documents, shown = read
@@ -115,41 +117,39 @@ class MessageReader:
             self.parts.append(Text(shown))
         elif name in CODE_TOOLS and isinstance(code := values.get("code"), str):
             self.parts.append(Text(fence_code(code, "javascript")))
-            self.code_calls.add(block.get("id").as_text_or(""))
+            self.code_calls.add(block.text_at("id"))
         else:
             # Calls of other tools become thoughts: the user can read them, and they are sent to no model.
             shown = fence_code(json.dumps(call, ensure_ascii=False, indent=1), "json")
-            self._add_thought(f"`{name[:100].replace('`', '')}`\n\n{shown}")
+            self._add_thought(f"`{one_line(name[:100]).replace('`', '')}`\n\n{shown}")
 
     def _read_result(self, block: JSONValue) -> None:
         if block.get("name").value in ARTIFACT_TOOLS and block.get("is_error").value is not True:
             return
-        texts = "\n\n".join(text for text in self._result_texts(block.get("content")) if text)
-        if block.get("tool_use_id").as_text_or("") in self.code_calls and texts:
+        texts = "\n\n".join(text for text in self._result_texts(block) if text)
+        if block.text_at("tool_use_id") in self.code_calls and texts:
             self.parts.append(Text(fence_code(texts, "text")))
         else:
             self._add_thought(texts)
 
-    def _result_texts(self, content: JSONValue) -> Iterator[str]:
-        if isinstance(content.value, str):
-            yield content.value
-            return
-        for one in content.items(BLOCKS_LIMIT):
+    def _result_texts(self, block: JSONValue) -> Iterator[str]:
+        for one in block.many_at("content", BLOCKS_LIMIT):
             if not isinstance(one.value, dict):
+                yield one.value if isinstance(one.value, str) else ""
                 continue
-            kind, text = one.value.get("type"), one.value.get("text")
-            if kind == "image":
-                yield self._find(one, FILE_KINDS["image_asset_pointer"])
+            kind, text = one.text_at("type"), one.value.get("text")
+            if kind in FILE_BLOCKS:
+                yield self._find(one, FILE_BLOCKS[kind])
             elif kind == "knowledge" and (source := source_of(one.value)):
                 yield source.link
             elif isinstance(text, str):
                 yield text
             else:
-                yield unknown_sentence(kind if isinstance(kind, str) else "")
+                yield unknown_sentence(kind)
 
     def _with_links(self, block: JSONValue) -> str:
         """Return the text of a block with a link after each passage that cites a page."""
-        text = block.get("text").as_text_or("")
+        text = block.text_at("text")
         ends: dict[int, list[Source]] = defaultdict(list)
         citations = block.get("citations").value
         for citation in citations if isinstance(citations, list) else []:
@@ -178,9 +178,8 @@ class MessageReader:
 
     def _read_attachment(self, value: JSONValue, key: str) -> None:
         """Read a file of which the export has the text."""
-        name, text = (value.get(one).value for one in ("file_name", "extracted_content"))
-        name = name[:NAME_LIMIT_CHARS] if isinstance(name, str) else ""
-        if not isinstance(text, str) or not text.strip():
+        name, text = value.text_at("file_name")[:NAME_LIMIT_CHARS], value.text_at("extracted_content")
+        if not text.strip():
             self._add_text(MissingFile(FILE, name, NOT_EXPORTED).sentence)
             return
         # The text of a PDF or of a workbook is none.
@@ -189,6 +188,8 @@ class MessageReader:
         self._add_text(self._keep(found))
 
     def _read_file(self, value: JSONValue, seen: set[str]) -> None:
+        if not isinstance(value.value, dict):
+            value = JSONValue({"file_name": value.value}, value.path)
         values = value.as_object()
         names = [values.get(name) for name in ("file_uuid", "uuid", "file_name")]
         known = next((name for name in names if isinstance(name, str) and name), "")
@@ -199,8 +200,7 @@ class MessageReader:
     def _find(self, value: JSONValue, kind: str) -> str:
         """Note a file of the archive that has the id or the name of the value; return a sentence if there is none."""
         values = value.as_object()
-        name = values.get("file_name")
-        label = name[:NAME_LIMIT_CHARS] if isinstance(name, str) else ""
+        label = (value.text_at("file_name") or value.text_at("name"))[:NAME_LIMIT_CHARS]
         for one in ("file_uuid", "uuid", "file_name"):
             file_id = values.get(one)
             if isinstance(file_id, str) and self.files.files.has(file_id):

@@ -7,7 +7,6 @@ was imported.
 
 from __future__ import annotations
 
-import time
 import unicodedata
 import uuid
 from collections import defaultdict
@@ -15,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count
 
 from attachments.models import Attachment
@@ -25,11 +24,10 @@ from chat.library.imports.matching import Match, match_messages
 from chat.library.imports.records import ParsedConversation, ParsedMessage
 from chat.library.imports.rows import ConversationRows
 from chat.models import Conversation, ImportedConversation, Message, MessageAttachment, Part, Share, Turn
+from chat.models.write_pauses import WritePauses
 
 SLICE_MESSAGES = 300
 """Messages of one transaction."""
-PAUSE_S = 0.12
-"""Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
 
 
 @dataclass(slots=True)
@@ -176,9 +174,9 @@ def continue_conversation(
     if not parsed.content_digest or marks.filter(content_digest=parsed.content_digest).exists():
         return
     work: _Work | None = None
+    pauses = WritePauses()
     while work is None or not work.is_done:
-        if work is not None and connection.vendor == "sqlite":
-            time.sleep(PAUSE_S)
+        pauses.pause_if_due()
         with transaction.atomic():
             conversation = Conversation.objects.select_for_update().filter(pk=conversation_id).first()
             if conversation is None:

@@ -95,6 +95,8 @@ class _Writer:
         self._end_paragraph(blocks)
 
     def _end_paragraph(self, blocks: list[str]) -> None:
+        if not self.line:
+            return
         lines = [line.strip() for line in "".join(self.line).split("\n")]
         self.line.clear()
         paragraphs = (group for is_text, group in groupby(lines, bool) if is_text)

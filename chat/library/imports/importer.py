@@ -6,8 +6,9 @@ import io
 import re
 import threading
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -34,7 +35,7 @@ EMPTY = "There is no conversation in this file."
 
 ZIP_SIGNATURE = b"PK\x03\x04"
 _PLOTLINE_NAME = "conversation.json"
-CONVERSATIONS_NAME = re.compile(r"conversations(?:-\d+)?\.json")
+CONVERSATIONS_NAME = re.compile(r"conversations ?(?:[-_]?\d+|\(\d+\))?\.json", re.IGNORECASE)
 NOTEBOOK_SUFFIX = ".ipynb"
 
 _importing_users: set[int] = set()
@@ -87,7 +88,8 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
     """Count what a file brings before it is stored. What was imported before is not counted."""
     plan = plan_import(conversations, owner_id=owner_id)
-    new = [*plan.new, *plan.additions]
+    additions = plan.additions
+    new = [*plan.new, *additions.values()]
     # Graphs count too, because a file can call any image a graph.
     file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
@@ -96,7 +98,7 @@ def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, 
     continued: list[uuid.UUID] = []
     spent_on_additions: SpentQuota | None = None
     try:
-        spent_on_additions = spend_quota(owner_id, _amounts(plan.additions), subject=subject)
+        spent_on_additions = spend_quota(owner_id, _amounts(additions.values()), subject=subject)
         result = store_conversations(
             conversations,
             owner_id=owner_id,
@@ -105,18 +107,18 @@ def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, 
         )
     except BaseException:
         spent.refund()
-        # What was added before the failure stays.
-        if spent_on_additions and not continued:
-            spent_on_additions.refund()
         raise
+    finally:
+        # What was added before a failure stays.
+        if spent_on_additions:
+            rest = [addition for pk, addition in additions.items() if pk not in continued]
+            replace(spent_on_additions, amounts=_amounts(rest)).refund()
     if not result.created:
         spent.refund()
-    if not continued:
-        spent_on_additions.refund()
     return result
 
 
-def _amounts(conversations: Sequence[ParsedConversation]) -> dict[Resource, int]:
+def _amounts(conversations: Collection[ParsedConversation]) -> dict[Resource, int]:
     return {
         Resource.IMPORTS: sum(conversation.text_bytes for conversation in conversations),
         Resource.UPLOADS: sum(conversation.file_bytes for conversation in conversations),
@@ -156,6 +158,8 @@ def parse_document(
     document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None], files: ArchiveFiles
 ) -> Iterator[ParsedConversation]:
     """Yield the conversations of a document of any known kind. `name`: of its file. Raises RefusedImport."""
+    if document.value == []:
+        return
     if plotline.is_plotline(document):
         yield plotline.parse_document(document, read_file)
     elif notebook.is_notebook(document):

@@ -29,8 +29,8 @@ from attachments.store import BytesUnavailable
 from chat.library.imports.large_files import Progress, import_large_file
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
-from chat.library.imports.uploads import delete_old, remove_pieces, write_pieces
-from chat.models import ImportedConversation, ImportJob
+from chat.library.imports.uploads import cancel, delete_old, remove_pieces, write_pieces
+from chat.models import ImportedConversation, ImportJob, User
 from chat.people.quotas.resources import QuotaExceeded
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ _last_sweep = [-SWEEP_S]
 
 
 class _Superseded(Exception):
-    """The job was cancelled, or another worker has claimed it."""
+    """The job was cancelled, another worker has claimed it, or the account is not in use any more."""
 
 
 def run_one_step() -> bool:
@@ -76,7 +76,8 @@ def run_one_step() -> bool:
 def _claim() -> ImportJob | None:
     """Claim the job that has waited longest, and return it. A person has one at a time."""
     is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    waiting = ImportJob.objects.filter(is_free, state__in=(ImportJob.State.QUEUED, ImportJob.State.RUNNING))
+    states = (ImportJob.State.QUEUED, ImportJob.State.RUNNING)
+    waiting = ImportJob.objects.filter(is_free, state__in=states, owner__is_active=True)
     others = ImportJob.objects.filter(owner=OuterRef("owner"), state=ImportJob.State.RUNNING, claimed_until__gt=Now())
     job = waiting.filter(~Exists(others)).order_by("created_at").first()
     if job is None:
@@ -106,6 +107,8 @@ def _run(job: ImportJob) -> None:
         report.end(str(error))
     except _Superseded:
         report.store_last()
+        if not User.objects.filter(pk=job.owner_id, is_active=True).exists():
+            cancel(job)
         _remove_unneeded_pieces(job)
     except (BytesUnavailable, OSError) as error:
         logger.warning("import %s waits: %s", job.pk, error)
@@ -126,8 +129,9 @@ def _temporary_file() -> BufferedRandom:
 
 
 def _own(job: ImportJob) -> QuerySet[ImportJob]:
-    """Return the row, if this worker still has claimed it and it was not cancelled."""
-    return ImportJob.objects.filter(pk=job.pk, attempts=job.attempts, state=ImportJob.State.RUNNING)
+    """Return the row, if this worker still has claimed it, it was not cancelled, and the account is in use."""
+    rows = ImportJob.objects.filter(pk=job.pk, attempts=job.attempts, state=ImportJob.State.RUNNING)
+    return rows.filter(owner__is_active=True)
 
 
 def _remove_unneeded_pieces(job: ImportJob) -> None:

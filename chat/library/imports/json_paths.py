@@ -42,6 +42,21 @@ class JSONValue:
         """Return a value of the object; null if there is none of this name."""
         return JSONValue(self.as_object().get(name), f"{self.path}.{name[:NAME_LIMIT_CHARS]}")
 
+    def text_at(self, name: str) -> str:
+        """Return a text of the object; empty for any other value."""
+        text = self.value.get(name) if isinstance(self.value, dict) else None
+        return text if isinstance(text, str) else ""
+
+    def object_at(self, name: str) -> JSONValue:
+        """Return an object of the object; an empty one for any other value."""
+        value = self.value.get(name) if isinstance(self.value, dict) else None
+        return JSONValue(value if isinstance(value, dict) else {}, f"{self.path}.{name[:NAME_LIMIT_CHARS]}")
+
+    def many_at(self, name: str, limit: int) -> Iterator[JSONValue]:
+        """Yield the values of a list of the object, or the value that is there in place of a list."""
+        value = self.get(name)
+        yield from value.items(limit) if isinstance(value.value, list) else [value] if value.value is not None else ()
+
     def as_object(self) -> JSONObject:
         """Return an object."""
         if not isinstance(self.value, dict):
@@ -127,7 +142,9 @@ class JSONValue:
         return None if self.value is None else self.as_time()
 
     def as_unix_time_or(self, default: datetime) -> datetime:
-        """Return a time in seconds since 1970, or the default for any value that is not one."""
+        """Return a time in seconds since 1970 or in ISO 8601, or the default for any value that is not one."""
+        if isinstance(self.value, str):
+            return self.as_time_or(default)
         if not isinstance(self.value, int | float) or isinstance(self.value, bool):
             return default
         try:

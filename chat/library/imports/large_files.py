@@ -6,14 +6,11 @@ ends early. Importing the same file again goes on with the rest, because convers
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 from typing import BinaryIO
-
-from django.db import connection
 
 from chat.library.imports import notebook, takeout
 from chat.library.imports.archives import IN_FILE, Archive
@@ -36,14 +33,13 @@ from chat.library.imports.json_list import split_list
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import PAUSE_S, ImportResult, store_conversations
+from chat.library.imports.store import ImportResult, store_conversations
+from chat.models.write_pauses import WritePauses
 
 CONVERSATIONS_LIMIT = 20_000
 """Conversations of one file: as many as a person may create in a day."""
 REASONS_LIMIT = 100
 """Conversations that are left out and named. Others are only counted."""
-WORK_S = 0.1
-"""Seconds of transactions in SQLite, after which others may write."""
 TOO_MUCH_TEXT = "There is too much text in this conversation."
 _READ_BYTES = 256 * 1024
 
@@ -90,18 +86,14 @@ def import_large_file(file: BinaryIO, *, owner_id: int, name: str, report: Repor
     Raises RefusedImport and QuotaExceeded. What was stored until then stays.
     """
     progress = Progress()
-    worked_s = 0.0
+    pauses = WritePauses()
     for entry in read_conversations(file, name):
-        started_at_s = time.monotonic()
         progress.seen += 1
         progress.share = entry.share
         if progress.seen > CONVERSATIONS_LIMIT:
             raise RefusedImport(f"There are more than {CONVERSATIONS_LIMIT} conversations in this file.")
         report(progress, _store(entry, progress, owner_id, has_quota=has_quota))
-        worked_s += time.monotonic() - started_at_s
-        if worked_s > WORK_S and connection.vendor == "sqlite":
-            time.sleep(PAUSE_S)
-            worked_s = 0.0
+        pauses.pause_if_due()
     if not progress.seen:
         raise RefusedImport(EMPTY)
     return progress

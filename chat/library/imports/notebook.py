@@ -193,7 +193,7 @@ class _NotebookParser:
             level = cell.get("level").value
             source = f"{'#' * level if isinstance(level, int) and 0 < level < 7 else '#'} {' '.join(source.split())}"
         images = self._cell_images().read_attachments(cell)
-        source = _IMAGE_LINK.sub("", source) if images else source
+        source = _IMAGE_LINK.sub("", source) if cell.has("attachments") else source
         if source.strip() or images:
             self.parts.append(Thought(source) if is_thought else Text(source))
             self._add_images(images)

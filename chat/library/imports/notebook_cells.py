@@ -28,10 +28,14 @@ _ANSI_ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def joined_text(value: JSONValue) -> str:
-    """Return a text, which notebooks may write as a list of lines. Null is an empty text."""
+    """Return a text, which notebooks may write as a list of lines. Null is an empty text, and a number its digits."""
     if isinstance(value.value, list):
-        return "".join(line.as_text() for line in value.items(LINES_LIMIT))
-    return value.as_text_or("")
+        return "".join(_line(line) for line in value.items(LINES_LIMIT))
+    return _line(value)
+
+
+def _line(value: JSONValue) -> str:
+    return str(value.value) if isinstance(value.value, int | float) else value.as_text_or("")
 
 
 @dataclass(slots=True)
@@ -67,8 +71,15 @@ class CellImages:
         """Return the images that are embedded in a Markdown cell."""
         bundles = cell.get("attachments")
         names = bundles.value if isinstance(bundles.value, dict) else {}
-        images = [self.read_bundle(bundles.get(name)) for name in names]
-        return [image for image in images if image is not None]
+        images: list[ParsedAttachment] = []
+        for name in names:
+            bundle = bundles.get(name)
+            with self.left_out.unless_readable():
+                image = self._read_image(bundle)
+                if image is None:
+                    raise bundle.refusal(f"“{name[:100]}” is not a PNG, JPEG, GIF or WebP image.")
+                images.append(image)
+        return images
 
     def read_bundle(self, bundle: JSONValue) -> ParsedAttachment | None:
         """Return the raster image of a MIME bundle, or `None` if it has none that can be read."""
@@ -77,12 +88,17 @@ class CellImages:
         return None
 
     def _read_image(self, bundle: JSONValue) -> ParsedAttachment | None:
-        mime_type = next((name for name in bundle.as_object() if name in RASTER_TYPES), None)
-        if mime_type is None:
+        types = sorted(
+            (name for name in bundle.as_object() if name in RASTER_TYPES), key=lambda name: not bundle.get(name).value
+        )
+        if not types:
             return None
+        mime_type = types[0]
         value = bundle.get(mime_type)
+        # Some tools write a data URI, and some no padding.
+        text = "".join(joined_text(value).split()).rpartition(";base64,")[2].rstrip("=")
         try:
-            data = base64.b64decode("".join(joined_text(value).split()), validate=True)
+            data = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
         except (binascii.Error, ValueError):
             raise value.refusal("there must be base64 here.") from None
         if not data:
@@ -160,7 +176,7 @@ def _error_text(output: JSONValue) -> str:
     if isinstance(traceback.value, list):
         text = "\n".join(joined_text(line) for line in traceback.items(PARTS_LIMIT))
     else:
-        text = traceback.as_text_or("")
+        text = joined_text(traceback)
     if not text.strip():
         name, value = joined_text(output.get("ename")), joined_text(output.get("evalue"))
         text = ": ".join(word for word in (name, value) if word) or "Error"

@@ -9,8 +9,8 @@ from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import MESSAGES_LIMIT
 from chat.vocabulary.parts import JSONObject
 
-_OLD_VERSIONS = (2, 3)
-"""Versions with `worksheets` in place of `cells`."""
+_VERSIONS = ("2", "3", "4", "4.0")
+"""Those up to 3 have `worksheets` in place of `cells`."""
 _OLD_TYPES = {
     "text": "text/plain",
     "html": "text/html",
@@ -30,15 +30,15 @@ def read_cells(document: JSONValue) -> list[JSONValue]:
     Cells of older versions keep the paths that they have in the document.
     """
     version = document.get("nbformat").value
-    if version == 4:
-        return list(document.get("cells").items(MESSAGES_LIMIT))
-    if version not in _OLD_VERSIONS:
+    if str(version) not in _VERSIONS:
         raise document.get("nbformat").refusal(
             "only notebooks of formats 2 to 4 can be imported. Open this one in Jupyter, save it again, and import it."
         )
-    cells: list[JSONValue] = []
+    # Tools and people have put cells of one version into a notebook of another.
+    cells = list(document.get("cells").items(MESSAGES_LIMIT))
     for sheet in document.get("worksheets").items(MESSAGES_LIMIT):
-        cells += sheet.get("cells").items(MESSAGES_LIMIT - len(cells))
+        if sheet.value is not None:
+            cells += sheet.get("cells").items(MESSAGES_LIMIT - len(cells))
     return [JSONValue(_upgrade_cell(cell.value), cell.path) if isinstance(cell.value, dict) else cell for cell in cells]
 
 
@@ -48,12 +48,15 @@ def _upgrade_cell(cell: JSONObject) -> JSONObject:
     outputs = cell.get("outputs")
     if isinstance(outputs, list):
         outputs = [_upgrade_output(output) if isinstance(output, dict) else output for output in outputs]
-    count = cell.get("prompt_number")
-    return {**cell, "source": cell.get("input"), "execution_count": count, "outputs": outputs}
+    source, count = cell.get("source", cell.get("input")), cell.get("execution_count", cell.get("prompt_number"))
+    return {**cell, "source": source, "execution_count": count, "outputs": outputs}
 
 
 def _upgrade_output(output: JSONObject) -> JSONObject:
     kind = output.get("output_type")
+    data = output.get("data")
+    if kind == "stream" or isinstance(data, dict):
+        return output
     data = {_OLD_TYPES.get(name, name): value for name, value in output.items() if name in _OLD_TYPES or "/" in name}
     new_kind = _OLD_OUTPUTS.get(kind, kind) if isinstance(kind, str) else kind
-    return {**output, "output_type": new_kind, "data": data}
+    return {**output, "output_type": new_kind} | ({"data": data} if data else {})

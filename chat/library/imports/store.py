@@ -8,34 +8,32 @@ conversation is complete, it is in the archive.
 from __future__ import annotations
 
 import hashlib
-import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from chat.library.imports.continuation import continue_conversation, find_addition
 from chat.library.imports.identity import compute_digest, find_here
-from chat.library.imports.records import ParsedConversation
+from chat.library.imports.records import ParsedConversation, ParsedMessage
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.rows import ConversationRows, create_conversation, lock_projects
 from chat.models import Conversation, ImportedConversation, Project
 from chat.models.deletion import claim_deletion, delete_conversation
+from chat.models.write_pauses import WritePauses
 
 TRANSACTION_ROWS = 1_000
 """Messages and attachments of one transaction, which takes about half a second."""
 SLICE_MESSAGES = 300
-"""Messages of one transaction of a long conversation."""
+"""Messages of one transaction of a long conversation; fewer, if they have large files."""
 UNFINISHED_LIMIT = timedelta(minutes=1)
 """An import that has written nothing for so long has died. A transaction takes at most half of it."""
 ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
-TRANSACTIONS_S = 0.5
-"""Seconds of short transactions in a row in SQLite, after which others may write."""
-PAUSE_S = 0.12
-"""Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
+ROW_BYTES = 8 * 1024
+"""Bytes of files that take about as long as a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +53,20 @@ class ImportPlan:
 
     new: list[ParsedConversation]
     """Each conversation that is not here, once."""
-    additions: list[ParsedConversation]
-    """What is added to those that are here."""
+    additions: dict[uuid.UUID, ParsedConversation]
+    """What is added to those that are here, by their id."""
 
 
 def plan_import(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportPlan:
     """Return what of the conversations is not here yet."""
     new: dict[str, ParsedConversation] = {}
-    additions: list[ParsedConversation] = []
+    additions: dict[uuid.UUID, ParsedConversation] = {}
     for parsed in conversations:
         existing_id = find_here(parsed, owner_id)
         if existing_id is None:
             new[compute_digest(parsed)] = parsed
         elif not (addition := find_addition(existing_id, parsed)).is_empty:
-            additions.append(addition.as_conversation())
+            additions[existing_id] = addition.as_conversation()
     return ImportPlan([*new.values()], additions)
 
 
@@ -100,10 +98,11 @@ def store_conversations(
     continued = [] if continued is None else continued
     here = [(parsed, find_here(parsed, owner_id)) for parsed in without_doubles(conversations)]
     known = [(parsed, pk) for parsed, pk in here if pk is not None]
+    pauses = WritePauses()
     try:
         for number, batch in enumerate(_batches([parsed for parsed, pk in here if pk is None])):
-            if number and connection.vendor == "sqlite":
-                time.sleep(PAUSE_S)
+            if number:
+                pauses.pause_if_due()
             if _row_count(batch[0]) > TRANSACTION_ROWS:
                 existing += _store_in_slices(batch[0], owner_id, created)
                 continue
@@ -130,12 +129,10 @@ def _continue(
     """Continue the conversations that are here already, and add the ids of those of which the file had more."""
     # A deleted double may have the digest that one of these gets.
     _delete_hidden(owner_id, [compute_digest(parsed) for parsed, _ in known])
-    paused_at = time.monotonic()
+    pauses = WritePauses()
     for parsed, pk in known:
         continue_conversation(pk, parsed, compute_digest(parsed), confirm, continued)
-        if connection.vendor == "sqlite" and time.monotonic() - paused_at > TRANSACTIONS_S:
-            time.sleep(PAUSE_S)
-            paused_at = time.monotonic()
+        pauses.pause_if_due()
 
 
 def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[ParsedConversation]]:
@@ -154,7 +151,7 @@ def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[Parse
 
 def _row_count(conversation: ParsedConversation) -> int:
     # The conversation itself takes about as long as five messages.
-    return 5 + len(conversation.messages) + len(conversation.attachments)
+    return 5 + len(conversation.messages) + len(conversation.attachments) + conversation.file_bytes // ROW_BYTES
 
 
 def _store_batch(batch: Sequence[ParsedConversation], owner_id: int) -> list[tuple[uuid.UUID, bool]]:
@@ -196,11 +193,11 @@ def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uu
         raise RefusedImport(ONE_AT_A_TIME) from None
     created.append(conversation.pk)
     rows = ConversationRows(conversation, parsed)
-    for start in range(0, len(parsed.messages), SLICE_MESSAGES):
-        if connection.vendor == "sqlite":
-            time.sleep(PAUSE_S)
+    pauses = WritePauses()
+    for messages in _slices(parsed):
+        pauses.pause_if_due()
         with transaction.atomic():
-            rows.write(parsed.messages[start : start + SLICE_MESSAGES])
+            rows.write(messages)
             marks.update(created_at=timezone.now())
     with transaction.atomic():
         rows.write_other_files()
@@ -208,6 +205,21 @@ def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uu
         mark.digest, mark.content_digest = digest, parsed.content_digest
         mark.save(update_fields=["digest", "content_digest"])
     return []
+
+
+def _slices(parsed: ParsedConversation) -> Iterator[list[ParsedMessage]]:
+    """Yield the messages of each transaction of a long conversation."""
+    sizes = {file.key: len(file.data) for file in parsed.attachments}
+    messages: list[ParsedMessage] = []
+    rows = 0
+    for message in parsed.messages:
+        messages.append(message)
+        rows += 1 + sum(sizes[placement.key] for placement in message.placements) // ROW_BYTES
+        if rows >= SLICE_MESSAGES:
+            yield messages
+            messages, rows = [], 0
+    if messages:
+        yield messages
 
 
 def _store_unless_existing(

@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from django.utils.translation import gettext
 
 from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles, MissingFile
-from chat.library.imports.chatgpt_nodes import FILE, FILE_KINDS
+from chat.library.imports.chatgpt_values import FILE, FILE_KINDS
 from chat.library.imports.foreign_tree import TOO_MANY_MESSAGES, ForeignNode, build_messages
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import (
@@ -45,7 +45,7 @@ from chat.vocabulary.sanitize import one_line, sanitize_text
 
 GAP = timedelta(minutes=30)
 TITLE_LIMIT_CHARS = 100
-READER_VERSION = 1
+READER_VERSION = 2
 """Incremented when this module reads more from the same file, so that importing it again adds what was missing."""
 
 _FOLDER = re.compile(r"gemini|bard", re.IGNORECASE)
@@ -212,7 +212,8 @@ class _ConversationParser:
             self._add_answer(entry, [Text(sentence)])
 
     def _add_answer(self, entry: Entry, parts: list[Part]) -> None:
-        pictures, sentences = self._find(FILE_KINDS["image_asset_pointer"], [(name, "") for name in entry.pictures])
+        names = [(name, "") for name in entry.pictures]
+        pictures, sentences = self._find(FILE_KINDS["image_asset_pointer"], names)
         parts += map(Text, sentences)
         last = self.nodes[-1] if self.nodes else None
         if last is not None and last.role is Role.MODEL:

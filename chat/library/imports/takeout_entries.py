@@ -42,6 +42,7 @@ _CELL = '<div class="outer-cell'
 _CONVERSATION = re.compile(
     r"https://(?:gemini|bard)\.google\.com/(?:u/\d{1,2}/)?(?:app|chat|gem/[\w-]{1,64})/(\w{6,64})"
 )
+_LABEL = re.compile("[^\n:：\xa0]+(?:\xa0?[:：]|(?=\xa0))")
 _GEMINI = re.compile(r"gemini|bard", re.IGNORECASE)
 _BLOCKS = frozenset({"p", "pre", "ul", "ol", "table", "blockquote", "div", "hr", "h1", "h2", "h3", "h4", "h5", "h6"})
 
@@ -83,11 +84,8 @@ def _label_of(title: str) -> str:
     for label in PROMPT_LABELS:
         if title.startswith(label):
             return label
-    head = title[:LABEL_LIMIT_CHARS]
-    hard_space, colon = head.find("\xa0"), head.find(":")
-    if hard_space > 0:
-        return head[:hard_space]
-    return head[: colon + 1] if colon > 0 and "\n" not in head[:colon] else ""
+    match = _LABEL.match(title[:LABEL_LIMIT_CHARS])
+    return match[0] if match else ""
 
 
 def is_activity_html(text: str) -> bool:
@@ -108,7 +106,7 @@ def read_json(document: JSONValue) -> Iterator[Entry]:
 
 
 def _json_entry(value: JSONValue, time: datetime) -> Entry:
-    drafts = [one.get("html").as_text_or("", HTML_LIMIT_CHARS) for one in value.get("safeHtmlItem").items(DRAFTS_LIMIT)]
+    drafts = [one.get("html").as_text_or("", HTML_LIMIT_CHARS) for one in value.many_at("safeHtmlItem", DRAFTS_LIMIT)]
     subtitles = [(one.get("name"), one.get("url")) for one in _objects(value.get("subtitles").value)]
     named = [(url, name) for name, url in subtitles if isinstance(url, str) and isinstance(name, str)]
     files = {url: name.lstrip("- ") for url, name in named if "://" not in url}

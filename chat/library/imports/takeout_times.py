@@ -15,8 +15,8 @@ LINE_LIMIT_CHARS = 80
 _TIME = re.compile(r"(?<![\d.])(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)")
 _NUMBER = re.compile(r"\d{1,4}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_ZONE = re.compile(r"(?:GMT|UTC)([+\u2212-])(\d{1,2})(?::?(\d{2}))?")
-_HALF_DAY = re.compile(r"[ap]\. ?m\.|[ap]m\b", re.IGNORECASE)
+_ZONE = re.compile(r"(?:GMT|UTC|غرينتش) ?([+\u2212-])(\d{1,2})(?::?(\d{2}))?")
+_HALF_DAY = re.compile(r"[ap]\. ?m\.|[ap]m\b|[πμ]\.μ\.|[صم](?!\w)", re.IGNORECASE)
 _AFTERNOON = ("오후", "下午", "午後")
 _MORNING = ("오전", "上午", "午前")
 _MONTHS = {
@@ -41,14 +41,36 @@ _MONTHS = {
     for stem in stems.split()
 }
 """The beginnings of the names of months, in the languages that write a name."""
+_OTHER_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "يناير ינו जन ม.ค. січ",
+            "فبراير פבר फ़र ก.พ. лют",
+            "مارس מרץ मार्च มี.ค. берез",
+            "أبريل אפר अप्रै เม.ย. квіт",
+            "مايو מאי मई พ.ค. трав",
+            "يونيو יוני जून มิ.ย. черв",
+            "يوليو יולי जुल ก.ค. лип",
+            "أغسطس אוג अग ส.ค. серп",
+            "سبتمبر ספט सित ก.ย. верес",
+            "أكتوبر אוק अक्टू ต.ค. жовт",
+            "نوفمبر נוב नव พ.ย. лист",
+            "ديسمبر דצמ दिस ธ.ค. груд",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+"""Names that are found anywhere in a date: words begin with an article, or have marks and dots in them."""
 _ZONES = {
     **dict.fromkeys(("UTC", "GMT", "Z", "WET"), 0),
-    **dict.fromkeys(("CET", "MEZ", "BST", "WEST"), 60),
-    **dict.fromkeys(("CEST", "MESZ", "EET", "OEZ", "SAST"), 120),
+    **dict.fromkeys(("CET", "MEZ", "BST", "WEST", "SEČ"), 60),
+    **dict.fromkeys(("CEST", "MESZ", "SELČ", "EET", "OEZ", "SAST"), 120),
     **dict.fromkeys(("EEST", "OESZ", "MSK", "TRT", "EAT"), 180),
     **dict.fromkeys(("IST",), 330),
     **dict.fromkeys(("WIB", "ICT"), 420),
-    **dict.fromkeys(("HKT", "SGT", "AWST", "PHT"), 480),
+    **dict.fromkeys(("HKT", "SGT", "AWST", "PHT", "MYT"), 480),
     **dict.fromkeys(("JST", "KST"), 540),
     **dict.fromkeys(("AEST",), 600),
     **dict.fromkeys(("AEDT",), 660),
@@ -74,17 +96,19 @@ def read_time(line: str) -> datetime | None:
     match = _TIME.search(text)
     if match is None:
         return None
-    before, after = text[: match.start()], text[match.end() :].strip()
-    date = _read_date(before)
+    offset, before = _offset(text), _ZONE.sub("", text[: match.start()])
+    after = text[match.end() :].strip()
+    # Vietnamese dates follow the time.
+    date = _read_date(before) or (None if before else _read_date(_ZONE.sub("", after)))
     if date is None or len(_WORD.findall(after)) > 4:
         return None
     hour, minute, second = (int(number) for number in match.groups())
     half_day = _HALF_DAY.match(after)
-    is_afternoon = half_day[0][0] in "pP" if half_day else any(word in before for word in _AFTERNOON)
+    is_afternoon = half_day[0][0] in "pPμم" if half_day else any(word in before for word in _AFTERNOON)
     if hour <= 12 and (half_day or is_afternoon or any(word in before for word in _MORNING)):
         hour = hour % 12 + (12 if is_afternoon else 0)
     try:
-        local = datetime(*date, hour, minute, second, tzinfo=timezone(timedelta(minutes=_offset(after))))
+        local = datetime(*date, hour, minute, second, tzinfo=timezone(timedelta(minutes=offset)))
         return local.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -106,9 +130,12 @@ def _read_date(text: str) -> tuple[int, int, int] | None:
         # Some languages write the month before the day.
         return (year, day, month) if month > 12 else (year, month, day)
     months = [number for word in _WORD.findall(text.lower()) if (number := _month(word))]
+    months = months or [number for name, number in _OTHER_MONTHS.items() if name in text]
     if len(numbers) != 2 or not months:
         return None
-    return max(numbers), months[0], min(numbers)
+    year = max(numbers)
+    # Thai dates count from the year 543 before ours.
+    return year - 543 if year > 2400 else year, months[0], min(numbers)
 
 
 def _month(word: str) -> int | None:
@@ -121,4 +148,7 @@ def _offset(text: str) -> int:
     if match := _ZONE.search(text):
         minutes = int(match[2]) * 60 + int(match[3] or 0)
         return minutes if match[1] == "+" else -minutes
-    return next((_ZONES[word] for word in reversed(text.split()) if word in _ZONES), 0)
+    words = [word.strip("[]()") for word in reversed(text.split())]
+    if "CST" in words and "年" in text:
+        return _ZONES["HKT"]
+    return next((_ZONES[word] for word in words if word in _ZONES), 0)

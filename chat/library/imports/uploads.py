@@ -166,11 +166,18 @@ def remove_pieces(job: ImportJob) -> None:
 
 
 def delete_old() -> bool:
-    """Delete an old unfinished upload or result, or pieces of an import that has ended. Return if there was one."""
+    """Delete an old unfinished upload or result, or pieces of an import that has ended. Return if there was one.
+
+    Whatever an account that is not in use has begun is old.
+    """
     now = timezone.now()
     abandoned = Q(state=ImportJob.State.UPLOADING, updated_at__lt=now - UPLOAD_LIFE)
     old = ~Q(state__in=ImportJob.OPEN) & Q(updated_at__lt=now - RESULT_LIFE)
-    job = ImportJob.objects.filter(abandoned | old).order_by().first()
+    job = (
+        ImportJob.objects.filter(abandoned | old | Q(state__in=ImportJob.OPEN, owner__is_active=False))
+        .order_by()
+        .first()
+    )
     if job is not None:
         cancel(job)
         ImportJob.objects.filter(pk=job.pk).exclude(state__in=ImportJob.OPEN).delete()

@@ -18,6 +18,7 @@ from chat.management.users import find_user
 from chat.models import Conversation, ConversationQuerySet, Message, Turn
 from chat.models.deletion import delete_conversation, delete_unsent_files, find_unsent_files
 from chat.models.deletion_counts import attachments_only_of
+from chat.models.write_pauses import WritePauses
 from chat.people.account.number_format import format_bytes, format_count, format_integer
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -121,7 +122,7 @@ class Command(BaseCommand):
         """
         totals = PurgeTotals()
         ids = list(rows.order_by("updated_at", "pk").values_list("pk", flat=True))
-        reported_at = time.monotonic()
+        reported_at, pauses = time.monotonic(), WritePauses()
         for number, pk in enumerate(ids, 1):
             with transaction.atomic():
                 # Check again: the conversation may have been used, pinned or deleted since the ids were read.
@@ -130,6 +131,7 @@ class Command(BaseCommand):
                 if conversation is not None:
                     messages = conversation.messages.count()
                     totals.add_conversation(messages, delete_conversation(conversation))
+            pauses.pause_if_due()
             if time.monotonic() - reported_at > PROGRESS_INTERVAL_S:
                 reported_at = time.monotonic()
                 self.stderr.write(f"{format_integer(number)} of {format_integer(len(ids))} conversations")
@@ -138,9 +140,10 @@ class Command(BaseCommand):
 
 def _delete_files(files: QuerySet[Attachment], totals: PurgeTotals) -> None:
     """Delete files that were never sent, in short transactions."""
-    ids = list(files.order_by().values_list("pk", flat=True))
+    ids, pauses = list(files.order_by().values_list("pk", flat=True)), WritePauses()
     for start in range(0, len(ids), FILES_AT_ONCE):
         totals.add_attachments(delete_unsent_files(ids[start : start + FILES_AT_ONCE]))
+        pauses.pause_if_due()
 
 
 def _parse_age(text: str) -> timedelta:

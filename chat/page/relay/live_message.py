@@ -88,8 +88,7 @@ class LiveMessage:
         self._stream: MarkdownStream | OutputStream | None = None
         """The text or output of the last run."""
         self._texts: dict[int, RenderedText] = {}
-        """Rendered texts of earlier runs, by the index of their first part. Outputs are not kept: to render them again
-        costs little."""
+        """Rendered texts of earlier runs, by the index of their first part. Outputs are rendered again."""
         self._is_shown = True
         """Whether the element of the last run exists on open pages."""
         self._is_changed = False
@@ -150,8 +149,8 @@ class LiveMessage:
         return swaps + self._update_earlier_parts(index, part)
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
-        """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
-        message need not render them again. Pages keep the groups that they hold in place of their placeholders.
+        """Return the texts that the whole message need not render again, by the index of the first part of their run.
+        Pages keep the groups that they hold in place of their placeholders.
         """
         self._save_rendered_text()
         return self._texts
@@ -159,15 +158,14 @@ class LiveMessage:
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
             self._texts[self._starts[-1]] = self._held_text(self._stream)
+            if self._stream.hides_dashes:
+                del self._texts[self._starts[-1]]
 
     def _held_text(self, stream: MarkdownStream) -> RenderedText:
         return RenderedText(*stream.hold(held_groups(self._message_id, self._starts[-1], OWNER)))
 
     def _remove_parts(self, kept: int) -> list[SafeString]:
-        """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts.
-
-        The parts of an attempt belong to one round, so this cuts no run, and no function call among them has run.
-        """
+        """Return the swaps that remove the parts of a failed attempt, all but the first `kept`. This cuts no run."""
         changed = self._results.remove(kept)
         self._texts = {index: text for index, text in self._texts.items() if index < kept}
         swaps = [delete_swap(part_element_id(self._message_id, start)) for start in self._forget(kept)]
@@ -213,6 +211,7 @@ class LiveMessage:
                 is_hidden=index in self._calls.hidden,
                 file_links=self._files.before(index),
                 place=code_place(self._turn, part, OWNER),
+                is_live=True,
             ),
         )
 
@@ -267,7 +266,8 @@ class LiveMessage:
         self._stream = None
         if isinstance(part, Text | Thought):
             index = self._starts[-1]
-            self._stream = MarkdownStream(text_options(self._message_id, index, OWNER, self._files.before(index)))
+            links = self._files.before(index)
+            self._stream = MarkdownStream(text_options(self._message_id, index, OWNER, links, may_grow=True))
         elif isinstance(part, CodeExecutionResult):
             self._stream = OutputStream()
         if self._stream:

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.formula_source import mask_source
-from chat.page.rendering.marks import mark_dashes, remove_marks
+from chat.page.rendering.marks import mark_dashes, mark_strong_ends, remove_marks
 from chat.page.rendering.sanitizer import sanitize_html
 from chat.page.rendering.source_masks import MaskedSource
 from chat.page.rendering.tags import ELEMENT_TAGS, build_elements, mark_tags
@@ -73,7 +73,7 @@ _BLOCK = re.compile(
 _LINK_WITHOUT_ADDRESS = re.compile(r'<a(?: (?!href=)[\w-]+="[^"]*")+>')
 _ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote|details)>)*\s*\Z")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(?:`{3,}|~{3,})")
-_NESTABLE_END_TAGS = ("</blockquote>", "</li>", *(f"</{tag}>" for tag in ELEMENT_TAGS))
+_NESTABLE_END_TAGS = ("</blockquote>", "</ul>", "</ol>", "</li>", *(f"</{tag}>" for tag in ELEMENT_TAGS))
 
 
 def parse_markdown(
@@ -84,10 +84,11 @@ def parse_markdown(
     with_tags: bool = True,
     with_positions: bool = True,
     with_line_breaks: bool = False,
+    may_grow: bool = False,
 ) -> str:
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
-    With `with_tags`, the text is that of a model, which may still grow, and the tags of `tags` are elements. With
+    With `with_tags`, the tags of `tags` are elements. With `may_grow`, dashes at the end are hidden, see `marks`. With
     `with_positions`, each block has its source position in the attribute `data-sourcepos`. With `with_line_breaks`,
     each line of a paragraph stays a line.
     """
@@ -95,7 +96,7 @@ def parse_markdown(
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
-    text = mark_dashes(text, may_grow=with_tags)
+    text = mark_strong_ends(mark_dashes(text, may_grow=may_grow))
     if with_tags:
         text = mark_tags(text)
     extensions = _EXTENSIONS[with_tables, with_formulas]

@@ -28,12 +28,10 @@ from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
-#: Limit for each document after the first one. So many characters of tables, code and formulas have up to 8,000 nodes,
-#: which a browser lays out within 200 ms.
+#: Limit for each document after the first one. So many characters have up to 8,000 nodes, laid out within 200 ms.
 LATER_LIMIT_CHARS = 16 * 1024
 
 #: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
-#: Cells that are typed out take at least three characters each, so a document cannot hold many more of them.
 TABLE_CELLS_LIMIT = 20_000
 
 #: Limit for the number of delimiters that begin or end formulas in a document. Converting 500 formulas takes about
@@ -63,6 +61,8 @@ class MarkdownOptions:
     """Whether the HTML tags of `tags` are elements, as models mean them. What people typed is shown as typed."""
     file_links: FileLinks = NO_FILE_LINKS
     """The files that links lead to."""
+    may_grow: bool = False
+    """Whether the answer is still being received. A list that may begin at its end is then hidden, see `marks`."""
 
 
 DEFAULT_OPTIONS = MarkdownOptions()
@@ -155,7 +155,7 @@ class Document:
         source = self._text[self._tail_start :]
         raw_html = self._tail_raw_html
         if raw_html is None:
-            raw_html = self._parse(source, with_positions=False)
+            raw_html = self._parse(source, with_positions=False, may_grow=self.options.may_grow)
         return self._make_safe(raw_html, source)
 
     def end(self) -> tuple[ClosedHtmlChange, Document, str]:
@@ -194,7 +194,7 @@ class Document:
         self._formula_delimiters += self._text.count("$", start) + 2 * brackets
         self._delimiters_counted_chars = len(self._text)
 
-    def _parse(self, text: str, *, with_positions: bool = True) -> str:
+    def _parse(self, text: str, *, with_positions: bool = True, may_grow: bool = False) -> str:
         return parse_markdown(
             text,
             with_tables=self._has_tables_enabled,
@@ -202,6 +202,7 @@ class Document:
             with_tags=self.options.has_tags,
             with_positions=with_positions,
             with_line_breaks=self.options.has_line_breaks,
+            may_grow=may_grow,
         )
 
     def _close_tail_blocks(self) -> SafeString:
@@ -227,7 +228,7 @@ class Document:
         source = self._text[: self._text.rfind("\n") + 1]
         last_line, position = _find_last_block(self._parse(source))
         self._tail_start = _find_line_start(source, last_line) if position else 0
-        raw_html = self._parse(self._text)
+        raw_html = self._parse(self._text, may_grow=self.options.may_grow)
         if position:
             blocks = iter_top_level_blocks(raw_html)
             position = next((start for line, start in blocks if line >= last_line), len(raw_html))

@@ -16,7 +16,8 @@ from chat.page.rendering.bare_addresses import CJK_LETTERS
 
 _MATHS_ENVIRONMENT = re.compile(
     r"(?:(?:small|[bBpvV])?matrix|(?:fl|x|xx)?align(?:at)?|aligned(?:at)?|d?cases|d?rcases|d?array|subarray|equation"
-    r"|gather(?:ed)?|multlined?|split|eqnarray|displaymath|math|CD)\*?"
+    r"|gather(?:ed)?|multlined?|split|eqnarray|displaymath|math|CD"
+    r"|tabular[xy]?|longtable|IEEEeqnarray|[bBpvV]?NiceMatrix|tikzpicture|prooftree|algorithm(?:ic)?|lstlisting|verbatim)\*?"
 )
 _COMMAND_OR_GROUP = re.compile(r"\\[A-Za-z]+|\{[^{}]*\}")
 _VARIABLE = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}+_[A-Za-z_]{2}\w*+")
@@ -31,21 +32,24 @@ _PRICE_AT_END = re.compile(r"\s\d[\d.,]*\Z")
 _CONJUNCTION = re.compile(r"\s(?:and|or|to|und|oder|bis|et|ou|per)\s")
 _RELATION = re.compile(r"[\\=^_<>]")
 _BRACES = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}|\{\{ ")
-_NO_START = re.compile(r"[,.;:!?)\]@#%&/](?:[\s,.;:]|\Z)|[，。、；：！？）」』】》]|['\"]|\([\"'#.$]")
+_NO_START = re.compile(r"/|[,.;:!?)\]@#%&](?:[\s,.;:]|\Z)|[，。、；：！？）」』】》]|['\"]|\([\"'#.$]")
 _NAME_BEFORE_MORE = re.compile(r"[A-Za-z_]{4}\w*+[,.:;!?]?\s")
 _ENDS_OPEN = re.compile(r"(?:[^\w)\]}'!*%|°]|\s[^\w\s])\Z")
 _SPACED = re.compile(r"\$ ([A-Za-z]|[^$ ][^$]{0,80}[^$ ]) \$(?![\w$])")
 _EDGE_PIPE = re.compile(r"\A\||\|\Z")
+_ENDS_OF_NAMES = ("_", ")", "]")
 
 
 def is_maths_environment(name: str) -> bool:
-    r"""Return whether `\begin{name}` begins a formula."""
+    r"""Return whether `\begin{name}` begins a formula, or what is shown as its source with all its lines."""
     return _MATHS_ENVIRONMENT.fullmatch(name) is not None
 
 
 def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
     """Return whether the dollars at two positions of a line are around a formula."""
     content, before, after = line[start + 1 : end], line[start - 1 : start], line[end + 1 : end + 2]
+    if content == "|":
+        return not before.strip() and not after.strip()
     if not content or content[0].isspace() or content[-1].isspace() or content[-1] in "，。、；：！？（「『【《“":
         return False
     has_command = "\\" in content
@@ -71,13 +75,20 @@ def spaced_formula_end(line: str, start: int) -> int:
     return match.end() if is_formula else 0
 
 
-def is_display_formula(content: str) -> bool:
-    """Return whether a text between two dollars on each side is a formula."""
+def is_display_formula(content: str, after: str) -> bool:
+    """Return whether a text between two dollars on each side is a formula. `after`: the character after them."""
+    if after.isdigit() and "\\" not in content:
+        return False
     return not is_prose(content) and _NO_START.match(content) is None and ("\\" in content or _is_balanced(content))
 
 
-def is_bracketed_formula(content: str, closing: str) -> bool:
-    r"""Return whether a text between `\[` and `\]`, or between `\(` and `\)`, is a formula."""
+def is_bracketed_formula(content: str, closing: str, before: str) -> bool:
+    r"""Return whether a text between `\[` and `\]`, or between `\(` and `\)`, is a formula.
+
+    `before`: the character before them. Brackets behind a name hold an index: `list\[i + 1\]`.
+    """
+    if closing == r"\]" and before.isascii() and (before.isalnum() or before in _ENDS_OF_NAMES):
+        return _STRONG_SIGN.search(content) is not None
     return not is_prose(content) and (closing != r"\]" or _SIGN_OR_LETTER.search(content) is not None)
 
 
@@ -136,7 +147,7 @@ def _is_beside_names(content: str, before: str, after: str) -> bool:
     """Return whether the dollars belong to names or numbers beside them, as in `$A:$B`, `5$, 6$` or `v$a`."""
     is_single = len(content) == 1
     if (after.isalpha() or after in ("_", "{", "(")) and after.isascii() and after and not is_single:
-        if _ENDS_OPEN.search(content) or (content[0] == "(" and after == "("):
+        if _ENDS_OPEN.search(content) or (content[-1] == "|" != content[0]) or (content[0] == "(" and after == "("):
             return True
         if len(content) > 2 and content.isupper() and content.isalpha() and after.isupper():
             return True

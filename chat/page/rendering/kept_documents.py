@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from hashlib import blake2b
 from sys import getsizeof
 from typing import Generic, NamedTuple, TypeVar
@@ -125,6 +126,8 @@ def keep_ended(document: Document, end: End) -> None:
 
 def _key(prefix: str, text: str, options: MarkdownOptions, *, has_ended: bool = False) -> Hashable:
     """Return what a rendering depends on. Its buttons are those of its readers, not of one of them."""
+    if has_ended:
+        options = replace(options, may_grow=False)
     return _digest(prefix, text), has_ended, options, get_language()
 
 

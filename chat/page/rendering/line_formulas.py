@@ -6,7 +6,7 @@ r"""Finds in one line of Markdown the formulas, the code, and the delimiters tha
 - `\(…\)` is a formula unless it holds several words and nothing of a formula.
 - A delimiter without its end may begin a formula of several lines: see `FormulaStart`.
 - `\begin{align}…\end{align}`, or another environment of formulas, is a formula without delimiters, too. In an
-  environment that is none, such as `tabular`, all backslashes are signs.
+  environment that is none, such as `itemize`, all backslashes are signs.
 - A `|` in code or in a formula is no border of a cell, unless its author has escaped it.
 """
 
@@ -151,7 +151,7 @@ class LineFormulas:
         start = self._open.pop("$$", None)
         if start is None:
             self._open["$$"] = position
-        elif is_display_formula(self._line[start + 2 : position]):
+        elif is_display_formula(self._line[start + 2 : position], self._line[position + 2 : position + 3]):
             self._spans.append((start, position + 2))
         else:
             self._mask(start, "$$")
@@ -169,7 +169,7 @@ class LineFormulas:
         if start is None:
             if self.text_environments:
                 self._escapes.append(position)
-        elif is_bracketed_formula(self._line[start + 2 : position], token):
+        elif is_bracketed_formula(self._line[start + 2 : position], token, self._line[start - 1 : start]):
             self._spans.append((start, position + 2))
         else:
             self._mask(start, opening)

@@ -14,6 +14,8 @@ _SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(--?)([ \t]*+)(?=[\r\n]
 _EMPTY_LINE = rf"{MARK * 3}[ \t]*+{MARK}"
 _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
 _HIDDEN_MARK = MARK * 4
+# Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
+_STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'](?=\*\*[^\W_])")
 _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
 )
@@ -26,12 +28,24 @@ def mark_dashes(text: str, *, may_grow: bool) -> str:
     If the text may grow, such dashes at its end are hidden: what follows decides whether they begin a list or a rule.
     """
     text = text.replace(MARK, "")
-    if may_grow:
-        start = max(text.rfind("\n"), text.rfind("\r")) + 1
-        dashes = text[start:].lstrip(" \t>")
-        if dashes.rstrip(" \t") in ("-", "--") and _ends_in_text(text[:start]):
-            text = text.removesuffix(dashes) + _HIDDEN_MARK + dashes
+    if may_grow and (dashes := open_dashes(text)):
+        text = text.removesuffix(dashes) + _HIDDEN_MARK + dashes
     return _SHORT_DASHES.sub(_marked_dashes, text) if "-" in text else text
+
+
+def open_dashes(text: str) -> str:
+    """Return the dashes at the end of a text that later text may make a list or a rule; empty if there are none."""
+    start = max(text.rfind("\n"), text.rfind("\r")) + 1
+    dashes = text[start:].lstrip(" \t>")
+    return dashes if dashes.rstrip(" \t") in ("-", "--") and _ends_in_text(text[:start]) else ""
+
+
+def mark_strong_ends(text: str) -> str:
+    """Return the source with a mark where strong text ends in punctuation before a letter or digit.
+
+    CommonMark sees no end there, unless the sign is one of Chinese, Japanese or Korean. Models mean one.
+    """
+    return _STRONG_TEXT.sub(rf"\g<0>{MARK}", text) if "**" in text else text
 
 
 def _ends_in_text(text: str) -> bool:

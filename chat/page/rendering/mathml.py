@@ -17,6 +17,18 @@ _SHORT_LENGTH = re.compile(r"[-+]?(?:[0-2](?:\.\d{1,8})?|\.\d{1,8})(?:em|ex)|0(?
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,20}")
 _BOOLEAN = re.compile("true|false")
 _FONT_SIZE = re.compile(r"[0-2]\.\d{4}em|70%")
+_ENCLOSURES = {
+    "box": "boxed",
+    "circle": "circled",
+    "top": "overlined",
+    "bottom": "underlined",
+    "actuarial": "overlined barred",
+    "updiagonalstrike": "struck-up",
+    "downdiagonalstrike": "struck-down",
+    "updiagonalstrike downdiagonalstrike": "struck-up struck-down",
+    "horizontalstrike": "struck",
+}
+"""Notation of `menclose` -> classes of `mrow`. Browsers other than Chromium draw it, in their ways."""
 _PADDINGS = {0.0: "0", 0.1389: "1", 0.25: "2", 0.4: "4", 0.5: "5", 1.0: "10", 2.0: "20"}
 """Padding of a cell in em -> its class in tenths, `left-5` or `right-5`. Other paddings become the next of these."""
 
@@ -25,7 +37,7 @@ CLASSES = {
     "mtext": {"tml-tag"},
     "mo": {"tml-vec", *(f"tml-{accent}-{size}" for accent in ("hat", "tilde") for size in (1, 2, 3, 4))},
     "mpadded": {"llap", "clap"},
-    "mrow": {"bold", "filled", "lapped", "tml-tag"},
+    "mrow": {"bold", "filled", "lapped", "tml-tag", *" ".join(_ENCLOSURES.values()).split()},
     "mspace": {"ink"},
     "mtd": {
         *(f"{side}-{number}" for side in ("left", "right") for number in _PADDINGS.values()),
@@ -64,13 +76,6 @@ _OWN_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
         "width": _LENGTH,
     },
     "mphantom": {},
-    # No browser draws the notations. The style sheet does.
-    "menclose": {
-        "notation": re.compile(
-            "box|circle|top|bottom|actuarial|(?:up|down)diagonalstrike|updiagonalstrike downdiagonalstrike|"
-            "horizontalstrike"
-        ),
-    },
     "msub": {},
     "msup": {},
     "msubsup": {},
@@ -99,8 +104,8 @@ _HINTS = re.compile(
     r"(?:chr|wbk|ff)-[a-z-]+|tml-(?:display|prime|tageqn|label|eqn|(?:sml|med|lrg)-pad)|mathcal|mathscr"
 )
 """Classes that change how signs stand by a twentieth of their width, or choose a font."""
-_MENCLOSE_HINTS = frozenset({"tml-overline", "tml-underline", "tml-fbox", "circle-pad", "actuarial"})
-"""The notation says the same."""
+_ENCLOSURE_HINTS = frozenset({"tml-overline", "tml-underline", "tml-fbox", "circle-pad", "actuarial"})
+"""Classes of Temml's `menclose` that say the same as its notation."""
 _STRIKES = frozenset({"tml-cancel", "textcircle"})
 """Classes of empty elements that Temml's style sheet draws a notation with."""
 
@@ -151,7 +156,7 @@ def _adapt_children(element: Element) -> None:
             del child.attrib["style"]
             row.append(child)
         elif child.tag == "mrow" and child.get("style", "").strip(";") == _BOX:
-            child.tag, child.attrib = "menclose", {"notation": "box"}
+            child.attrib = {"class": "boxed"}
     if element.tag == "mo" and len(element):
         # A token contains text alone; `\mathop` makes an operator of any formula.
         element.tag, element.attrib = "mrow", {}
@@ -161,11 +166,11 @@ def _adapt_children(element: Element) -> None:
 
 
 def _adapt_element(element: Element) -> None:
+    given, element.attrib = element.attrib, {}
+    classes = _adapt_enclosure(element, given) if element.tag == "menclose" else []
     patterns = MATHML_ATTRIBUTES.get(element.tag)
     if patterns is None:
         raise UnknownFormula
-    given, element.attrib = element.attrib, {}
-    classes: list[str] = []
     if element.tag == "mpadded" and (lap := _LAPS.get(given.get("style", ""))):
         del given["style"], given["lspace"]
         classes.append(lap)
@@ -186,6 +191,15 @@ def _adapt_element(element: Element) -> None:
         element.set("class", " ".join(dict.fromkeys(classes)))
 
 
+def _adapt_enclosure(element: Element, given: dict[str, str]) -> list[str]:
+    """Make a row of `menclose`, and return the classes of its notation. The classes that it has say the same."""
+    classes = _ENCLOSURES.get(given.pop("notation", ""))
+    if classes is None or not _ENCLOSURE_HINTS.issuperset(given.pop("class", "").split()):
+        raise UnknownFormula
+    element.tag = "mrow"
+    return classes.split()
+
+
 _IGNORED_ATTRIBUTES = frozenset({("mo", "linebreak"), ("math", "xmlns")})
 
 
@@ -201,7 +215,7 @@ def _adapt_classes(element: Element, value: str) -> list[str]:
             kept.append(name)
         elif name in ("tml-left", "tml-right") and element.tag == "mtd":
             element.set("columnalign", name.removeprefix("tml-"))
-        elif not (_HINTS.fullmatch(name) or (element.tag == "menclose" and name in _MENCLOSE_HINTS)):
+        elif not _HINTS.fullmatch(name):
             raise UnknownFormula
     return kept
 

@@ -24,6 +24,7 @@ from chat.page.rendering.documents import (
 )
 from chat.page.rendering.groups import HeldGroups, group_html, join_documents
 from chat.page.rendering.kept_documents import End, find_end, keep_ended, render_ended, render_open
+from chat.page.rendering.marks import open_dashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,11 @@ class MarkdownStream:
         changes.add(change.is_reset, change.html)
         self._tail_html = self._document.render_tail()
         return changes.update(first, self._options, self._tail_html)
+
+    @property
+    def hides_dashes(self) -> bool:
+        """Whether the end of the text is hidden as long as it may grow."""
+        return bool(open_dashes(self._document.own_text))
 
     @property
     def closed_and_tail(self) -> tuple[SafeString, SafeString]:

@@ -18,11 +18,16 @@ from collections import Counter
 
 from chat.page.rendering.marks import MARK
 
-PAIRED_TAGS = ("b", "strong", "i", "em", "u", "s", "del", "mark", "sub", "sup", "kbd")
+PAIRED_TAGS = ("b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup", "kbd", "code")
 FOLD_TAGS = ("details", "summary")
 ELEMENT_TAGS = (*PAIRED_TAGS, *FOLD_TAGS)
+_LIST_TAGS = ("ul", "ol", "li")
+"""Elements only in cells of tables, where Markdown has no lists."""
+_DROPPED_TAGS = ("span", "font")
+"""Without their attributes, these mean nothing. Their content is shown."""
 
-_NAMES = "|".join((*ELEMENT_TAGS, "br"))
+_NAMES = "|".join((*ELEMENT_TAGS, *_DROPPED_TAGS, "br"))
+_LIST_NAMES = "|".join(_LIST_TAGS)
 _VALUE = r"""[ \t]*+=[ \t]*+(?:"[^"<>\r\n]*+"|'[^'<>\r\n]*+'|[^\s"'=<>`]++)"""
 _ATTRIBUTES = rf"(?>(?:[ \t]++[a-z_:@][\w.:@-]*+(?>(?:{_VALUE})?))*)"
 _TAG_REST = rf"{_ATTRIBUTES}[ \t]*+/?>"
@@ -37,7 +42,11 @@ _SOURCE_TAG = re.compile(
     rf"(?P<escape>\\(?!<!--)[^\r\n])|(?:\\<|&(?:lt|\#60|\#x3c);)!(?=--)|<(?=/?(?:{_NAMES}){_TAG_REST})", re.IGNORECASE
 )
 _LINE_MARK = MARK * 2
-_MARKED_TAG = re.compile(rf"&lt;{MARK}++(/?)({_NAMES})(?![a-z])((?>(?:[^&<{MARK}]+|&(?!gt;))*))&gt;", re.IGNORECASE)
+_ROW_WITH_LIST = re.compile(r"(?:\A|(?<=[\r\n]))[ \t>]*+\|[^\r\n<]*+<[^\r\n]*+")
+_LIST_TAG = re.compile(rf"(?<!\\)<(?=/?(?:{_LIST_NAMES})>)", re.IGNORECASE)
+_MARKED_TAG = re.compile(
+    rf"&lt;{MARK}++(/?)({_NAMES}|{_LIST_NAMES})(?![a-z])((?>(?:[^&<{MARK}]+|&(?!gt;))*))&gt;", re.IGNORECASE
+)
 _OPEN = ' open=""'
 _OPEN_ATTRIBUTE = re.compile(r"\sopen\b", re.IGNORECASE)
 _TOKEN = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>|[^<]++")
@@ -61,7 +70,8 @@ def mark_tags(text: str) -> str:
     """
     if "<" not in text and "&" not in text:
         return text
-    return _SOURCE_TAG.sub(_marked, _FOLD_LINE.sub(rf"\1# <{_LINE_MARK}", text))
+    text = _SOURCE_TAG.sub(_marked, _FOLD_LINE.sub(rf"\1# <{_LINE_MARK}", text))
+    return _ROW_WITH_LIST.sub(lambda row: _LIST_TAG.sub(f"<{MARK}", row[0]), text) if "|" in text else text
 
 
 def _marked(match: re.Match[str]) -> str:
@@ -205,7 +215,11 @@ class _Builder:
         if name == "br":
             # The line feed separates the lines for searches, for speech and in CSV.
             self._write("<br />\n")
-        elif rest.endswith("/") or (is_end and name in PAIRED_TAGS and not frame.counts[name]):
+        elif (
+            rest.endswith("/")
+            or (is_end and name not in FOLD_TAGS and not frame.counts[name])
+            or (name in _LIST_TAGS and frame.name not in ("td", "th"))
+        ):
             self._write(source)
         elif name in FOLD_TAGS:
             self._add_fold_tag(source, is_end, name, rest)
@@ -218,7 +232,11 @@ class _Builder:
             while opened != name:
                 opened, position = frame.tags.pop()
                 frame.counts[opened] -= 1
-            self._output[position] = f"<{name}>"
+            if name in _DROPPED_TAGS:
+                self._output[position] = ""
+                return
+            # Line feeds separate the items of a list for searches, for speech and in CSV.
+            self._output[position] = f"\n<{name}>" if name in _LIST_TAGS else f"<{name}>"
             self._write(f"</{name}>")
 
     def _add_fold_tag(self, source: str, is_end: bool, name: str, rest: str) -> None:

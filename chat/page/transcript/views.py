@@ -202,6 +202,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
             is_hidden=start in hidden,
             file_links=files.before(start),
             place=code_place(answer.turn, part, reader),
+            is_live=answer.turn.is_live,
         )
         rendered, attachments = answer.texts.get(start), shown.get(run.last, ())
         view = part_view(message_id, start, part, attachments, reader=reader, rendered=rendered, context=context)

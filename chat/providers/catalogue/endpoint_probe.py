@@ -9,7 +9,7 @@ import asyncio
 import io
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
@@ -20,9 +20,10 @@ from chat.models import ENDPOINT_PROVIDER, ModelEndpoint
 from chat.providers import get_provider
 from chat.providers.base import Capabilities, Provider
 from chat.providers.catalogue.endpoints import StoredEndpoints
-from chat.providers.openai_compatible.endpoint import Endpoint
+from chat.providers.openai_compatible.endpoint import Endpoint, Known
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
+from chat.vocabulary.dialect_names import PROTOCOL_NAMES
 from chat.vocabulary.parts import FunctionCall, InlineData, Part, Role, Text
 from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, TextBecameThought, UsageReported
 
@@ -32,15 +33,17 @@ TEXT_LIMIT_CHARS = 10_000
 CALLS_LIMIT = 64
 TOO_LONG = "The answer was much longer than asked for, so the rest was not read. Test it again, or test another model."
 
-KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE = (
+KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE, PROTOCOLS = (
     "API key",
     "List of models",
     "Answer",
     "Token counts",
     "Function call",
     "Image",
+    "Protocols",
 )
 """The names of the results."""
+OF_MODEL = (ANSWER, PROTOCOLS, USAGE, FUNCTION, IMAGE)
 
 ANSWER_PROMPT = "Answer with the one word: hello"
 FUNCTION_PROMPT = "Call the function report_number with the number 7. Do not answer with text."
@@ -142,7 +145,10 @@ async def _check_server(endpoint: Endpoint, model: str) -> list[CheckResult]:
         names, result = await _check_list(provider)
         model = model or next(iter(names), "")
         if not model:
-            return [result, *_skipped_checks(ANSWER, USAGE, FUNCTION, IMAGE, reason="no model is known. Choose one")]
+            return [
+                result,
+                *_skipped_checks(*OF_MODEL, reason="no model is known. Choose one"),
+            ]
         return [result, *await _check_model(provider, model)]
     finally:
         await provider.aclose()
@@ -164,18 +170,20 @@ async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
     """Ask the model. Functions and images are tried at the same time, after the server has loaded the model."""
     reply = await _ask(provider, model, Text(ANSWER_PROMPT))
     answer = _judge_answer(model, reply)
+    # The thread that waits for this test must not lose its database connection.
+    capabilities = await database_sync_to_async(provider.capabilities, thread_sensitive=False)(model)
+    protocols = await _check_protocols(provider, model, capabilities)
     if not answer.ok:
-        return [answer, *_skipped_checks(USAGE, FUNCTION, IMAGE, reason="there was no answer")]
+        return [answer, protocols, *_skipped_checks(USAGE, FUNCTION, IMAGE, reason="there was no answer")]
     if reply.has_usage:
         usage = CheckResult(USAGE, True, "The server reports how many tokens an answer took.")
     elif reply.error:
         usage = CheckResult(USAGE, None, "The answer did not end, so no counts came.")
     else:
         usage = CheckResult(USAGE, False, "The server reports no token counts, so usage and costs stay unknown.")
-    # The thread that waits for this test must not lose its database connection.
-    capabilities = await database_sync_to_async(provider.capabilities, thread_sensitive=False)(model)
     return [
         answer,
+        protocols,
         usage,
         *await asyncio.gather(
             _check_function(provider, model, capabilities), _check_image(provider, model, capabilities)
@@ -188,6 +196,23 @@ def _judge_answer(model: str, reply: Reply) -> CheckResult:
         end = f" Then it failed: {reply.error}" if reply.error else ""
         return CheckResult(ANSWER, True, f"{model} answered “{reply.excerpt}”.{end}")
     return CheckResult(ANSWER, False, f"{model} gave no answer. {reply.error}".strip())
+
+
+async def _check_protocols(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:
+    """Ask the same question once by each protocol."""
+    known = capabilities.known
+    if not isinstance(known, Known):
+        return CheckResult(PROTOCOLS, None, "Not tried, because nothing is known of this endpoint.")
+    facts = replace(known.facts, is_probed=True)
+    endpoints = [replace(known.endpoint, protocol=name) for name in PROTOCOL_NAMES]
+    asked = [_ask(provider, model, Text(ANSWER_PROMPT), known=Known(one, facts)) for one in endpoints]
+    replies = dict(zip(PROTOCOL_NAMES, await asyncio.gather(*asked), strict=True))
+    errors = {name: reply.error or "The answer was cut." for name, reply in replies.items() if reply.finish is None}
+    spoken = [name for name in PROTOCOL_NAMES if name not in errors]
+    sentences = [f"The server speaks {' and '.join(spoken) or 'neither protocol'}."]
+    sentences += [f"By {name}: {error}" for name, error in errors.items()]
+    is_ok = known.endpoint.protocol in spoken if known.endpoint.protocol else bool(spoken)
+    return CheckResult(PROTOCOLS, is_ok, " ".join(sentences))
 
 
 async def _check_function(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:
@@ -224,10 +249,12 @@ def _skipped_checks(*names: str, reason: str) -> Iterator[CheckResult]:
     return (CheckResult(name, None, f"Not tried, because {reason}.") for name in names)
 
 
-async def _ask(provider: Provider, model: str, *parts: Part, tools: tuple[FunctionTool, ...] = ()) -> Reply:
+async def _ask(
+    provider: Provider, model: str, *parts: Part, tools: tuple[FunctionTool, ...] = (), known: object = None
+) -> Reply:
     """Ask a question, and return what came before the end, an error or a limit."""
     reply = Reply()
-    request = GenerateRequest(model, (Content(Role.USER, parts),), tools=tools)
+    request = GenerateRequest(model, (Content(Role.USER, parts),), tools=tools, known=known)
     try:
         async with asyncio.timeout(STEP_LIMIT_S), aclosing(provider.stream(request)) as stream:
             async for events in stream:

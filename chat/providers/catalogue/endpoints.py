@@ -148,7 +148,7 @@ def _words(value: JSON) -> frozenset[str]:
 def endpoint_of(row: ModelEndpoint) -> Endpoint:
     """Return the endpoint with its key. The key is empty if its variable is not set."""
     key = settings.ENDPOINT_API_KEYS.get(row.api_key_variable, "")
-    return Endpoint(row.name, row.base_url, key, row.dialect)
+    return Endpoint(row.name, row.base_url, key, row.dialect, row.protocol)
 
 
 def endpoint_exists(name: str) -> bool:

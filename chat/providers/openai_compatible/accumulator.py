@@ -25,6 +25,7 @@ from chat.providers.openai_compatible.chunks import (
     Delta,
     ErrorInStream,
     FinishReason,
+    PartDelta,
     PictureDelta,
     ReasoningDetail,
     TextDelta,
@@ -33,7 +34,7 @@ from chat.providers.openai_compatible.pictures import Pictures, describe
 from chat.providers.openai_compatible.text_marks import Piece as MarkedPiece
 from chat.providers.openai_compatible.text_marks import TextMarks
 from chat.providers.openai_compatible.text_pictures import Piece, TextPictures
-from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Text, Thought
+from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Part, Text, Thought
 from chat.vocabulary.stream_events import (
     Finish,
     Finished,
@@ -48,12 +49,15 @@ from chat.vocabulary.stream_events import (
 
 FINISHES: Mapping[str, Finish] = {
     "stop": Finish.STOP,
+    "completed": Finish.STOP,
     "end_turn": Finish.STOP,
     "eos": Finish.STOP,
     "tool_calls": Finish.STOP,
     "function_call": Finish.STOP,
     "length": Finish.LENGTH,
     "max_tokens": Finish.LENGTH,
+    "max_output_tokens": Finish.LENGTH,
+    "incomplete": Finish.LENGTH,
     "model_length": Finish.LENGTH,
     "content_filter": Finish.BLOCKED,
 }
@@ -64,7 +68,7 @@ CALLS_LIMIT = 64
 DETAILS_LIMIT = 1_000
 """Most reasoning details of one response."""
 KEPT_LIMIT_CHARS = 4 * 1024 * 1024
-"""Most characters of one response that are kept until its end: arguments, ids and fields of calls, and details."""
+"""Most characters of arguments, ids and fields of calls, of reasoning details, and of provider data of one response."""
 JOINED_FIELDS = frozenset({"text", "summary", "data"})
 """Fields of a reasoning detail that arrive in pieces. Of other fields, the last value counts."""
 
@@ -113,14 +117,13 @@ class Accumulator:
         self._divided = {is_reasoning: TextPictures() for is_reasoning in (False, True)}
         """What divides the answer and the reasoning into text and embedded files."""
         self._is_reasoning = False
-        """Whether the last text was reasoning."""
         self._calls: list[CallInPieces] = []
         """In the order in which they began."""
+        self._has_whole_call = False
         self._open: dict[int | None, CallInPieces] = {}
         """The last call of each index."""
         self._details: dict[tuple[str, str], _Detail] = {}
         self._kept_chars = 0
-        """Characters of function calls and reasoning details that are kept until the end of the response."""
         self._texts: list[str] = []
         self._reports: dict[str, Report] = {}
         self._is_refusal = False
@@ -138,6 +141,8 @@ class Accumulator:
                 yield from self.flush()
                 self.is_empty = False
                 yield from map(PartReceived, self._pictures.parts_of(url))
+            case PartDelta(part):
+                yield from self._whole_part(part)
             case CallDelta():
                 self._add_call(delta)
             case ReasoningDetail(detail):
@@ -181,6 +186,13 @@ class Accumulator:
         yield from self._divide(self._reasoning_marks.close())
         yield from self._divide(self._marks.close())
         yield from self._pieces(self._divided[self._is_reasoning].close())
+
+    def _whole_part(self, part: Part) -> Iterator[StreamEvent]:
+        yield from self.flush()
+        self.is_empty = False
+        self._has_whole_call = self._has_whole_call or isinstance(part, FunctionCall)
+        self._count_kept(len(str(part.provider_data)))
+        yield PartReceived(part)
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
         """Yield a report, unless it is repeated: some servers send the same in each chunk."""
@@ -274,7 +286,7 @@ class Accumulator:
             raise ValueError("the function calls and the reasoning of the response hold too much")
 
     def _wrote_call_as_text(self) -> bool:
-        if self._calls or not self._has_functions:
+        if self._calls or self._has_whole_call or not self._has_functions:
             return False
         text = "".join(self._texts)
         has_call = self._marks.has_call or self._reasoning_marks.has_call

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from chat.providers.openai_compatible.contents import Form
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
-from chat.providers.openai_compatible.messages import Form, MessageWriter
+from chat.providers.openai_compatible.messages import MessageWriter
 from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, OTHER_LIMIT_FIELD, REASONING, STORE
 from chat.providers.requests import FunctionTool, GenerateRequest, Thinking, ToolChoice
 from chat.vocabulary.parts import JSON, JSONObject
@@ -30,7 +31,7 @@ def request_body(
     optional: JSONObject = {
         "stream_options": {"include_usage": True} if dialect.sends_usage_option else None,
         "temperature": request.temperature,
-        "reasoning_effort": _reasoning_effort(request.thinking, facts, has_functions=has_functions),
+        "reasoning_effort": "none" if has_functions and EFFORT_NONE in facts.demands else effort_of(request.thinking),
         "tools": [_tool(function) for function in request.functions] if has_functions else None,
         # Some servers refuse every value: the default is left out.
         "tool_choice": request.tool_choice.value
@@ -58,9 +59,8 @@ def _tool(function: FunctionTool) -> JSON:
     return {"type": "function", "function": declaration}
 
 
-def _reasoning_effort(thinking: Thinking, facts: ModelFacts, *, has_functions: bool) -> str | None:
-    if has_functions and EFFORT_NONE in facts.demands:
-        return "none"
+def effort_of(thinking: Thinking) -> str | None:
+    """Return how much a model is to think, in OpenAI's words; `None`: as it does by default."""
     if thinking.level:
         return thinking.level.value
     return "none" if thinking.budget_tokens == 0 else None

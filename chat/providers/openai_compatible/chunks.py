@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from chat.providers.reasons import GOOGLE_REFUSALS, clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
-from chat.vocabulary.parts import JSON
+from chat.vocabulary.parts import JSON, Part
 from chat.vocabulary.stream_events import (
     Finish,
     MetadataReported,
@@ -77,6 +77,13 @@ class PictureDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class PartDelta:
+    """A whole part, after the text before it."""
+
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningDetail:
     """A piece of reasoning that must go back as it came (`reasoning_details` of OpenRouter)."""
 
@@ -99,7 +106,24 @@ class ErrorInStream:
     error: JSON
 
 
-Delta: TypeAlias = TextDelta | PictureDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
+Delta: TypeAlias = (
+    TextDelta | PictureDelta | PartDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
+)
+
+
+class ChunkDecoder:
+    """Decodes the chunks of one response. `reader.Decoder` says what a decoder is."""
+
+    done_completes = True
+    is_done = False
+
+    def deltas_of(self, value: WireObject) -> Iterator[Delta]:
+        """Yield the content of one chunk."""
+        return deltas_of(value)
+
+    def rest(self) -> Iterator[Delta]:
+        """Yield nothing: each chunk is complete."""
+        return iter(())
 
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
@@ -142,7 +166,7 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
         # The older form, for one call.
         yield _call({"index": 0, "function": function})
     pages = [as_object(annotation.get("url_citation")) for annotation in as_objects(delta.get("annotations"))]
-    if sources := _sources(pages):
+    if sources := sources_of(pages):
         yield SourcesReported("annotations", sources)
     if reason := as_text(choice.get("finish_reason")):
         yield FinishReason(reason[:WORD_LIMIT_CHARS], _native_reason(choice))
@@ -207,13 +231,13 @@ def _call(wire: WireObject) -> CallDelta:
     return CallDelta(
         index=_index(wire.get("index")),
         id=as_text(wire.get("id")),
-        name=_function_name(as_text(function.get("name"))[:WORD_LIMIT_CHARS]),
+        name=function_name(as_text(function.get("name"))[:WORD_LIMIT_CHARS]),
         arguments=json.dumps(arguments) if isinstance(arguments, dict) else as_text(arguments),
         fields={key: value for key, value in wire.items() if key not in CALL_KEYS and value is not None} or None,
     )
 
 
-def _function_name(name: str) -> str:
+def function_name(name: str) -> str:
     """Return the name without what gpt-oss writes around it: `to=functions.run_python<|channel|>commentary`."""
     match = MARKED_NAME.match(name)
     return match[1] if match else name
@@ -228,7 +252,7 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
     pages = as_objects(chunk.get("search_results")) or [
         {"url": address} for address in (addresses if isinstance(addresses, list) else ())
     ]
-    if sources := _sources(pages):
+    if sources := sources_of(pages):
         yield SourcesReported("citations", sources)
     usage = as_object(chunk.get("usage")) or as_object(as_object(chunk.get("x_groq")).get("usage"))
     if usage:
@@ -250,7 +274,8 @@ def usage_of(wire: WireObject) -> Usage:
     return Usage(prompt=prompt, thoughts=thoughts, candidates=completion, cached=cached, total=total)
 
 
-def _sources(pages: list[WireObject]) -> tuple[Source, ...]:
+def sources_of(pages: list[WireObject]) -> tuple[Source, ...]:
+    """Return the web pages, without addresses that are too long."""
     return tuple(
         Source(url, as_text(page.get("title"))[:WORD_LIMIT_CHARS])
         for page in pages[:SOURCES_LIMIT]

@@ -30,12 +30,22 @@ class Dialect:
     """Whether an assistant message must stand between a function's result and a message of the user."""
     takes_pdf: bool = False
     """Whether a PDF may be sent as a `file`."""
+    summarises_reasoning: bool = False
+    """Whether the Responses API is asked for summaries of the reasoning. Other servers send what they have unasked."""
+    reads_output_images: bool = False
+    """Whether images may stand in the output of a function in the Responses API."""
     stores_requests: bool = False
     """Whether the server may store requests and answers unless a request says `store: false`."""
 
 
 SHORT_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
-OPENAI = Dialect(max_tokens_field="max_completion_tokens", call_id_pattern=SHORT_ID, takes_pdf=True)
+OPENAI = Dialect(
+    max_tokens_field="max_completion_tokens",
+    call_id_pattern=SHORT_ID,
+    takes_pdf=True,
+    summarises_reasoning=True,
+    reads_output_images=True,
+)
 GENERIC = Dialect()
 
 DIALECTS: Mapping[str, Dialect] = {

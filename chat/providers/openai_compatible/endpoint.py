@@ -21,6 +21,9 @@ class Endpoint:
     dialect: str = ""
     """One of `dialects.DIALECTS`. Empty: recognised by the address."""
 
+    protocol: str = ""
+    """One of `PROTOCOL_NAMES`. Empty: chat completions, or the Responses API for a model if its server refers to it."""
+
     @property
     def account(self) -> str:
         """SHA-256, in hex, of everything that determines which signatures are valid."""
@@ -40,9 +43,17 @@ class ModelFacts:
     refuses: frozenset[str] = frozenset()
     """Names of optional parameters and roles that the server refused for this model (`refusal_facts.REFUSABLE`)."""
     demands: frozenset[str] = frozenset()
-    """What the server demanded for this model (`refusal_facts.EFFORT_NONE`, `refusal_facts.REASONING`)."""
+    """What the server demanded for this model (`refusal_facts.EFFORT_NONE`, `REASONING`, `RESPONSES`)."""
     is_probed: bool = False
     """Whether the server was asked about this model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the catalogue knows of a model, and its endpoint with the key."""
+
+    endpoint: Endpoint
+    facts: ModelFacts
 
 
 class EndpointStore(Protocol):

@@ -21,6 +21,7 @@ from chat.providers.provider_errors import (
     Overloaded,
     ProviderError,
     RateLimited,
+    SignatureRefused,
     ToolsUnsupported,
     Unauthorised,
     refuses_tools,
@@ -43,12 +44,18 @@ CONTEXT_MESSAGE = re.compile(
     re.IGNORECASE,
 )
 CREDIT_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
+RATE_CODES = frozenset({"rate_limit_exceeded"})
+REASONING_CODES = frozenset({"invalid_encrypted_content"})
 MODEL_CODES = frozenset({"model_not_found", "model_not_available", "invalid_model"})
 MODEL_MESSAGE = re.compile(r"\bmodels?\b", re.IGNORECASE)
 NO_MODEL_MESSAGE = re.compile(r"\bmodel (?:does )?not exist\b", re.IGNORECASE)
 """DeepSeek says this with status 400."""
 FILE_CODES = frozenset(
-    {"invalid_image_format", "image_parse_error", "invalid_base64", "image_too_large", "unsupported_file_mimetype"}
+    {
+        *("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_parse_error"),
+        *("invalid_base64", "image_too_large", "image_too_small", "unsupported_file_mimetype"),
+        *("empty_image_file", "unsupported_image_media_type", "image_file_too_large"),
+    }
 )
 FILE_MESSAGE = re.compile(
     r"unsupported image|\b(?:load|process|decode|parse)\b.{0,20}\b(?:image|audio|pdf)\b"
@@ -160,6 +167,10 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
     words = {report.code, report.type}
     if words & CREDIT_CODES or status == 402:
         return OutOfCredit
+    if status is None and words & RATE_CODES:
+        return RateLimited
+    if words & REASONING_CODES:
+        return SignatureRefused
     if words & CONTEXT_CODES or (status in (None, 400, 413, 422, 500) and CONTEXT_MESSAGE.search(report.message)):
         return ContextTooLong
     if status in (None, 400, 422) and (words & FILE_CODES or FILE_MESSAGE.search(report.message)):
@@ -171,7 +182,7 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
     if status == 404:
         # Without a word about the model, the address is wrong.
         return ModelNotFound if MODEL_MESSAGE.search(report.message) else InvalidRequest
-    if status is None and "invalid_request" in report.type:
+    if status is None and ("invalid_request" in report.type or report.code == "invalid_prompt"):
         return InvalidRequest
     if status == 500 and CONFIGURATION_MESSAGE.search(report.message):
         return InvalidRequest

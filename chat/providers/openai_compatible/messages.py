@@ -8,17 +8,12 @@ assistant's message, its output and graphs in a message of the user after it.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import re
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from attachments.images import is_image_type
-from chat.providers.openai_compatible.dialects import Dialect
+from chat.providers.openai_compatible.contents import CallIds, Form, fenced, function_name, text_content
 from chat.providers.requests import Content, GenerateRequest
-from chat.vocabulary.code_outcomes import outcome_words
 from chat.vocabulary.parts import (
     JSON,
     CodeExecutionResult,
@@ -29,7 +24,6 @@ from chat.vocabulary.parts import (
     FunctionResponse,
     InlineData,
     JSONObject,
-    Part,
     Role,
     Text,
     Thought,
@@ -42,23 +36,6 @@ OWN_PICTURE = "[The picture that you made:]"
 """Stands before a picture of an answer, because this protocol takes pictures in messages of the user only."""
 BRIDGE = "I have the results."
 """The assistant's message between a result and a message of the user, where a server demands one."""
-
-
-INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
-NAME_LIMIT = 64
-BACKTICKS = re.compile("`+")
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The features that the messages of a request may use."""
-
-    dialect: Dialect
-    images: bool = True
-    system_role: bool = True
-    """False: the instruction stands before the first question."""
-    reasoning_field: str = ""
-    """The field of every assistant message that holds the model's reasoning. Empty: reasoning does not go back."""
 
 
 @dataclass(slots=True)
@@ -78,9 +55,7 @@ class MessageWriter:
         self._form = form
         self._messages: list[JSONObject] = []
         self._assistant = _Assistant()
-        self._used_ids: set[str] = set()
-        self._wire_ids: dict[str, str] = {}
-        """`call_id` of the last call that had it -> its id in the request. Ids are unique in one answer only."""
+        self._ids = CallIds(form.dialect.call_id_pattern)
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the messages."""
@@ -88,7 +63,7 @@ class MessageWriter:
         if instruction and self._form.system_role:
             self._messages.append({"role": "system", "content": instruction})
         elif instruction:
-            self._add_user([_text_content(instruction)])
+            self._add_user([text_content(instruction)])
         for content in request.contents:
             if content.role is Role.MODEL:
                 self._write_answer(content)
@@ -106,12 +81,12 @@ class MessageWriter:
                 self._messages.append(
                     {
                         "role": "tool",
-                        "tool_call_id": self._wire_ids.get(part.call_id, part.call_id),
+                        "tool_call_id": self._ids.of_response(part),
                         "content": json.dumps(dict(part.result), ensure_ascii=False),
                     }
                 )
             else:
-                rest += self._user_content(part)
+                rest += self._form.user_content(part)
         if rest:
             self._add_user(rest)
 
@@ -122,7 +97,7 @@ class MessageWriter:
             # After results, many models take a message of the user for a new question.
             last["content"] = f"{last['content']}\n\n{state}"
         else:
-            self._add_user([_text_content(state)])
+            self._add_user([text_content(state)])
 
     def _write_answer(self, content: Content) -> None:
         has_code = any(isinstance(part, CodeExecutionResult) for part in content.parts)
@@ -135,7 +110,7 @@ class MessageWriter:
                 case FunctionCall():
                     self._assistant.calls.append(self._call(part, is_own=content.is_own))
                 case ExecutableCode():
-                    self._assistant.text.append(_fenced(part.code, part.language.lower()))
+                    self._assistant.text.append(fenced(part.code, part.language.lower()))
                 case InlineData() if not has_code:
                     self._add_result(part, before=OWN_PICTURE)
                 case CodeExecutionResult() | InlineData() | FileData():
@@ -157,9 +132,9 @@ class MessageWriter:
 
         `before`: text that stands before it.
         """
-        contents = self._user_content(part)
+        contents = self._form.user_content(part)
         if contents and before:
-            contents.insert(0, _text_content(before))
+            contents.insert(0, text_content(before))
         if self._assistant.calls:
             self._assistant.text += [str(one["text"]) for one in contents if isinstance(one, dict) and "text" in one]
             return
@@ -196,58 +171,11 @@ class MessageWriter:
         self._messages.append({"role": "user", "content": contents})
 
     def _call(self, call: FunctionCall, *, is_own: bool) -> JSONObject:
-        # A model may call a function whose name no server takes. It goes back in every later request.
-        name = INVALID_IN_NAME.sub("_", call.name)[:NAME_LIMIT] or "unnamed"
-        function: JSONObject = {"name": name, "arguments": json.dumps(dict(call.arguments or {}))}
-        wire: JSONObject = {"id": self._wire_id(call, is_own=is_own), "type": "function", "function": function}
+        function: JSONObject = {"name": function_name(call), "arguments": json.dumps(dict(call.arguments or {}))}
+        wire_id = self._ids.add(call, call.provider_data.get("id") if is_own else None)
+        wire: JSONObject = {"id": wire_id, "type": "function", "function": function}
         fields = call.provider_data.get("fields") if is_own else None
         return {**fields, **wire} if isinstance(fields, dict) else wire
-
-    def _wire_id(self, call: FunctionCall, *, is_own: bool) -> str:
-        """Return the id of a call: the server's own, if it is valid and not used before in this request."""
-        own = call.provider_data.get("id") if is_own else None
-        wire_id = own if isinstance(own, str) and own else call.call_id
-        number = 0
-        while wire_id in self._used_ids or not self._form.dialect.call_id_pattern.fullmatch(wire_id):
-            # Always the same for the same conversation, so that the server's cache of the prompt remains valid.
-            wire_id = hashlib.sha256(f"{call.call_id} {len(self._used_ids)} {number}".encode()).hexdigest()[:9]
-            number += 1
-        self._used_ids.add(wire_id)
-        self._wire_ids[call.call_id] = wire_id
-        return wire_id
-
-    def _user_content(self, part: Part) -> list[JSON]:
-        """Return a part as content of a user's message."""
-        match part:
-            case Text():
-                return [_text_content(part.text)] if part.text else []
-            case CodeExecutionResult():
-                ending = outcome_words(part).for_model
-                return [_text_content(f"[The code {ending}. Its output:]\n{_fenced(part.output or '', '')}")]
-            case InlineData():
-                return [self._file(part)] if part.data else []
-            case FileData():
-                return [_text_content("[A file was here; it is not sent again.]")]
-            case ExecutableCode():
-                return [_text_content(_fenced(part.code, part.language.lower()))]
-            case FunctionResponse() | FunctionCall() | Thought():
-                return []
-            case ToolCall() | ToolResponse() | Display() | Unsupported():
-                return []
-            case _:
-                assert_never(part)
-
-    def _file(self, part: InlineData) -> JSON:
-        data = part.data or b""
-        if part.mime_type.startswith("text/"):
-            return _text_content(f"[File {part.name}]\n{_fenced(data.decode('utf-8', 'replace'), '')}")
-        if is_image_type(part.mime_type):
-            if not self._form.images:
-                return _text_content(f"[The image {part.name} was here; this model does not read images.]")
-            return {"type": "image_url", "image_url": {"url": _data_url(part.mime_type, data)}}
-        if part.mime_type == "application/pdf" and self._form.dialect.takes_pdf:
-            return {"type": "file", "file": {"filename": part.name, "file_data": _data_url(part.mime_type, data)}}
-        return _text_content(f"[The file {part.name} was here; this model does not read such files.]")
 
 
 def _joined(first: JSONObject, second: JSONObject) -> JSONObject:
@@ -273,18 +201,3 @@ def _with_plain_text(message: JSONObject) -> JSONObject:
     if len(texts) < len(contents):
         return message
     return {**message, "content": "\n\n".join(str(text) for text in texts)}
-
-
-def _text_content(text: str) -> JSONObject:
-    return {"type": "text", "text": text}
-
-
-def _data_url(mime_type: str, data: bytes) -> str:
-    return f"data:{mime_type};base64,{base64.b64encode(data).decode()}"
-
-
-def _fenced(text: str, language: str) -> str:
-    """Return a Markdown code block. Its fence is longer than any in the text."""
-    longest = max(map(len, BACKTICKS.findall(text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"\n{fence}{language}\n{text.rstrip()}\n{fence}\n"

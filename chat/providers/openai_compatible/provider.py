@@ -1,9 +1,9 @@
 """The provider `openai_compatible`. Read this module first.
 
 load    endpoint and facts       the catalogue, on a thread, unless the request brings them
-body    request -> JSON          `body`, `messages`, on a thread
+body    request -> JSON          `body`, `messages`, or `responses.body`, on a thread
 open    JSON -> response         `transport`; after a refusal that teaches something, the request is repeated
-read    bytes -> events          `reader`, with `sse`, `chunks` and `accumulator`
+read    bytes -> events          `reader`, with `sse`, `chunks` or `responses.events`, and `accumulator`
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -25,20 +25,25 @@ from attachments.images import is_image_type
 from chat.providers.base import Capabilities, ListedModel, UploadedFile
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
+from chat.providers.openai_compatible.chunks import ChunkDecoder
 from chat.providers.openai_compatible.dialects import dialect_of
-from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
+from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, Known, ModelFacts
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
-from chat.providers.openai_compatible.reader import MALFORMED_CALL, ResponseReader, malformed_call
+from chat.providers.openai_compatible.reader import MALFORMED_CALL, Decoder, ResponseReader, malformed_call
 from chat.providers.openai_compatible.refusal_facts import (
     REASONING,
+    RESPONSES,
     STORE,
     facts_after_image_refusal,
     facts_after_refusal,
 )
+from chat.providers.openai_compatible.responses.body import request_body as responses_body
+from chat.providers.openai_compatible.responses.events import ResponseEvents
 from chat.providers.openai_compatible.transport import Clients, Refused
 from chat.providers.provider_errors import InvalidRequest, NotConfigured
 from chat.providers.requests import GenerateRequest
+from chat.vocabulary.dialect_names import RESPONSES_API
 from chat.vocabulary.parts import JSONObject
 from chat.vocabulary.stream_events import StreamEvent
 from chat.vocabulary.text_types import is_text
@@ -58,26 +63,24 @@ IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the catalogue knows of a model, and its endpoint with the key."""
-
-    endpoint: Endpoint
-    facts: ModelFacts
-
-
-@dataclass(frozen=True, slots=True)
 class Body:
-    """The body of a request."""
+    """The body of a request, in one of the two protocols."""
 
+    path: str
     value: JSONObject
     data: bytes
     """The value as JSON."""
+    decoder: Callable[[], Decoder]
 
     @classmethod
     def write(cls, request: GenerateRequest, endpoint: Endpoint, facts: ModelFacts) -> Self:
         """Return the body of a request to this endpoint. It may take long, because files are encoded."""
-        value = request_body(request, dialect_of(endpoint), facts, may_store=settings.GEMINI_STORE)
-        return cls(value, json.dumps(value).encode())
+        dialect = dialect_of(endpoint)
+        if endpoint.protocol == RESPONSES_API or (not endpoint.protocol and RESPONSES in facts.demands):
+            value = responses_body(request, dialect, facts)
+            return cls("/responses", value, json.dumps(value).encode(), ResponseEvents)
+        value = request_body(request, dialect, facts, may_store=settings.GEMINI_STORE)
+        return cls("/chat/completions", value, json.dumps(value).encode(), ChunkDecoder)
 
 
 class OpenAICompatibleProvider:
@@ -147,7 +150,9 @@ class OpenAICompatibleProvider:
         if without_images := facts_after_image_refusal(refusal.status, report.message, facts):
             await self._remember(endpoint, model, without_images)
             return None
-        updated = facts_after_refusal(refusal.status, report.parameter, report.message, body, facts)
+        updated = facts_after_refusal(
+            refusal.status, report.parameter, report.message, body, facts, may_switch=not endpoint.protocol
+        )
         if updated:
             logger.info("endpoint %s refused a request to %s: %s", endpoint.name, model, refusal.error)
             if STORE in updated.refuses - facts.refuses:
@@ -157,8 +162,10 @@ class OpenAICompatibleProvider:
 
     async def _answer(self, endpoint: Endpoint, body: Body) -> AsyncGenerator[list[StreamEvent], None]:
         """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
-        reader = ResponseReader(Accumulator(has_functions="tools" in body.value), api_key=endpoint.api_key)
-        async with self._clients.open(endpoint, body.data) as response, aclosing(reader.read(response)) as batches:
+        accumulator = Accumulator(has_functions="tools" in body.value)
+        reader = ResponseReader(accumulator, body.decoder(), api_key=endpoint.api_key)
+        opening = self._clients.open(endpoint, body.path, body.data)
+        async with opening as response, aclosing(reader.read(response)) as batches:
             async for events in batches:
                 if events:
                     yield events

@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, suppress
 from itertools import chain
+from typing import Protocol
 
 from chat.providers.openai_compatible.accumulator import Accumulator
-from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
+from chat.providers.openai_compatible.chunks import Delta, ErrorInStream
 from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
 from chat.providers.openai_compatible.pace import Pace
 from chat.providers.openai_compatible.transport import Response, read_all
 from chat.providers.provider_errors import MalformedResponse, ProviderError
 from chat.providers.reasons import clean_reason
 from chat.providers.sse import EventParser, JSONEvent
-from chat.providers.untrusted_json import read_json
+from chat.providers.untrusted_json import WireObject, read_json
 from chat.vocabulary.stream_events import Finish, Finished, StreamEvent
 
 END_LIMIT_S = 0.2
@@ -31,11 +32,29 @@ MALFORMED_CALL = "tool_use_failed"
 """Groq's code for a function call that does not follow the function's schema."""
 
 
+class Decoder(Protocol):
+    """Makes the normal form of one response from its events, or from the one value of a server that does not stream."""
+
+    done_completes: bool
+    """Whether `[DONE]` alone makes an answer complete."""
+    is_done: bool
+    """Whether the last event was decoded. What follows is not read."""
+
+    def deltas_of(self, value: WireObject) -> Iterator[Delta]:
+        """Yield the content of one event."""
+        ...
+
+    def rest(self) -> Iterator[Delta]:
+        """Yield what is known only at the end of the response."""
+        ...
+
+
 class ResponseReader:
     """Reads one response."""
 
-    def __init__(self, accumulator: Accumulator, *, api_key: str) -> None:
+    def __init__(self, accumulator: Accumulator, decoder: Decoder, *, api_key: str) -> None:
         self._accumulator = accumulator
+        self._decoder = decoder
         self._api_key = api_key
         self._is_done = False
         self._has_chunks = False
@@ -124,14 +143,14 @@ class ResponseReader:
             if event.name == "error" or not isinstance(event.data, dict):
                 yield self._reported(ErrorInStream(event.data))
             else:
-                for delta in deltas_of(event.data):
-                    if isinstance(delta, ErrorInStream):
-                        yield self._reported(delta)
-                    else:
-                        yield self._accumulator.add(delta)
-            if self.error:
+                yield from map(self._events, self._decoder.deltas_of(event.data))
+            self._is_done = self._decoder.is_done
+            if self.error or self._is_done:
                 return
             yield ()
+
+    def _events(self, delta: Delta) -> Iterable[StreamEvent]:
+        return self._reported(delta) if isinstance(delta, ErrorInStream) else self._accumulator.add(delta)
 
     def _reported(self, reported: ErrorInStream) -> Iterator[StreamEvent]:
         """Record an error of the stream. A malformed call is not an error, but the end of the answer."""
@@ -149,7 +168,9 @@ class ResponseReader:
             self.error = MalformedResponse("The response is empty: it holds no event.")
             yield []
             return
-        yield list(self._accumulator.close(is_done=self._is_done or is_done))
+        events = list(chain.from_iterable(map(self._events, self._decoder.rest())))
+        is_done = self._decoder.done_completes and (self._is_done or is_done)
+        yield events + list(self._accumulator.flush() if self.error else self._accumulator.close(is_done=is_done))
 
 
 def malformed_call(report: ReportedError, api_key: str) -> Finished:

@@ -24,6 +24,11 @@ REFUSABLE = (
     "tool_choice",
 )
 """Optional parameters of a body. A longer name stands before the one that it contains."""
+INCLUDE, EFFORT, SUMMARY = "include", "reasoning.effort", "reasoning.summary"
+RESPONSES_REFUSABLE = (INCLUDE, EFFORT, SUMMARY, "temperature", "tool_choice")
+"""Those of the Responses API. `store: false` is not among them: no server may store without a word."""
+RESPONSES = "Responses API"
+"""Demanded by a server that refers to it, and refused by one that does not have it."""
 EFFORT_NONE = "reasoning_effort none with functions"
 REASONING = "reasoning_content in every assistant message"
 
@@ -31,6 +36,8 @@ OTHER_LIMIT_FIELD = {"max_tokens": "max_completion_tokens", "max_completion_toke
 
 STATUSES = (400, 404, 422, 500, 501)
 """Statuses with which servers refuse a parameter. llama.cpp answers 500 to what it is not set up for."""
+
+NO_ADDRESS = (404, 405)
 
 MESSAGE_LIMIT_CHARS = 500
 """How much of a message is read. The rest may repeat the request."""
@@ -52,6 +59,8 @@ NAMED = (
 )
 """How a message names a parameter. A mere word is not enough, because messages may repeat what a user has written."""
 EFFORT_NONE_MESSAGE = re.compile(r"function tools with reasoning_effort are not supported", re.IGNORECASE)
+RESPONSES_MESSAGE = re.compile(r"\bv1/responses\b")
+UNVERIFIED_MESSAGE = re.compile(r"must be verified to generate reasoning summar", re.IGNORECASE)
 REASONING_MESSAGE = re.compile(r"reasoning_content.{0,60}must be passed back", re.IGNORECASE)
 SYSTEM_MESSAGE = re.compile(r"does not support '?(?:system|developer)'?|(?:system|developer) role", re.IGNORECASE)
 IMAGES_MESSAGE = re.compile(
@@ -61,15 +70,26 @@ IMAGES_MESSAGE = re.compile(
 
 
 def facts_after_refusal(
-    status: int, parameter: str, message: str, body: Mapping[str, JSON], facts: ModelFacts
+    status: int,
+    parameter: str,
+    message: str,
+    body: Mapping[str, JSON],
+    facts: ModelFacts,
+    *,
+    may_switch: bool = False,
 ) -> ModelFacts | None:
     """Return updated facts, or `None` if the refusal names nothing that a repeated request could leave out or change.
 
-    `parameter`: what the server names, such as `temperature`. `body`: of the refused request.
+    `parameter`: what the server names, such as `temperature`. `body`: of the refused request. `may_switch`: whether the
+    operator leaves the choice of the protocol to the server.
     """
+    if "input" in body:
+        return _after_responses_refusal(status, parameter, message, body, facts, may_switch=may_switch)
     if status not in STATUSES or CONTEXT_MESSAGE.search(message):
         return None
     message = message[:MESSAGE_LIMIT_CHARS]
+    if may_switch and RESPONSES_MESSAGE.search(message) and RESPONSES not in facts.refuses:
+        return _with_demand(RESPONSES, facts)
     if EFFORT_NONE_MESSAGE.search(message):
         return _with_demand(EFFORT_NONE, facts)
     if REASONING_MESSAGE.search(message):
@@ -82,6 +102,22 @@ def facts_after_refusal(
         # Without either of the two fields, an answer could become longer than the operator allows.
         return None
     return replace(facts, refuses=facts.refuses | {named})
+
+
+def _after_responses_refusal(
+    status: int, parameter: str, message: str, body: Mapping[str, JSON], facts: ModelFacts, *, may_switch: bool
+) -> ModelFacts | None:
+    if may_switch and status in NO_ADDRESS:
+        return replace(facts, demands=facts.demands - {RESPONSES}, refuses=facts.refuses | {RESPONSES})
+    if status not in STATUSES or CONTEXT_MESSAGE.search(message):
+        return None
+    message = message[:MESSAGE_LIMIT_CHARS]
+    reasoning = body.get("reasoning")
+    sent = {*body, *(f"reasoning.{name}" for name in (reasoning if isinstance(reasoning, dict) else {}))}
+    if SUMMARY in sent and UNVERIFIED_MESSAGE.search(message):
+        return replace(facts, refuses=facts.refuses | {SUMMARY})
+    named = next((name for name in RESPONSES_REFUSABLE if name in sent and _is_refused(name, parameter, message)), "")
+    return replace(facts, refuses=facts.refuses | {named}) if named else None
 
 
 def facts_after_image_refusal(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:

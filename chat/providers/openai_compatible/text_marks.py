@@ -1,6 +1,6 @@
 """Marks of a model's template in its text, which servers without a parser for the template send on. Pure.
 
-    <think>…</think>            reasoning, at the beginning of an answer
+    <think>…</think>            reasoning, at the beginning of an answer, perhaps several times
     …</think>                   the opening tag was in the prompt: all text before the closing tag was reasoning
     <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…
                                 messages of OpenAI's Harmony format
@@ -48,9 +48,14 @@ Piece: TypeAlias = TextDelta | TextBecameThought
 
 class _State(Enum):
     START = "nothing but white space so far"
+    CLOSED = "nothing but white space since a closing tag"
     UNSURE = "text, which a closing tag would make reasoning"
     TAGGED = "inside the tags"
     SETTLED = "tags are text"
+
+
+_BLANK = {_State.START: _State.UNSURE, _State.CLOSED: _State.SETTLED}
+"""The states before the first text, and the one that text leads to."""
 
 
 class TextMarks:
@@ -76,7 +81,7 @@ class TextMarks:
 
     def settle(self) -> None:
         """Take all later tags as text: reasoning comes in a field of its own."""
-        if self._state in (_State.START, _State.UNSURE):
+        if self._state is not _State.TAGGED:
             self._state = _State.SETTLED
 
     def feed(self, text: str) -> list[Piece]:
@@ -113,7 +118,7 @@ class TextMarks:
         """Apply a mark, or add it as text. Return where the text after it begins; `None`: later text decides."""
         mark, rest = match[0], match.string[match.end() : match.end() + LOOKAHEAD_CHARS]
         is_quoted: bool | None = self._is_text(mark)
-        if not is_quoted and not self._is_reasoning and self._state is not _State.START:
+        if not is_quoted and not self._is_reasoning and self._state not in _BLANK:
             is_quoted = self._code.quotes(rest, is_whole=is_end or len(rest) == LOOKAHEAD_CHARS)
         if is_quoted is None:
             return None
@@ -134,15 +139,17 @@ class TextMarks:
         )
 
     def _apply_tag(self, tag: str) -> None:
-        is_unsure, is_start = self._state is _State.UNSURE, self._state is _State.START
-        self._state = _State.TAGGED if tag == OPEN and is_start else _State.SETTLED
+        is_unsure = self._state is _State.UNSURE
         if tag == OPEN and is_unsure:
             # Its closing tag will not be alone.
+            self._state = _State.SETTLED
             self._add(tag)
             return
-        self._blank = ""
+        self._state = _State.TAGGED if tag == OPEN else _State.CLOSED
+        self._blank, self._is_new_message = "", tag == OPEN
         if is_unsure:
             self._pieces.append(TextBecameThought())
+            self._last_kind = True
         self._change_kind(is_reasoning=self._state is _State.TAGGED)
 
     def _read_header(self, match: re.Match[str], *, is_end: bool) -> int | None:
@@ -175,13 +182,13 @@ class TextMarks:
 
     def _add(self, text: str) -> None:
         if self._drops_line_ends:
-            text = text.lstrip("\n")
+            text = text.lstrip("\r\n")
             self._drops_line_ends = not text
-        if self._state is _State.START:
+        if self._state in _BLANK:
             self._blank += text
             if len(self._blank) < WHITE_SPACE_LIMIT and not self._blank.strip():
                 return
-            text, self._blank, self._state = self._blank, "", _State.UNSURE
+            text, self._blank, self._state = self._blank, "", _BLANK[self._state]
         if not text:
             return
         if not self._is_reasoning:

@@ -46,6 +46,7 @@ OPEN_END = re.compile(
 """The end of a text that later text may complete to an opening."""
 BASE64 = re.compile(r"[A-Za-z0-9+/%_-]*+")
 PADDING = re.compile(r"=*+")
+SPACE = re.compile(r"\s*+")
 LINE_END = re.compile(r"\r?\n")
 MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
 OPEN_MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z""")
@@ -95,6 +96,8 @@ class _OpenFile:
 
     def read(self, text: str, start: int) -> int:
         """Take the base64 that begins here, and return where it ends."""
+        if not self.chars and not self.is_bare:
+            start = _end_of(SPACE, text, start)
         end = start if self.is_padded else _end_of(BASE64, text, start)
         padded_end = _end_of(PADDING, text, end)
         self.is_padded = self.is_padded or padded_end > end

@@ -71,12 +71,13 @@ class Clients:
         """Event loop -> its session, and what closes the session."""
 
     @asynccontextmanager
-    async def open(self, endpoint: Endpoint, body: bytes) -> AsyncGenerator[Response, None]:
+    async def open(self, endpoint: Endpoint, path: str, body: bytes) -> AsyncGenerator[Response, None]:
         """Send a request for an answer, and provide the response. It is closed after the block.
 
-        `body`: JSON. Raises Refused, and ProviderError if the server cannot be reached, is silent, or sends no answer.
+        `path`: relative to the base URL. `body`: JSON. Raises Refused, and ProviderError if the server cannot be
+        reached, is silent, or sends no answer.
         """
-        async with self._send(endpoint, "/chat/completions", body, settings.PROVIDER_FIRST_BYTE_LIMIT_S) as response:
+        async with self._send(endpoint, path, body, settings.PROVIDER_FIRST_BYTE_LIMIT_S) as response:
             content_type = response.headers.get("content-type", "")
             kind = content_type.partition(";")[0].strip().lower()
             async with aclosing(_chunks(response)) as chunks:

@@ -89,6 +89,7 @@ ROUTES = {
     "": Route(get=signed_in(302), post=signed_in(405)),
     "conversations/": Route(get=signed_in(200), post=signed_in(405)),
     "conversations/states/": Route(get=signed_in(200), post=signed_in(405)),
+    "commands/": Route(get=signed_in(200), post=signed_in(405)),
     "c/new/": Route(get=signed_in(405), post=signed_in(302)),
     "c/new/temporary/": Route(get=signed_in(405), post=signed_in(302)),
     "c/<uuid:conversation_id>/keep/": Route(get=signed_in(405), post=owner_only(302)),

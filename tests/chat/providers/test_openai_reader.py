@@ -14,7 +14,7 @@ from PIL import Image
 
 from chat.providers.openai_compatible import reader as reader_module
 from chat.providers.openai_compatible.accumulator import Accumulator
-from chat.providers.openai_compatible.chunks import Delta
+from chat.providers.openai_compatible.chunks import ChunkDecoder, Delta
 from chat.providers.openai_compatible.pace import WORK_S
 from chat.providers.openai_compatible.reader import PAUSE_BYTES, PAUSE_STEPS, ResponseReader
 from chat.providers.openai_compatible.transport import UNARY_LIMIT_BYTES, Response
@@ -39,7 +39,7 @@ async def body(pieces: Iterable[bytes]) -> AsyncGenerator[bytes, None]:
 
 
 def make_reader() -> ResponseReader:
-    return ResponseReader(Accumulator(has_functions=True), api_key="")
+    return ResponseReader(Accumulator(has_functions=True), ChunkDecoder(), api_key="")
 
 
 async def read(reader: ResponseReader, *pieces: bytes, is_stream: bool = True) -> list[StreamEvent]:

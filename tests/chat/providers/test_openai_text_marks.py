@@ -13,7 +13,7 @@ from chat.providers.openai_compatible.text_marks import TextMarks
 from chat.vocabulary.stream_events import TextBecameThought
 
 PIECES = ["<think>", "</think>", "<|channel|>", "<|start|>", "<|message|>", "<|end|>", "analysis", "final", "assistant",
-          "to=functions.f", "`", "``", "```", "~~~", "\n", " ", "a", "<", "<|", "</th", "- "]  # fmt: skip
+          "to=functions.f", "`", "``", "```", "~~~", "\n", "\r\n", " ", "a", "<", "<|", "</th", "- "]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 HARMONY = (
     "<|channel|>analysis<|message|>I can say it.<|end|><|start|>assistant<|channel|>final<|message|>It is 42.<|return|>"
@@ -48,6 +48,8 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "<think>\nHm.\n</think>\n\n42": [thought("Hm.\n"), answer("42")],
     "  \n<think>Hm.</think>42": [thought("Hm."), answer("42")],
     "<think></think>42": [answer("42")],
+    "<think>a</think>\n\n<think>b</think>\r\n\r\n42 <think>c": [thought("a\n\nb"), answer("42 <think>c")],
+    "a</think>\n<think>b</think>42": [thought("a\n\nb"), answer("42")],
     "<think>not closed": [thought("not closed")],
     "<think>a </thin b</think>c</think>": [thought("a </thin b"), answer("c</think>")],
     "<think>```\nan open fence</think>c": [thought("```\nan open fence"), answer("c")],

@@ -25,6 +25,10 @@ DIVIDED: dict[str, tuple[str, list[object]]] = {
         ["Your picture:\n\n", PICTURE, "\n\nBye!"],
     ),
     "with a title": (f'a ![x [y]( <{URI}{LONG}> "A title" ) b', ["a ", PICTURE, " b"]),
+    "with space before the base64": (
+        f"![image]({URI} \n{WRAPPED})\n<img src='{URI}\n{LONG}'>",
+        [PICTURE, "\n", PICTURE],
+    ),
     "without its end": (f"![image]({URI}{LONG}\n\nThe text", [PICTURE, "\n\nThe text"]),
     "after a bracket that opens nothing": (f"![ see ![image]({URI}{LONG})", ["![ see ", PICTURE]),
     "element of HTML": (f'x <img alt="q" src="{URI}{LONG}" width=3> y', ["x ", PICTURE, " y"]),

@@ -93,7 +93,7 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
         assert base64.b64decode(data["data"], altchars=b"-_") == png(3)
         assert content["parts"][1] == {"text": words}
     await database_sync_to_async(conversation.refresh_from_db)()
-    assert conversation.title == "what is this?"
+    assert conversation.title == "what is that?"
 
 
 def test_text_of_rich_outputs_goes_back_with_the_result_of_their_code() -> None:

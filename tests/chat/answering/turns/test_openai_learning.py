@@ -130,7 +130,7 @@ CASES = {
         functions=("echo",),
     ),
     "reasoning beside functions": Case(
-        "openai",
+        "openai-chat",
         "gpt-5.6/function-call",
         [400, 200, 200],
         lambda body: body["reasoning_effort"] == "none" and bool(body["tools"]),

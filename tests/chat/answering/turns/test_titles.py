@@ -8,12 +8,12 @@ from django.db import connection
 from pytest_django import Settings
 
 from chat.answering.turns import titles
-from chat.answering.turns.start import title_of
 from chat.answering.turns.titles import TitleResult, clean_title
 from chat.models import Conversation, LanguageModel
 from chat.page.transcript.answer_details import dollars
 from chat.page.transcript.usage import conversation_usage
 from chat.providers.catalogue.setups import Setup
+from chat.vocabulary.title_words import title_of
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, new_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -192,6 +192,8 @@ async def test_edit_shows_a_new_branch_and_the_old_one_can_be_shown_again(emulat
             start_turn(Edit(conversation.owner, conversation.pk, "first, better", message_id=first.user_message_id))
         )
     assert edited.status == Turn.Status.DONE
+    assert (await Conversation.objects.aget(pk=conversation.pk)).title == "first, better"
+    assert any("first, better" in frame.text and "conversation-title" in frame.text for frame in tab.all_frames)
     assert tab.page.transcript == await fresh_page(conversation)
     assert "2/2" in tab.page.transcript
     assert "second" not in tab.page.transcript

@@ -106,6 +106,19 @@ def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
     assert isinstance(plan(prompt), Plan)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "code"),
+    [
+        ("simulate 10,000 rolls of two dice and plot the distribution of the sum", "10000"),
+        ("How does the central limit theorem work?", "exponential"),
+        ("Which month had the most visitors?", "groupby('month')"),
+    ],
+)
+def test_questions_as_people_type_them_have_plans(prompt: str, code: str) -> None:
+    files = {"visitors.csv": b"month,visitors\n2026-01,820\n2026-02,910\n2026-03,1290\n"}
+    assert code in program_of(prompt, files=files if "visitors" in prompt else NO_FILES)
+
+
 FOLLOW_UPS = [
     (["Plot a sine wave", "Make it a cosine"], ["np.cos(x)", "4 * np.pi"], ["np.sin"]),
     (["Plot a sine wave", "now from 0 to 10"], ["np.sin(x)", "linspace(0, 10"], []),

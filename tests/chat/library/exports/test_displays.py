@@ -75,6 +75,7 @@ def test_long_table_is_cut() -> None:
         ("text", "```text\narray([[1, 2],"),
     ],
 )
+@pytest.mark.formulas
 def test_other_outputs_are_written_in_their_best_form(name: str, text: str) -> None:
     assert text in markdown_of(name)
 
@@ -155,6 +156,7 @@ def test_html_and_pictures_of_a_notebook_are_safe(payload: str) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.formulas
 def test_every_format_exports_every_bundle() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "show()")])
     add_parts(answer, *(Display(bundle) for bundle in BUNDLES.values()))

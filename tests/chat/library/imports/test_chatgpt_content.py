@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from attachments import validation
 from attachments.models import Attachment
@@ -58,7 +59,18 @@ def reference(mark: str, *items: dict[str, Any], **fields: Any) -> dict[str, Any
         ("See \ue200filecite\ue202turn1file0\ue201", reference(
             "\ue200filecite\ue202turn1file0\ue201", type="file", name="notes.pdf"
         ), "See (notes.pdf)"),
+        ("See \ue200filecite\ue202turn1file0\ue201", {"content_references": [
+            {"matched_text": "", "start_idx": 4, "end_idx": 25, "type": "webpage", **BRIDGE}
+        ]}, f"See ({BRIDGE_LINK})"),
+        (f"1894. {MARK}", reference(MARK, safe_urls=[ARCHIVE["url"], 7]), f"1894. ([example.org]({ARCHIVE['url']}))"),
+        (f"1894. {MARK}", reference(MARK, type="image_v2", images=[BRIDGE]), f"1894. ({BRIDGE_LINK})"),
+        ("A【6:3†a_report.pdf】.", {}, r"A (a\_report.pdf)."),
+        ('By entity["people", "A. Example", 0].', {}, "By A. Example."),
+        ("See https://example.org/turn0search3/a", {}, "See https://example.org/turn0search3/a"),
         # Without a source, no mark is left.
+        ("Old \u200b``【oaicite:0】``\u200b :citation[oaicite:1]{index=1} [oaicite:2] end", {}, "Old end"),
+        ("It【turn0search3†source】 is【turn2view0†L1-L9】 so cite【turn0search3】【†source】.", {}, "It is so."),
+        ("A turn0search3turn0news5 navlistLatest newsturn0news1 imageturn0image0turn0image1 b", {}, "A b"),
         (f"1894. {MARK} It 【7†source】 is :contentReference[oaicite:0]{{index=0}}.", {}, "1894. It is."),
         ("\ue203Old\ue204 \ue200image_group\ue202{\"query\": []}\ue201and \ue200cite\ue202turn0search3", {}, "Old and"),
         # Addresses that a link must not open.
@@ -202,6 +214,69 @@ def test_citations_in_a_canvas_are_links_and_a_change_that_failed_says_so() -> N
     assert answer.parts.get(kind="thought").text == "Error: not written"
 
 
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('{"name": "a", "type": "document", "content": "# One\\nTwo', "# One\nTwo"),
+        ('{"name": "a", "type": "document", "content": "# One\nTwo"}', "# One\nTwo"),
+        ('{"name": "a", "type": "document", "content": "# One"', "# One"),
+    ],
+)
+def test_call_of_the_canvas_that_was_stopped_or_has_raw_line_breaks_is_read(text: str, content: str) -> None:
+    read = read_call("canmore.create_textdoc", text, None)
+    assert read is not None
+    assert read[0] == Document("a", "document", content)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("Plain", ["Plain"]),
+        ({"parts": ["No type"]}, ["No type"]),
+        ({"content_type": "text", "parts": "One"}, ["One"]),
+        ({"content_type": "text", "text": ["One", "Two"]}, ["One\n\nTwo"]),
+        ({"content_type": "text", "parts": [1]}, ["(A part of kind `?` was not imported.)"]),
+        ({"content_type": 7, "text": "One"}, ["One"]),
+        ({"content_type": "thoughts", "thoughts": ["Hm"]}, ["Hm"]),
+        ({"content_type": "thoughts", "thoughts": [{"summary": None, "content": "Hm"}]}, ["Hm"]),
+        (
+            {"content_type": "new_widget", "parts": [{"text": "Inner"}]},
+            ["Inner\n\n(A part of kind `new_widget` was not imported.)"],
+        ),
+        (
+            {"content_type": "tether_quote", "title": "T", "url": "https://example.org/t", "text": "Said"},
+            ["[T](https://example.org/t)\n\nSaid"],
+        ),
+    ],
+)
+@pytest.mark.django_db
+def test_content_of_an_unusual_form_is_read_and_refuses_no_archive(content: object, expected: list[str]) -> None:
+    tree = conversation_of(node("u", None, "user", "Hi"), node("a", "u", "assistant"), title=5)
+    tree["mapping"]["a"]["message"] |= {"content": content, "metadata": [], "recipient": None}
+    tree["mapping"]["x"] = None
+    (conversation,) = import_conversations({"mapping": None}, tree)
+    answer = conversation.messages.get(role="model")
+    assert [part.text for part in answer.parts.all()] == expected
+
+
+@pytest.mark.django_db
+def test_roles_that_are_not_known_are_thoughts_and_failed_code_says_why() -> None:
+    error = {"name": "ZeroDivisionError", "args": ["division by zero"]}
+    result = {"status": "failed_with_in_kernel_exception", "in_kernel_exception": error}
+    (conversation,) = import_conversations(
+        conversation_of(
+            node("u", None, "user", "Hi"),
+            node("f", "u", "function", "A result"),
+            node("c", "f", "assistant", content={"content_type": "code", "text": "1/0"}, recipient="python"),
+            node("o", "c", "tool", content={"content_type": "execution_output", "text": ""},
+                 metadata={"aggregate_result": result}),
+        )
+    )  # fmt: skip
+    thought, _, output = conversation.messages.get(role="model").parts.all()
+    assert (thought.kind, thought.text) == ("thought", "A result")
+    assert (output.text, output.data["outcome"]) == ("ZeroDivisionError: division by zero", "OUTCOME_FAILED")
+
+
 UNKNOWN = {"content_type": "new_widget", "value": 7, "text": ["x"]}
 
 
@@ -258,8 +333,8 @@ CSV = b"item,price\npen,2\n"
 NAMED = {
     "file_0000aaaa-label.png": png("red"),
     "user-Xy12/file-Bbbb-prices.csv": CSV,
-    "dalle-generations/file-Cccc-0f0f.webp": png("green"),
-    "file-Dddd-1111-2222.png": png("blue"),
+    "dalle-generations/file-Cccc-0f0f0f0f-1111-4222-8333-444444444444.webp": png("green"),
+    "file-Dddd-11112222-1111-4222-8333-444444444444.png": png("blue"),
 }
 PACKED = {
     "file_0000aaaa.dat": png("red"),
@@ -267,7 +342,7 @@ PACKED = {
     "file-Cccc.dat": png("green"),
     "file-Dddd.dat": png("blue"),
     "conversation_asset_file_names.json": json.dumps(
-        {"file-Cccc.dat": "dalle-generations/drawn.png", "file-Dddd.dat": "0f0f"}
+        {"file-Cccc.dat": "dalle-generations/drawn.png", "file-Dddd.dat": "0f0f0f0f-1111-4222-8333-444444444444"}
     ).encode(),
 }
 
@@ -289,6 +364,55 @@ def test_files_of_the_archive_become_attachments(files: dict[str, bytes], drawn:
         [(drawn, "image/png", 1, False), ("image.png", "image/png", 3, True)],
     ]
     assert answer.text == "One.\n[IMAGE:0]\n\n[GRAPH:1]\n\n\nHere it is."
+
+
+VIDEO = {
+    "content_type": "real_time_user_audio_video_asset_pointer",
+    "audio_asset_pointer": {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://file_0a"},
+    "video_container_asset_pointer": {
+        "content_type": "video_container_asset_pointer", "asset_pointer": "sediment://file_0b"
+    },
+    "frames_asset_pointers": [asset("sediment://73aa#file_0c#p_0.png")],
+}  # fmt: skip
+IDS = [f"file-{number}f9f9f9f-1111-4222-8333-444444444444" for number in (1, 2)]
+
+
+@pytest.mark.parametrize("name", ["conversations-000.json", "conversations_1.json", "Conversations (2).json"])
+@pytest.mark.django_db
+def test_files_are_found_by_every_form_of_their_ids(name: str) -> None:
+    attached = [{"id": one, "name": f"{number}.txt"} for number, one in enumerate(IDS)]
+    content = {"content_type": "multimodal_text", "parts": [VIDEO, "Look"]}
+    tree = conversation_of(node("u", None, "user", content=content, metadata={"attachments": attached}))
+    files = {f"{one}-{number}.txt": b"text" for number, one in enumerate(IDS)} | {
+        "c-1/audio/file_0a-9f9f9f9f-1111-4222-8333-444444444444.wav": b"RIFF",
+        "file_0b.mp4": b"video",
+        "user-X/file_0c-sanitized.png": png(),
+    }
+    import_file(zipped({name: json.dumps([tree]).encode(), **files}), owner_id=make_user().pk)
+    names = Attachment.objects.order_by("message_attachments__index").values_list("name", flat=True)
+    assert [*names] == ["file.wav", "file.mp4", "image.png", "0.txt", "1.txt"]
+
+
+@pytest.mark.django_db
+def test_files_of_a_session_are_named_and_names_are_no_markup() -> None:
+    name = "**x** [a](http://example.org)"
+    attached = {"attachments": [{"id": "file-Gone", "name": name}]}
+    (conversation,) = import_conversations(
+        conversation_of(
+            node("u", None, "user", "Hi", metadata=attached),
+            node("a", "u", "assistant", "[Get it](sandbox:/mnt/data/a_b.csv)", metadata=attached),
+        )
+    )
+    question, answer = conversation.messages.order_by("index")
+    reason = "Import the whole archive to get its files.)"
+    assert question.text == rf"Hi%s(Not imported: file “\*\*x\*\* &#91;a&#93;(http\://example.org)”. {reason}" % "\n\n"
+    client = Client()
+    client.force_login(conversation.owner)
+    page = client.get(f"/c/{conversation.pk}/").text
+    assert f"(Not imported: file “{name}”. {reason}" in page
+    assert "<strong>x</strong>" not in page
+    assert ">a</a>" not in page
+    assert r"(Not imported: file “a\_b.csv”. It is not in the archive.)" in answer.text
 
 
 @pytest.mark.django_db

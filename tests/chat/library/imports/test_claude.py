@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chat.library.imports.chatgpt_files import ArchiveFiles
-from chat.library.imports.claude import parse_conversations
+from chat.library.imports.claude import is_claude, parse_conversations
 from chat.library.imports.claude_artifacts import split_artifacts
 from chat.library.imports.importer import import_file
 from chat.library.imports.json_paths import JSONValue
@@ -17,7 +17,7 @@ from chat.library.imports.records import ParsedConversation
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
 from chat.models import Conversation, Message
-from chat.vocabulary.parts import Thought
+from chat.vocabulary.parts import JSON, Thought
 from tests.chat.library.exports.samples import png
 from tests.chat.library.imports.documents import zipped
 from tests.factories import make_user
@@ -130,6 +130,36 @@ def test_cycle_double_ids_and_missing_roles_do_no_harm() -> None:
         message("d", "human", text("second"), parent_message_uuid=ROOT),
     )
     assert [one.text for one in read.messages if one.role == "user"] == ["second"]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        ([text('A <antArtifact type="text/markdown" title="a > b">One')], ["A", "**Document “a \\> b”**\n\nOne"]),
+        ([{"type": "text", "text": ["x"]}], ["(A part of kind `text` was not imported.)"]),
+        ([{"type": "text", "text": None}, None, text("One")], ["(A part of kind `?` was not imported.)", "One"]),
+        (
+            [{"type": "thinking", "thinking": ["x"]}, {"type": 3, "text": "One"}],
+            ["One", "(A part of kind `?` was not imported.)"],
+        ),
+        ([{"type": "tool_result", "content": {"type": "text", "text": "One"}}], ["One"]),
+        (
+            [{"type": "tool_result", "content": [{"type": "local_resource", "name": "a*b.md"}]}],
+            [r"(Not imported: file “a\*b.md”. Claude's export does not have its content.)"],
+        ),
+    ],
+)
+def test_blocks_of_an_unusual_form_are_read_or_named(blocks: list[Any], expected: list[str]) -> None:
+    answer = message("a", "assistant", minute=1) | {"content": blocks, "attachments": {}, "files": [None, "a.png"]}
+    read = parsed(message("u", "human", text("Hi")), answer, name=4)
+    assert [part.long_text.strip() for part in read.messages[1].parts][: len(expected)] == expected
+
+
+def test_conversation_without_time_begins_with_its_first_message() -> None:
+    empty: JSON = {"uuid": "e", "name": "Empty"}
+    document = JSONValue([None, empty, conversation_of(message("u", "human", text("Hi"), minute=7), created_at=None)])
+    assert is_claude(document)
+    assert [one.created_at.minute for one in parse_conversations(document, ArchiveFiles())] == [7]
 
 
 def test_question_without_answer_and_answer_without_question_alternate() -> None:
@@ -303,12 +333,7 @@ def test_grown_conversation_is_continued_and_another_title_adds_nothing() -> Non
     "fields",
     [
         {"chat_messages": [7]},
-        {"chat_messages": [{"content": [{"type": 7}]}]},
-        {"chat_messages": [{"content": [[]]}]},
-        {"chat_messages": [{"content": [{"type": "tool_result", "tool_use_id": []}]}]},
-        {"chat_messages": [{"attachments": {}}]},
-        {"chat_messages": [{"files": ["x"]}]},
-        {"name": 7, "chat_messages": []},
+        {"chat_messages": {}},
     ],
 )
 def test_invalid_value_is_named(fields: dict[str, Any]) -> None:

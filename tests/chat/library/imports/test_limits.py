@@ -205,7 +205,6 @@ def test_user_imports_one_file_at_a_time() -> None:
 @pytest.mark.django_db
 def test_failure_after_the_first_transaction_deletes_what_was_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "TRANSACTION_ROWS", 1)
-    monkeypatch.setattr(store, "PAUSE_S", 0)
 
     class FullError(Exception):
         """The disk is full."""

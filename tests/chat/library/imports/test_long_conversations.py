@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.library.imports import importer, store
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
-from chat.models import Conversation, ImportedConversation, Message, User
+from chat.models import Conversation, ImportedConversation, Message, User, write_pauses
 from tests.factories import make_user
 
 MESSAGES = 8
@@ -27,6 +27,8 @@ class Failure(Exception):
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "TRANSACTION_ROWS", 10)
     monkeypatch.setattr(store, "SLICE_MESSAGES", 3)
+    # A pause is due after every transaction.
+    monkeypatch.setattr(write_pauses, "WORK_S", -1.0)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def test_others_can_write_while_a_long_conversation_is_imported(owner: User, mon
         assert not connection.in_atomic_block
         seen.append((Message.objects.count(), Conversation.objects.get().archived_at is not None))
 
-    monkeypatch.setattr("chat.library.imports.store.time.sleep", pause)
+    monkeypatch.setattr("chat.models.write_pauses.time.sleep", pause)
     result = import_file(long_file(), owner_id=owner.pk)
     assert seen == [(0, True), (3, True), (6, True)]
     conversation = Conversation.objects.get(pk=result.created[0])
@@ -80,7 +82,7 @@ def test_what_a_failed_import_left_is_gone_after_the_next(
             raise Failure
 
     with monkeypatch.context() as failing:
-        failing.setattr("chat.library.imports.store.time.sleep", fail_after_two_slices)
+        failing.setattr("chat.models.write_pauses.time.sleep", fail_after_two_slices)
         if dies:
             # A process that dies deletes nothing.
             failing.setattr(store, "delete_conversation", lambda _: None)
@@ -97,12 +99,12 @@ def test_what_a_failed_import_left_is_gone_after_the_next(
 def test_import_that_another_process_has_begun_is_left_alone(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def import_elsewhere(_: float) -> None:
         # Only the first pause is used, and the other process does not know who imports here.
-        monkeypatch.setattr("chat.library.imports.store.time.sleep", lambda _: None)
+        monkeypatch.setattr("chat.models.write_pauses.time.sleep", lambda _: None)
         monkeypatch.setattr(importer, "_importing_users", set())
         with pytest.raises(RefusedImport, match="is being imported just now"):
             import_file(long_file(), owner_id=owner.pk)
 
-    monkeypatch.setattr("chat.library.imports.store.time.sleep", import_elsewhere)
+    monkeypatch.setattr("chat.models.write_pauses.time.sleep", import_elsewhere)
     result = import_file(long_file(), owner_id=owner.pk)
     assert [conversation.pk for conversation in Conversation.objects.all()] == list(result.created)
     assert Message.objects.count() == MESSAGES

@@ -196,6 +196,7 @@ def test_error_without_traceback_is_its_name_and_value() -> None:
     assert {result.outcome for result in results} == {OUTCOME_FAILED}
 
 
+@pytest.mark.formulas
 def test_rich_outputs_without_plain_text_are_shown() -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
     conversation = import_notebook(
@@ -252,6 +253,29 @@ def test_what_cannot_be_read_is_left_out_and_listed() -> None:
         "Cell 5: $.cells[4].attachments.a.png.image/png: ",
     ]
     assert [note[: len(start)] for note, start in zip(notes, beginnings, strict=True)] == beginnings
+
+
+def test_values_of_an_unusual_form_are_read() -> None:
+    image = base64.b64encode(png()).decode()
+    error = {"output_type": "error", "ename": "KeyError", "evalue": 3, "traceback": [None]}
+    answer = import_notebook(
+        notebook(
+            code(["a", None, 1], error, display(text_plain=5)),
+            code("b", display(image_png=f"data:image/png;base64,{image.rstrip('=')}")),
+            code("c", display(image_png="", image_jpeg=image)),
+            {"cell_type": "code", "input": "d", "prompt_number": 1, "outputs": [{"output_type": "pyout", "text": "6"}]},
+            {
+                "cell_type": "markdown",
+                "source": "![a](attachment:a.svg) Kept.",
+                "attachments": {"a.svg": {"x/svg": ""}},
+            },
+        )
+    ).messages.get(role="model")
+    assert parts_of(answer)[:2] == [("executable_code", "a1"), ("code_execution_result", "KeyError: 3" + "5")]
+    assert answer.message_attachments.count() == 2
+    assert ("code_execution_result", "6") in parts_of(answer)
+    assert "attachment:a.svg" not in answer.text
+    assert "“a.svg” is not a PNG, JPEG, GIF or WebP image." in unescape_text(answer.text)
 
 
 def test_list_of_what_was_left_out_is_short() -> None:

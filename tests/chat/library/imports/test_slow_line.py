@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +19,15 @@ import psutil
 import pytest
 import requests
 
-from tests.chat.library.imports.large_archives import PIECE, TUS, conversation, creation_headers, write_archive
+from tests.chat.library.imports.large_archives import (
+    PIECE,
+    TUS,
+    conversation,
+    creation_headers,
+    write_archive,
+    write_claude_archive,
+    write_takeout_archive,
+)
 from tests.child_processes import terminate, tied
 from tests.environment import ROOT
 from tests.live_server import LiveServer, Visitor, environment, running_server
@@ -28,6 +38,8 @@ pytestmark = pytest.mark.drill
 CONVERSATIONS = 3000
 FILE_BYTES = 70_000
 PIECE_BYTES = 4 * 1024**2
+LINE_BYTES_S = 20 * 1024**2
+"""Speed of the line."""
 P95_LIMIT_S = 0.25
 """Of requests of others while the import runs."""
 MEMORY_LIMIT_BYTES = 600 * 1024**2
@@ -77,6 +89,20 @@ def running_worker(server: LiveServer) -> Iterator[subprocess.Popen[bytes]]:
         terminate(process, 30)
 
 
+class SlowBody(io.BytesIO):
+    """The body of a request on a slow line."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes when the line has sent them."""
+        data = super().read(size)
+        time.sleep(len(data) / LINE_BYTES_S)
+        return data
+
+
+def write_chatgpt_archive(path: Path, count: int, *, file_bytes: int) -> None:
+    write_archive(path, [conversation(number) for number in range(count)], file_bytes=file_bytes)
+
+
 def offset_of(visitor: Visitor, url: str) -> int:
     response = visitor.http.head(url, headers=TUS, timeout=60)
     return int(response.headers["Upload-Offset"])
@@ -91,6 +117,7 @@ def upload(server: LiveServer, visitor: Visitor, path: Path) -> str:
     assert created.status_code == 201, created.text
     url = server.url + created.headers["Location"]
     breaks = [size_bytes // 3, 2 * size_bytes // 3]
+    uploaded: list[int] = []
 
     def half(data: bytes) -> Iterator[bytes]:
         """Yield half of a piece, then break off."""
@@ -112,9 +139,19 @@ def upload(server: LiveServer, visitor: Visitor, path: Path) -> str:
                 breaks.pop(0)
                 assert offset_of(visitor, url) == offset
                 continue
-            assert visitor.http.patch(url, data=data, headers=piece_headers, timeout=60).status_code == 204
+            assert visitor.http.patch(url, data=SlowBody(data), headers=piece_headers, timeout=60).status_code == 204
+            if offset + len(data) < size_bytes:
+                uploaded += percents(visitor, url, "uploaded")
     assert not breaks
+    assert uploaded == sorted(uploaded)
+    assert len({*uploaded}) > 10
     return url
+
+
+def percents(visitor: Visitor, url: str, word: str) -> list[int]:
+    """Return the percentage that the page shows in the sentence with a word."""
+    page = visitor.http.get(url, timeout=60).text
+    return [int(found) for found in re.findall(rf"(\d+) %[^<]* has been {word}", page)]
 
 
 def count(server: LiveServer, statement: str) -> int:
@@ -127,9 +164,10 @@ def is_empty(server: LiveServer, table: str) -> bool:
 
 
 @pytest.mark.timeout(1200)
-def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("write", [write_chatgpt_archive, write_claude_archive, write_takeout_archive])
+def test_archive_of_200_mb_arrives_whole_and_once(write: Callable[..., None], tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
-    write_archive(path, [conversation(number) for number in range(CONVERSATIONS)], file_bytes=FILE_BYTES)
+    write(path, CONVERSATIONS, file_bytes=FILE_BYTES)
     assert path.stat().st_size > 200 * 1024**2
     with running_server() as server:
         visitor = Visitor(server)
@@ -151,10 +189,11 @@ def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
             # Its claim would expire in 90 s.
             server.write("UPDATE chat_importjob SET claimed_until = NULL")
             with running_worker(server) as worker:
-                process, peaks = psutil.Process(worker.pid), [0]
+                process, peaks, read = psutil.Process(worker.pid), [0], []
 
                 def has_ended() -> bool:
                     peaks.append(process.memory_info().rss)
+                    read.extend(percents(visitor, url, "read"))
                     return not count(server, "SELECT COUNT(*) FROM chat_importjob WHERE state = 'running'")
 
                 wait_until(has_ended, 900)
@@ -168,7 +207,7 @@ def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
         print(
             f"imported in {imported_s:.0f} s with one restart; worker {max(peaks) / 1024**2:.0f} MB;"
             f" {len(others.times_s)} requests of others: p95 {p95_s * 1000:.0f} ms, max {max(others.times_s):.2f} s;"
-            f" before: p95 {quantiles(alone_s, n=20)[-1] * 1000:.0f} ms"
+            f" progress {sorted({*read})}; before: p95 {quantiles(alone_s, n=20)[-1] * 1000:.0f} ms"
         )
         page = visitor.http.get(url, timeout=60).text
         assert f"{CONVERSATIONS} conversations are new." in page
@@ -180,5 +219,7 @@ def test_archive_of_200_mb_arrives_whole_and_once(tmp_path: Path) -> None:
         assert server.rows(files) == [(CONVERSATIONS, CONVERSATIONS, CONVERSATIONS * FILE_BYTES)]
         objects = [one for one in (server.var_dir / "media").rglob("*") if one.is_file()]
         assert sum(one.stat().st_size for one in objects) == CONVERSATIONS * FILE_BYTES
+        assert read == sorted(read)
+        assert len({*read}) > 5
         assert max(peaks) < MEMORY_LIMIT_BYTES
         assert p95_s < P95_LIMIT_S

@@ -102,6 +102,8 @@ def test_conversations_that_the_file_names_are_not_guessed() -> None:
         ("Eingegebener Prompt: ", "05.11.2025, 01:34:47 MEZ"),
         ("送信したメッセージ: ", "2025/11/05 9:34:47 JST"),
         ("Prompted ", "2025年11月5日 08:34:47 HKT"),
+        ("已发送提示：", "2025年11月5日 GMT+8 08:34:47"),
+        ("Requête envoyée\xa0: ", "5 nov. 2025, 01:34:47 CET"),
     ],
 )
 def test_words_and_times_of_the_readers_language_are_understood(label: str, time: str) -> None:
@@ -143,6 +145,16 @@ def test_entry_with_a_time_that_is_not_understood_is_not_lost() -> None:
         ("31.10.2025, 13:00:01 GMT+02:00", 11),
         ("31. okt. 2025 13.00.01 GMT", 13),
         ("2025-10-31T13:00:01Z", 13),
+        ("2025年10月31日 GMT+8 20:00:01", 12),
+        ("2025年10月31日 上午8:00:01 [CST]", 0),
+        ("13:00:01 31 thg 10, 2025", 13),
+        ("31 ต.ค. 2568 19:00:01 ICT", 12),
+        ("٣١ أكتوبر ٢٠٢٥، ٣:٠٠:٠١ م غرينتش+٣", 12),
+        ("31 באוק׳ 2025, 14:00:01 GMT+2", 12),
+        ("31 अक्टू॰ 2025, 5:30:01 am IST", 0),
+        ("31 Οκτ 2025, 2:00:01 μ.μ. EET", 12),
+        ("31 жовт. 2025 р., 02:00:01 EET", 0),
+        ("31. 10. 2025 1:00:01 SEČ", 0),
         ("At 10:00:00 I was there, in 2025, 3 times", None),
         ("99.99.2025, 10:00:00", None),
         ("31.10.2025, 99:00:00", None),
@@ -260,7 +272,7 @@ def test_hostile_html_is_bounded(piece: str) -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"title": 7}, {"safeHtmlItem": {}}, {"safeHtmlItem": [{"html": 7}]}, {"safeHtmlItem": ["x"]}],
+    [{"title": 7}, {"safeHtmlItem": [{"html": 7}]}, {"safeHtmlItem": ["x"]}],
 )
 def test_invalid_value_is_named(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):

@@ -11,7 +11,7 @@ import pytest
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.library.imports.importer import UNKNOWN_KIND, import_file
+from chat.library.imports.importer import EMPTY, UNKNOWN_KIND, import_file
 from chat.library.imports.refusal import RefusedImport
 from chat.models import Conversation, Message, Turn
 from chat.people.quotas.enforcement import count_usage
@@ -160,7 +160,7 @@ def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> No
         (b"hello", UNKNOWN_KIND),
         (b"\x89PNG\r\n\x1a\n", UNKNOWN_KIND),
         (b"{}", UNKNOWN_KIND),
-        (b"[]", UNKNOWN_KIND),
+        (b"[]", EMPTY),
         (b'{"format": "plotline-conversation"', "Line 1, column 35: this is no JSON"),
         (b'{"a": "\xff"}', "not a text in UTF-8: byte 7"),
         (b"[" * 100_000, "100000 levels deep"),

@@ -97,7 +97,6 @@ def test_upload_goes_on_where_it_ended_and_its_result_is_shown(client: Client, o
     page = client.get(url).text
     assert "The import is complete." in page
     assert "4 conversations are new." in page
-    assert "0 conversations were left out." in page
     assert all(f"Conversation {number}</bdi>" in page for number in range(4))
     assert url in client.get("/import/").text
     assert Attachment.objects.count() == 4
@@ -107,8 +106,7 @@ def test_upload_goes_on_where_it_ended_and_its_result_is_shown(client: Client, o
 
 
 def test_broken_conversations_are_left_out_and_named(client: Client) -> None:
-    node = {"message": {"author": 7, "metadata": {"attachments": []}}}
-    broken = {"title": "Broken one", "conversation_id": "broken", "mapping": {"a": node}}
+    broken = {"name": "Broken one", "uuid": "broken", "chat_messages": [7]}
     other = {"title": "Of another product"}
     job = upload(client, archive_of([conversation(1), broken, other, conversation(2)]))
     run_one_step()
@@ -250,6 +248,36 @@ def test_cancelled_import_stops_and_keeps_what_it_has_stored(
     assert uploads.CANCELLED in page
     assert "1 conversation is new." in page
     assert not ImportPiece.objects.exists()
+
+
+def test_import_of_an_account_that_is_not_in_use_any_more_ends(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "REPORT_S", 0)
+    upload(client, archive_of([conversation(number) for number in range(5)]))
+    url = begin(client, 600_000).headers["Location"]
+    send_piece(client, url, 0, bytes(PIECE_BYTES))
+    store = uploads.write_pieces
+
+    def deactivate_then_write(*arguments: Any) -> None:
+        store(*arguments)
+        User.objects.update(is_active=False)
+
+    monkeypatch.setattr(jobs, "write_pieces", deactivate_then_write)
+    run_one_step()
+    assert Conversation.objects.count() == 1
+    assert ImportJob.objects.exclude(state=ImportJob.State.UPLOADING).get().state == ImportJob.State.REFUSED
+    assert delete_old()
+    assert not ImportPiece.objects.exists()
+    assert not ImportJob.objects.filter(state__in=ImportJob.OPEN).exists()
+
+
+def test_result_shows_no_number_that_is_zero(client: Client) -> None:
+    job = upload(client, zipped({"conversations.json": b"[]"}))
+    run_one_step()
+    page = client.get(job.get_absolute_url()).text
+    assert "There is no conversation in this file." in page
+    assert "0 conversation" not in page
 
 
 def test_abandoned_uploads_and_old_results_are_deleted(client: Client, owner: User) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.db import connection, transaction
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chat.migrations import _signed_search
+from chat.migrations import _search, _signed_search
 from chat.models import Conversation, Message, User
 from chat.models import search as search_module
 from chat.models.deletion import delete_conversation
@@ -216,17 +217,43 @@ def test_titles_come_before_texts_and_whole_words_before_parts(owner: User) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_migration_fills_the_index_again(owner: User) -> None:
+def test_migration_fills_the_index_again_also_after_an_interruption(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conversation = make_conversation(owner, title="Old title")
     make_user_message(conversation, "old C++")
-    with connection.cursor() as cursor:
-        words = {"sqlite": "UPDATE chat_searchwords", "postgresql": "UPDATE chat_searchentry"}[connection.vendor]
-        cursor.execute(f"{words} SET words = ''")
+    restore_earlier_index()
     assert search(owner, "old") == []
-    _signed_search.fill(apps, connection.schema_editor(atomic=False))
-    assert search(owner, "title c++") == [conversation]
+    fills = {"sqlite": "INTO chat_searchwords", "postgresql": "UPDATE chat_searchentry"}
+    begun = itertools.count()
+
+    def stop_second(execute: Callable[..., object], sql: str, *arguments: object) -> object:
+        if fills[connection.vendor] in sql and next(begun) == 1:
+            raise KeyboardInterrupt
+        return execute(sql, *arguments)
+
+    monkeypatch.setattr(_signed_search, "SQLITE_BATCH_ENTRIES", 1)
+    monkeypatch.setattr(_signed_search, "POSTGRESQL_BATCH_ENTRIES", 1)
+    with pytest.raises(KeyboardInterrupt), connection.execute_wrapper(stop_second):
+        _signed_search.fill(apps, connection.schema_editor(atomic=False))
+    make_user_message(conversation, "new C#")
+    with connection.execute_wrapper(stop_second):
+        _signed_search.fill(apps, connection.schema_editor(atomic=False))
+    assert search(owner, "title c++ c#") == [conversation]
     assert search_page(conversations_of(owner), parse("title"), owner.pk, 1).ranks == [0]
     assert read_triggers() == expected_triggers()
+
+
+def restore_earlier_index() -> None:
+    """Give the index the form of the earlier version, without any words."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("UPDATE chat_searchentry SET words = ''")
+            return
+        _signed_search.drop_triggers(apps, connection.schema_editor())
+        cursor.execute("DROP TABLE chat_searchwords")
+        for statement in (_search.SQLITE_CREATE[-1], *_search.SQLITE_TRIGGERS):
+            cursor.execute(statement)
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's migration locks the database")

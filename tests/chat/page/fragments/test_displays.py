@@ -98,6 +98,7 @@ def assert_is_safe_html(html: str) -> None:
         ("text", ["text"]),
     ],
 )
+@pytest.mark.formulas
 def test_richest_safe_form_is_shown(name: str, kinds: list[str]) -> None:
     assert kinds_of(BUNDLES[name]) == kinds
     assert_is_safe_html(html_of(BUNDLES[name]))
@@ -122,6 +123,7 @@ def test_richest_safe_form_is_shown(name: str, kinds: list[str]) -> None:
         ({}, ["note"]),
     ],
 )
+@pytest.mark.formulas
 def test_next_form_is_shown_if_one_cannot_be(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
     assert kinds_of(bundle) == kinds
 

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 
 MATHML_TAGS = {
     *("math", "mi", "mo", "mn", "mtext", "mspace", "mrow", "mstyle", "mfrac", "msqrt", "mroot", "mpadded", "mphantom"),
-    *("menclose", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts"),
+    *("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts"),
     *("mtable", "mtr", "mtd"),
 }
 MATHML_ATTRIBUTES = {
     *("accent", "accentunder", "columnalign", "depth", "display", "displaystyle", "fence", "form", "height", "largeop"),
     *("linethickness", "lspace", "mathbackground", "mathcolor", "mathsize", "mathvariant", "maxsize", "minsize"),
-    *("movablelimits", "notation", "rspace", "scriptlevel", "separator", "stretchy", "symmetric", "voffset", "width"),
+    *("movablelimits", "rspace", "scriptlevel", "separator", "stretchy", "symmetric", "voffset", "width"),
 }
 CLASSES = re.compile(
     r"(?:tml-(?:jot|small|tag|vec|(?:hat|tilde)-[1-4])|bold|filled|lapped|llap|clap|ink|(?:left|right)-\d+"
-    r"|(?:solid|dashed)-(?:left|right|top|bottom)| )*"
+    r"|boxed|circled|overlined|underlined|barred|struck(?:-up|-down)?|(?:solid|dashed)-(?:left|right|top|bottom)| )*"
 )
 
 

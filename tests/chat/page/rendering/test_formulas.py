@@ -13,6 +13,8 @@ from chat.page.rendering.stream import MarkdownStream
 from tests.parsed_html import ParsedHtml
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
+pytestmark = pytest.mark.formulas
+
 
 def formulas(text: str) -> list[str]:
     """Return the LaTeX of all formulas in a text; those that stand in a line of their own begin with a `!`."""
@@ -110,6 +112,8 @@ pass $@, get 5$
 ${{ secrets.A }}-${{ secrets.B }}
 $AAPL/$TSLA
 Cafe A ($$) and Cafe B ($$$)
+$$50 und $$60
+sed 's/a$/b$/'
 ($$), ($$)
 """
 
@@ -164,6 +168,7 @@ def test_markdown_beside_money_is_rendered() -> None:
         (r"see \[1\] and \[citation needed\]", "see [1] and [citation needed]"),
         (r"\[link\](https://e.example)", "[link](https://e.example)"),
         (r"\(see the notes\)", "(see the notes)"),
+        (r"list\[i\], dp\[i+1\]\[j\], f(x)\[a\]", "list[i], dp[i+1][j], f(x)[a]"),
         (r"\$x$ and \(", "$x$ and ("),
         (r"`\[1\] $5$ \(a\)`", r"\[1\] $5$ \(a\)"),
     ],
@@ -313,7 +318,7 @@ def test_environment_is_a_formula_without_delimiters(text: str, expected: list[s
         "    \\begin{align}\n    a &= b \\\\\n\n    \\end{align}",
         "`\\begin{align} a \\\\ \\end{align}`",
         "\\begin{itemize}\n\\item 50\\% \\\\ \\& \\_ \\{\n\\item \\[1\\] \\* x\\\n\\end{itemize}",
-        "\\begin{tabular}{ll}\na & b \\\\ \\hline\n\\end{tabular}",
+        "\\begin{tabular}{ll}\n$a$ & b \\\\ \\hline\n\\end{tabular}",
         "Use \\begin{align} and \\end{align} to align. Use \\begin{align} to start.",
         "\\begin{align}\na &= \\{b\\} \\\\\n*c*",
         "- \\begin{align}\n  a &= \\{b\\} \\\\\n- \\begin{gather} x \\\\",
@@ -324,6 +329,11 @@ def test_environment_that_is_no_formula_loses_nothing(text: str) -> None:
     assert formulas(text) == []
     shown = ParsedHtml(re.sub(r'<div class="code-head">.*?</div>', "", render_markdown(text))).text
     assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()
+
+
+def test_environment_that_cannot_be_drawn_is_code_with_its_lines() -> None:
+    text = "\\begin{tabular}{ll}\na & b \\\\\n- c & $d$ \\\\\n\\end{tabular}"
+    assert ParsedHtml(render_markdown(text)).only("code").text == text
 
 
 def test_prices_in_a_list_begin_no_formula() -> None:
@@ -346,6 +356,8 @@ def rows(text: str) -> list[list[str]]:
         ("| $|\\psi\\rangle$ | $\\langle a|b\\rangle$ |", ["|\\psi\\rangle", "\\langle a|b\\rangle"]),
         ("| $p(x | y)$ | \\(|z|\\) |", ["p(x | y)", "|z|"]),
         ("| $HOME | 5$ |", ["$HOME", "5$"]),
+        ("|$x|of $y|", ["$x", "of $y"]),
+        ("| $|$ | $2|x|$ |", ["|", "2|x|"]),
         ("|$A|$B|", ["$A", "$B"]),
         ("|5$|6$|", ["5$", "6$"]),
         ("| `a | b |", ["`a", "b"]),

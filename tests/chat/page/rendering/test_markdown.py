@@ -124,6 +124,25 @@ def test_headings_are_below_those_of_the_page_and_the_message() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**价格(元):**100，**答案:**B", "<strong>价格(元):</strong>100，<strong>答案:</strong>B"),
+        ("**Note:**text", "<strong>Note:</strong>text"),
+        ("**甲**文本:**乙**丙", "<strong>甲</strong>文本:<strong>乙</strong>丙"),
+        ("ไทย **(ตัวอย่าง)**ไทย", "ไทย <strong>(ตัวอย่าง)</strong>ไทย"),
+        ("2**(3)**x, a **b** c:**d**", "2**(3)**x, a <strong>b</strong> c:<strong>d</strong>"),
+        ("`**x:**y`", "<code>**x:**y</code>"),
+    ],
+)
+def test_strong_text_ends_in_punctuation_before_a_letter_or_digit(text: str, html: str) -> None:
+    assert render_markdown(text) == f"<p>{html}</p>\n"
+
+
+def test_address_of_a_link_has_no_mark() -> None:
+    assert 'href="http://e.example/**b:**c"' in render_markdown("[a](http://e.example/**b:**c)")
+
+
+@pytest.mark.parametrize(
     ("info", "label"),
     [("python", "python"), ("py", "python"), ("mermaid", "mermaid"), ("", "code"), ("{r}", "r"), ("<b>", "&lt;b&gt;")],
 )
@@ -135,6 +154,7 @@ def test_code_has_a_header_with_its_language_and_a_button(info: str, label: str)
     assert html.endswith("</code></pre></div>\n")
 
 
+@pytest.mark.formulas
 def test_question_is_rendered_with_its_line_breaks() -> None:
     html = render_question("a **b**\nc\n\n- d\n<b>e</b> $x$[^1]\n\n[^1]: f", "message-7")
     assert html.startswith("<p>a <strong>b</strong><br>\nc</p>\n<ul>\n<li>d<br>\n&lt;b&gt;e&lt;/b&gt; <math")
@@ -146,6 +166,7 @@ def test_long_question_is_shown_as_typed() -> None:
     assert render_question(text, "message-7") == f'<div class="as-typed">{escape(text)}</div>'
 
 
+@pytest.mark.formulas
 def test_boxes_that_scroll_take_the_focus() -> None:
     html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
     assert html.count('tabindex="0"') == 3
@@ -183,16 +204,22 @@ def test_three_dashes_below_text_are_a_rule_and_a_table_keeps_its_line_of_dashes
 
 def test_list_a_sum_and_a_rule_that_begin_below_text_make_no_heading_and_no_block_that_vanishes() -> None:
     text = "Points\n- one\n- two\n  - three\n\nSum\n= 42\n\nRule\n---\nText\n-- x\n\n# Title\n- end\n"
-    before = 0
+    before, growing = 0, MarkdownOptions(may_grow=True)
     for end in range(len(text) + 1):
-        tags = [one.tag for one in ParsedHtml(render_markdown(text[:end])).elements]
+        tags = [one.tag for one in ParsedHtml(render_markdown(text[:end], growing)).elements]
         assert not {"h4", "table"} & set(tags), text[:end]
         assert len(tags) >= before, text[:end]
         before = len(tags)
-    assert render_markdown("a\n-") == render_markdown("a\n--") == "<p>a</p>\n"
-    assert render_markdown("# a\n-") == "<h3>a</h3>\n"
+    assert render_markdown("a\n-", growing) == render_markdown("a\n--", growing) == "<p>a</p>\n"
+    assert render_markdown("# a\n-", growing) == "<h3>a</h3>\n"
 
 
+def test_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
+    assert render_markdown("a\n-") == "<p>a</p>\n<ul>\n<li></li>\n</ul>\n"
+    assert render_markdown("a\n--") == "<p>a\n--</p>\n"
+
+
+@pytest.mark.formulas
 def test_line_of_dashes_is_unchanged_in_code_and_formulas() -> None:
     assert render_markdown("```\n-\n-  \n--\n  -\n```").endswith("<code>-\n-  \n--\n  -\n</code></pre></div>\n")
     assert "a\n-</code>" in render_markdown("```\na\n-")

@@ -21,6 +21,8 @@ from tests.display_bundles import MATRIX_LATEX
 from tests.parsed_html import ParsedHtml
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
+pytestmark = pytest.mark.formulas
+
 KATEX = Path(__file__).with_name("katex.tsv")
 """A sample of each function, sign and environment of KaTeX 0.19.1: LaTeX, the characters that are drawn, and the
 numbers of elements that give the shape, or the word `source`. Characters and numbers are those of KaTeX's own MathML.
@@ -133,8 +135,10 @@ def test_text_that_is_one_formula_gives_its_latex() -> None:
         (r"\color{red}{x}", '<mrow><mi mathcolor="#ff0000">x</mi></mrow>'),
         (r"\textcolor{#f00}{x}", '<mrow><mi mathcolor="#f00">x</mi></mrow>'),
         (r"\rule{1em}{2em}", '<mspace width="1em" height="2em" class="ink"></mspace>'),
-        (r"\boxed{x}", '<menclose notation="box"><mi>x</mi></menclose>'),
-        (r"\cancel{x}", '<menclose notation="updiagonalstrike"><mi>x</mi></menclose>'),
+        (r"\boxed{x}", '<mrow class="boxed"><mi>x</mi></mrow>'),
+        (r"\overline{x}", '<mrow class="overlined"><mi>x</mi></mrow>'),
+        (r"\xcancel{x}", '<mrow class="struck-up struck-down"><mi>x</mi></mrow>'),
+        (r"\cancel{x}", '<mrow class="struck-up"><mi>x</mi></mrow>'),
         (r"a\!b", "<mrow><mi>a</mi><mrow></mrow><mi>b</mi></mrow>"),
         (
             r"\begin{array}{r|c}a&b\\\hline\end{array}",

@@ -102,6 +102,7 @@ def test_cell_count_does_not_depend_on_the_pieces(monkeypatch: pytest.MonkeyPatc
     assert_streams_like_whole(text, range(len(text)))
 
 
+@pytest.mark.formulas
 def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
     few, many = "$x$ and \\(y\\)\n\n" * 250, "$x$ and \\(y\\)\n\n" * 251
     assert render_markdown(few).count("<math") == 500

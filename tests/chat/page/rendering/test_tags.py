@@ -23,6 +23,11 @@ FOLD = "<details>\n<summary>**T** `c`</summary>\n\nText\n\n- a\n- b\n</details>\
         ("<kbd>Ctrl</kbd>+<KBD>C</kbd>", "<kbd>Ctrl</kbd>+<kbd>C</kbd>"),
         ("<b>**x**</b> <i>*y*</i>", "<b><strong>x</strong></b> <i><em>y</em></i>"),
         ("<u>a</u> <mark>b</mark> <s>c</s> <del>d</del>", "<u>a</u> <mark>b</mark> <s>c</s> <del>d</del>"),
+        (
+            "<ins>a</ins> <small>b</small> <code>c < *d*</code>",
+            "<ins>a</ins> <small>b</small> <code>c &lt; <em>d</em></code>",
+        ),
+        ("<span style=\"color:red\">a</span> <font color='b'>*c*</font> <span>", "a <em>c</em> &lt;span&gt;"),
         ("<strong>a</strong> <em>b</em>", "<strong>a</strong> <em>b</em>"),
         ("<b>a <i>b</i> c</b>", "<b>a <i>b</i> c</b>"),
         ("**a<br>b** <sub>*x*</sub>", "<strong>a<br>\nb</strong> <sub><em>x</em></sub>"),
@@ -37,7 +42,7 @@ FOLD = "<details>\n<summary>**T** `c`</summary>\n\nText\n\n- a\n- b\n</details>\
         ("`a<br>b` `<!-- c -->`", "<code>a&lt;br&gt;b</code> <code>&lt;!-- c --&gt;</code>"),
         ("List<String> <your name> a < b", "List&lt;String&gt; &lt;your name&gt; a &lt; b"),
         ("x<img src=y> <a href='z'>w</a>", "x&lt;img src=y&gt; &lt;a href='z'&gt;w&lt;/a&gt;"),
-        ("<small>a</small> <b/> <bb>c</bb>", "&lt;small&gt;a&lt;/small&gt; &lt;b/&gt; &lt;bb&gt;c&lt;/bb&gt;"),
+        ("<big>a</big> <b/> <bb>c</bb>", "&lt;big&gt;a&lt;/big&gt; &lt;b/&gt; &lt;bb&gt;c&lt;/bb&gt;"),
         ("<\ufdd0b>a</b>", "<b>a</b>"),
         # Comments.
         ("a <!-- b *c* --> d", "a  d"),
@@ -49,6 +54,7 @@ def test_tag_is_shown_as_what_it_means_or_as_text(source: str, html: str) -> Non
     assert render_markdown(source) == f"<p>{html}</p>\n"
 
 
+@pytest.mark.formulas
 def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
     assert "<b>" not in render_markdown("<div>\n<b>x</b>\n</div>")
@@ -64,6 +70,13 @@ def test_cells_of_tables_have_lines() -> None:
     html = render_markdown("| a<br>b | c |\n|-|-|\n| 1<br/>2 | `x<br>y` |\n")
     assert '<button type="button" data-action="sort">a<br>\nb</button>' in html
     assert "<td>1<br>\n2</td>\n<td><code>x&lt;br&gt;y</code></td>" in html
+
+
+def test_cells_of_tables_have_lists_as_nothing_else_has() -> None:
+    html = render_markdown("| a |\n|-|\n| b<ul><li>*c*</li><LI>`<li>`</LI></ul> |\n| <ol><li>d |\n")
+    assert "<td>b\n<ul>\n<li><em>c</em></li>\n<li><code>&lt;li&gt;</code></li></ul></td>" in html
+    assert "<td>&lt;ol&gt;&lt;li&gt;d</td>" in html
+    assert "<li>" not in render_markdown("a <ul><li>b</li></ul>\n| <ul><li>c</li></ul>\n")
 
 
 def test_comment_over_several_blocks_is_left_out() -> None:
@@ -129,6 +142,7 @@ def test_fold_without_an_end_is_open_up_to_the_end_of_its_block() -> None:
         FOLD,
         "x\n\n<details><summary>T</summary>\n\n```py\nx = 1\n```\n\n</details> y\n\nz\n",
         "a <details>b</details>\n| c |\n|-|\n\nd\n",
+        "| a |\n|-|\n| <ul><li>b</li>\n| <ul><li>c</li></ul> | <span>d</span>\n\n**e:**1 <span>f\n",
         "<details>\na[^1]\n\n[^1]: b\n\n</details>\n\nc [x]\n\n[x]: /u\n",
         "<details>\n<details>\na</details>\n1. b|c\n-|-\n</details>\nd|e\n-|-\n\nf\n",
         "<div>\n</details>\n<b>\n\n<!-- a\n\n--> b\n\nc\n",
@@ -151,6 +165,8 @@ def test_very_long_fold_goes_on_in_the_next_document() -> None:
     "text",
     [
         "<b>" * 10_000,
+        "| a |\n|-|\n" + "| <ul><li>b</li></ul> |\n" * 1_000 + "| <ul><li>",
+        "**a:" * 4_000,
         "<b>" * 5_000 + "</i>" * 5_000,
         "<b>" * 4_000 + "</b>" * 4_000,
         "<details>\n" * 5_000,

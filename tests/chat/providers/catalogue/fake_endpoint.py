@@ -11,12 +11,15 @@ from pytest_django import Settings
 from chat.models import ENDPOINT_PROVIDER
 from chat.providers import get_provider
 from chat.providers.base import Capabilities, ListedModel
-from chat.providers.provider_errors import ProviderError
+from chat.providers.openai_compatible.endpoint import Endpoint, Known, ModelFacts
+from chat.providers.provider_errors import InvalidRequest, ProviderError
 from chat.providers.requests import GenerateRequest
+from chat.vocabulary.dialect_names import PROTOCOL_NAMES
 from chat.vocabulary.parts import FunctionCall, InlineData, Text
-from chat.vocabulary.stream_events import PartReceived, StreamEvent, Usage, UsageReported
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
 
 USAGE: StreamEvent = UsageReported(Usage(prompt=3, candidates=1))
+FINISH: StreamEvent = Finished(Finish.STOP)
 CALL: StreamEvent = PartReceived(FunctionCall(name="report_number", arguments={"number": 7}))
 
 
@@ -28,7 +31,7 @@ def make_listed(name: str, context_tokens: int | None = None, **facts: bool | No
     return ListedModel(name, "", "", context_tokens, None, **facts)
 
 
-def make_capabilities(*, functions: bool = True, images: bool = True) -> Capabilities:
+def make_capabilities(*, functions: bool = True, images: bool = True, protocol: str = "") -> Capabilities:
     def accepted_type(mime_type: str) -> str:
         return mime_type if images else ""
 
@@ -38,6 +41,7 @@ def make_capabilities(*, functions: bool = True, images: bool = True) -> Capabil
         functions_beside_built_in=False,
         stores_files=False,
         accepted_type=accepted_type,
+        known=Known(Endpoint("local", "http://localhost/v1", protocol=protocol), ModelFacts()),
     )
 
 
@@ -48,10 +52,12 @@ class Server:
     models: list[ListedModel] | ProviderError = field(
         default_factory=lambda: [make_listed("small"), make_listed("big")]
     )
-    text: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("hello"), USAGE])
+    text: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("hello"), USAGE, FINISH])
     function: list[StreamEvent] | ProviderError = field(default_factory=lambda: [CALL])
     image: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("It is Red.")])
     capabilities: Capabilities = field(default_factory=make_capabilities)
+    protocols: list[str] = field(default_factory=lambda: ["", *PROTOCOL_NAMES])
+    """By which it answers, if it is asked by one."""
     asked_models: list[str] = field(default_factory=list)
 
 
@@ -80,6 +86,8 @@ class FakeProvider:
         self.server.asked_models.append(request.model)
         has_image = isinstance(request.contents[0].parts[0], InlineData)
         answer = self.server.function if request.tools else self.server.image if has_image else self.server.text
+        if isinstance(request.known, Known) and request.known.endpoint.protocol not in self.server.protocols:
+            raise InvalidRequest("404 page not found")
         if isinstance(answer, ProviderError):
             raise answer
         for event in answer:

@@ -17,6 +17,7 @@ from chat.providers.catalogue.endpoint_probe import (
     IMAGE,
     KEY,
     LIST,
+    PROTOCOLS,
     USAGE,
     CheckResult,
     check_endpoint,
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.django_db
 
 def check(name: str = "local", model: str = "") -> dict[str, CheckResult]:
     results = {result.name: result for result in check_endpoint(name, model)}
-    assert list(results) == [KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE]
+    assert list(results) == [KEY, LIST, ANSWER, PROTOCOLS, USAGE, FUNCTION, IMAGE]
     return results
 
 
@@ -46,7 +47,7 @@ def test_all_checks_pass_if_the_server_can_do_everything(server: Server, setting
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "secret"}
     make_endpoint(api_key_variable="SOME_API_KEY")
     results = check()
-    assert [result.verdict for result in results.values()] == ["works"] * 6
+    assert [result.verdict for result in results.values()] == ["works"] * 7
     assert results[LIST].sentence == "The server was reached, and lists 2 models."
     assert results[ANSWER].sentence == "small answered “hello”."
     assert set(server.asked_models) == {"small"}
@@ -69,9 +70,24 @@ def test_key_is_checked_without_being_shown(server: Server, settings: Settings) 
 
 
 def test_endpoint_of_the_settings_can_be_tested(settings_endpoint: Settings) -> None:
-    assert verdicts(check("")) == "uwwwww"
+    assert verdicts(check("")) == "uwwwwww"
     settings_endpoint.OPENAI_API_KEY = "k"
-    assert verdicts(check("")) == "wwwwww"
+    assert verdicts(check("")) == "wwwwwww"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "spoken", "ok"),
+    [("", "chat completions", True), ("responses", "chat completions", False), ("responses", "responses", True)],
+)
+def test_check_says_which_protocols_a_server_speaks(server: Server, chosen: str, spoken: str, ok: bool) -> None:
+    make_endpoint(protocol=chosen)
+    server.capabilities = make_capabilities(protocol=chosen)
+    server.protocols = [spoken]
+    result = check()[PROTOCOLS]
+    [other] = {"chat completions", "responses"} - {spoken}
+    assert result.ok is ok
+    assert result.sentence.startswith(f"The server speaks {spoken}. By {other}: ")
+    assert result.sentence.endswith("(404 page not found)")
 
 
 def test_endpoint_that_is_turned_off_is_not_asked(server: Server) -> None:
@@ -85,16 +101,16 @@ def test_no_check_passes_if_the_server_cannot_be_reached(server: Server) -> None
     make_endpoint()
     server.models = server.text = Unreachable("refused")
     results = check()
-    assert verdicts(results) == "ufuuuu"
+    assert verdicts(results) == "ufuuuuu"
     assert results[LIST].sentence.endswith("Try again. (refused)")
     assert results[IMAGE].sentence == "Not tried, because no model is known. Choose one."
-    assert verdicts(check(model="big")) == "uffuuu"
+    assert verdicts(check(model="big")) == "ufffuuu"
 
 
 def test_server_without_a_list_can_answer(server: Server) -> None:
     make_endpoint()
     server.models = []
-    assert verdicts(check(model="hidden")) == "ufwwww"
+    assert verdicts(check(model="hidden")) == "ufwwwww"
 
 
 @pytest.mark.parametrize(
@@ -134,20 +150,21 @@ def test_check_of_images_fails_if_the_model_sees_none(
 def test_what_a_model_is_known_not_to_take_is_not_tried(server: Server) -> None:
     make_endpoint()
     server.capabilities = make_capabilities(functions=False, images=False)
-    assert verdicts(check()) == "uwwwff"
-    assert len(server.asked_models) == 1
+    assert verdicts(check()) == "uwwwwff"
+    # Once for the answer, and once by each protocol.
+    assert len(server.asked_models) == 3
 
 
 def test_answer_without_token_counts_fails_the_check_of_usage(server: Server) -> None:
     make_endpoint()
-    server.text = [said("hello")]
-    assert verdicts(check()) == "uwwfww"
+    server.text = [said("hello"), Finished(Finish.STOP)]
+    assert verdicts(check()) == "uwwwfww"
 
 
 def test_thoughts_alone_are_no_answer(server: Server) -> None:
     make_endpoint()
-    server.text = [PartReceived(Thought("hello"))]
-    assert verdicts(check()) == "uwfuuu"
+    server.text = [PartReceived(Thought("hello")), Finished(Finish.STOP)]
+    assert verdicts(check()) == "uwfwuuu"
 
 
 def test_silent_server_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

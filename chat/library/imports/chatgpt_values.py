@@ -1,0 +1,66 @@
+"""The values in the messages of ChatGPT's `conversations.json`, also those of an unusual form. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext, gettext_noop
+
+from chat.library.imports.chatgpt_files import find_file_id
+from chat.library.imports.json_paths import JSONValue
+from chat.vocabulary.parts import JSON
+
+PARTS_LIMIT = 100_000
+"""Parts of one conversation. Parts that several versions of an answer share count for each version."""
+FILE_KINDS = {
+    "image_asset_pointer": gettext_noop("image"),
+    "audio_asset_pointer": gettext_noop("sound"),
+    "video_container_asset_pointer": gettext_noop("video"),
+}
+FILE = gettext_noop("file")
+NESTED_POINTERS = ("audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers")
+KIND_LIMIT_CHARS = 60
+
+
+def attached(value: JSONValue) -> Iterator[tuple[str, str, JSONValue]]:
+    """Yield the id and the name of each file that a message names, and its place."""
+    for one in value.items(PARTS_LIMIT) if isinstance(value.value, list) else ():
+        if isinstance(one.value, dict):
+            yield find_file_id(one.text_at("id")), one.text_at("name")[:255], one
+
+
+def pointers(piece: JSONValue) -> Iterator[JSONValue]:
+    """Yield the pointers to files in a piece, which may be one itself."""
+    if piece.text_at("content_type") in FILE_KINDS:
+        yield piece
+        return
+    for nested in map(piece.get, NESTED_POINTERS):
+        for one in nested.items(PARTS_LIMIT) if isinstance(nested.value, list) else [nested]:
+            if isinstance(one.value, dict):
+                yield one
+
+
+def with_type(content: JSONValue) -> tuple[JSONValue, str]:
+    """Return the content of a message as an object, and its type. Content without a type is text."""
+    value = content.value
+    if isinstance(value, dict):
+        return content, content.text_at("content_type") or "text"
+    return JSONValue({"parts": value if isinstance(value, list) else [value]}, content.path), "text"
+
+
+def unknown_texts(content: JSONValue) -> Iterator[str]:
+    """Yield the texts of content of a kind that is not known."""
+    parts = content.as_object().get("parts")
+    inner = [one.get("text") if isinstance(one, dict) else one for one in parts] if isinstance(parts, list) else []
+    yield from strings([*inner, content.text_at("text")])
+
+
+def strings(values: JSON) -> Iterator[str]:
+    """Yield the texts of a list; nothing for any other value."""
+    yield from (value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+
+
+def unknown_sentence(kind: str) -> str:
+    """Return what a reader is told in place of content of an unknown kind."""
+    name = "".join(char for char in kind[:KIND_LIMIT_CHARS] if char.isalnum() or char in "_-./:") or "?"
+    return gettext("(A part of kind `%(kind)s` was not imported.)") % {"kind": name}

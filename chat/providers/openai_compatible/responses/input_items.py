@@ -1,0 +1,222 @@
+"""A conversation as the items of a request to the Responses API. Pure.
+
+The items of an answer of the same model go back as they came and in their order, with `call_id`s that are unique in the
+request. Answers of other models become messages, calls and outputs. The outputs of parallel calls follow all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from attachments.images import is_image_type
+from chat.providers.openai_compatible.contents import CallIds, Form, fenced, function_name, text_content
+from chat.providers.openai_compatible.dialects import Dialect
+from chat.providers.openai_compatible.messages import OWN_PICTURE
+from chat.providers.requests import Content, GenerateRequest
+from chat.vocabulary.parts import (
+    JSON,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    JSONObject,
+    Part,
+    Role,
+    Text,
+    Thought,
+    ToolCall,
+    ToolResponse,
+    Unsupported,
+)
+
+CALL_TYPES = frozenset({"function_call", "custom_tool_call"})
+
+
+@dataclass(slots=True)
+class _Answer:
+    """One round of an answer that is being written."""
+
+    is_own: bool
+    items: list[tuple[int, JSONObject]] = field(default_factory=list)
+    """Each with its place among the items of its response."""
+    text: list[str] = field(default_factory=list)
+    code_ids: set[str] = field(default_factory=set)
+    """`call_id`s of code whose item goes back with its output."""
+
+    def add(self, item: JSONObject, index: JSON = None) -> None:
+        """Append an item, after the text before it. `index`: its place, if the server has said it."""
+        self.end_message({})
+        self._append(item, index)
+
+    def end_message(self, fields: Mapping[str, JSON], index: JSON = None) -> None:
+        """Append the message that the text so far makes. `fields`: what else it holds."""
+        text = "".join(self.text)
+        self.text.clear()
+        if text.strip():
+            # Servers that check items want a text, or contents as they write them themselves.
+            content: JSON = [{"type": "output_text", "text": text}] if self.is_own else text
+            self._append({"type": "message", "role": "assistant", "content": content, **fields}, index)
+
+    def _append(self, item: JSONObject, index: JSON) -> None:
+        last = self.items[-1][0] if self.items else 0
+        self.items.append((index if isinstance(index, int) else last, item))
+
+    def ordered(self) -> list[JSONObject]:
+        """Return the items in order. A server may have ended reasoning after the text that follows it."""
+        self.end_message({})
+        if self.is_own:
+            return [item for _, item in sorted(self.items, key=lambda one: one[0])]
+        # Nothing may stand between a call and its output.
+        return [item for _, item in sorted(self.items, key=lambda one: one[1]["type"] in CALL_TYPES)]
+
+
+class ItemWriter:
+    """Writes the items of one request."""
+
+    def __init__(self, form: Form, *, output_images: bool) -> None:
+        """`output_images`: whether the output of a function may hold images. If not, they follow in a message."""
+        self._form = form
+        self._output_images = output_images and form.images
+        self._items: list[JSONObject] = []
+        self._ids = CallIds(Dialect().call_id_pattern)
+        self._custom_ids: set[str] = set()
+        """The ids of calls of tools that take a text."""
+
+    def write(self, request: GenerateRequest) -> list[JSONObject]:
+        """Return the items. The system instruction is not among them."""
+        for content in request.contents:
+            if content.role is Role.MODEL:
+                self._write_answer(content)
+            else:
+                self._write_question(content)
+        if request.state:
+            self._write_state(request.state)
+        return [_with_plain_text(item) for item in self._items]
+
+    def _write_question(self, content: Content) -> None:
+        """Write the outputs of functions, then everything else as one message of the user."""
+        responses = {part.call_id for part in content.parts if isinstance(part, FunctionResponse)}
+        images: dict[str, list[JSON]] = {}
+        rest: list[JSON] = []
+        for part in content.parts:
+            is_image = isinstance(part, InlineData) and is_image_type(part.mime_type)
+            if is_image and self._output_images and part.made_by in responses:
+                images.setdefault(part.made_by, []).extend(self._user_content(part))
+            else:
+                rest += self._user_content(part)
+        for part in content.parts:
+            if isinstance(part, FunctionResponse):
+                self._write_output(part, images.get(part.call_id, []))
+        if rest:
+            self._add_user(rest)
+
+    def _write_output(self, response: FunctionResponse, images: list[JSON]) -> None:
+        text = json.dumps(dict(response.result), ensure_ascii=False)
+        call_id = self._ids.of_response(response)
+        kind = "custom_tool_call_output" if call_id in self._custom_ids else "function_call_output"
+        output: JSON = [_input_content(text_content(text)), *images] if images else text
+        self._items.append({"type": kind, "call_id": call_id, "output": output})
+
+    def _write_state(self, state: str) -> None:
+        """Write the state of the tools at the end of the last output, or else of the question."""
+        last = self._items[-1] if self._items else {}
+        output = last.get("output")
+        if isinstance(output, list):
+            output.append(_input_content(text_content(state)))
+        elif isinstance(output, str):
+            # After outputs, many models take a message of the user for a new question.
+            last["output"] = f"{output}\n\n{state}"
+        else:
+            self._add_user([_input_content(text_content(state))])
+
+    def _write_answer(self, content: Content) -> None:
+        answer = _Answer(content.is_own)
+        has_code = any(isinstance(part, CodeExecutionResult) for part in content.parts)
+        round_number = content.parts[0].round if content.parts else 0
+        for part in content.parts:
+            if part.round != round_number:
+                self._items += answer.ordered()
+                answer, round_number = _Answer(content.is_own), part.round
+            self._write_part(answer, part, has_code=has_code)
+        self._items += answer.ordered()
+
+    def _write_part(self, answer: _Answer, part: Part, *, has_code: bool) -> None:
+        data = part.provider_data if answer.is_own else {}
+        item, index = data.get("item"), data.get("index")
+        match part:
+            case Text() if isinstance(item, dict):
+                answer.end_message({name: value for name, value in item.items() if name == "phase"}, index)
+            case Text():
+                answer.text.append(part.text)
+            case FunctionCall():
+                answer.add(self._call(part, item if isinstance(item, dict) else {}), index)
+            case Thought() | ExecutableCode() | ToolCall() | Unsupported() if isinstance(item, dict):
+                answer.add(item, index)
+                if isinstance(part, ExecutableCode):
+                    answer.code_ids.add(part.call_id)
+            case ExecutableCode():
+                answer.text.append(fenced(part.code, part.language.lower()))
+            case CodeExecutionResult() if part.call_id in answer.code_ids:
+                pass
+            case CodeExecutionResult() | InlineData() | FileData():
+                self._write_result(answer, part, is_picture=isinstance(part, InlineData) and not has_code)
+            case Thought() | FunctionResponse() | ToolCall() | ToolResponse() | Display() | Unsupported():
+                # Responses stand in the user's content. The others have no form in this protocol.
+                pass
+            case _:
+                assert_never(part)
+
+    def _write_result(self, answer: _Answer, part: Part, *, is_picture: bool) -> None:
+        """Write what code printed or drew, or a picture, as a message of the user."""
+        contents = self._user_content(part)
+        if contents and is_picture:
+            contents.insert(0, _input_content(text_content(OWN_PICTURE)))
+        if contents:
+            answer.add({"type": "message", "role": "user", "content": contents})
+
+    def _call(self, call: FunctionCall, own: Mapping[str, JSON]) -> JSONObject:
+        """Return the item of a call. Arguments that are no JSON object would be refused in every later request."""
+        call_id = self._ids.add(call, own.get("call_id"))
+        if own.get("type") == "custom_tool_call":
+            self._custom_ids.add(call_id)
+            return {**own, "call_id": call_id, "name": function_name(call)}
+        arguments = own.get("arguments") if call.arguments else None
+        text = arguments if isinstance(arguments, str) else json.dumps(dict(call.arguments or {}))
+        wire: JSONObject = {"type": "function_call", "call_id": call_id, "name": function_name(call), "arguments": text}
+        return {**own, **wire}
+
+    def _user_content(self, part: Part) -> list[JSON]:
+        return [_input_content(one) for one in self._form.user_content(part) if isinstance(one, dict)]
+
+    def _add_user(self, contents: list[JSON]) -> None:
+        last = self._items[-1] if self._items else {}
+        if last.get("role") == "user" and isinstance(last["content"], list):
+            last["content"] += contents
+        else:
+            self._items.append({"type": "message", "role": "user", "content": contents})
+
+
+def _input_content(content: JSONObject) -> JSONObject:
+    """Return a content of chat completions in the form of this protocol."""
+    match content:
+        case {"image_url": {"url": str(url)}}:
+            return {"type": "input_image", "image_url": url}
+        case {"file": dict(file)}:
+            return {"type": "input_file", **file}
+        case _:
+            return {"type": "input_text", "text": content["text"]}
+
+
+def _with_plain_text(item: JSONObject) -> JSONObject:
+    """Return a message of the user with a string as its content if that is all text, which each server takes."""
+    contents = item.get("content")
+    if item.get("role") != "user" or not isinstance(contents, list):
+        return item
+    texts = [one["text"] for one in contents if isinstance(one, dict) and one["type"] == "input_text"]
+    return item if len(texts) < len(contents) else {**item, "content": "\n\n".join(map(str, texts))}

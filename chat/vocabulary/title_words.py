@@ -1,0 +1,59 @@
+"""The title of a conversation that is made of its first question. Pure."""
+
+from __future__ import annotations
+
+import re
+
+LENGTH = 60
+"""Most characters of a title."""
+READ_LENGTH = 20_000
+"""Characters of a question that are read for its title."""
+_FENCE = re.compile(r"\s*(```|~~~)")
+_CODE_LINE = re.compile(
+    # Names before `=` may have indexes: `df["a"] = 1`.
+    r"import [\w. ,]+|from [\w.]+ import .+|(?:async )?(?:def|class) \w.*:"
+    r"|(?:for|while|if|elif|with|except|try|else)\b.*:"
+    r"|[\w.]+(?:\[[^\]]*\])? *(?:[-+*/|&]|//)?= *[^=\s].*|[\w.]+\(.*|@\w[\w.]*(?:\(.*)?|[#%!)\]}].*|(?:\t| {2}).*"
+    r"""|r?(?:"{3}|'{3}).*"""
+)
+"""A line of Python that is pasted without a fence."""
+_NAMES = (
+    # What a program draws or says about itself, then what it defines.
+    re.compile(r"""\b(?:title|set_title|suptitle)\(\s*r?["']([^"'\n]{3,})["']"""),
+    re.compile(r"""^r?(?:"{3}|'{3})\s*([^"'\s][^"'\n]{2,})""", re.MULTILINE),
+    re.compile(r"^#[#% \t]*((?!In ?\[)\w[^\n]{2,})$", re.MULTILINE),
+    re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE),
+)
+
+
+def title_of(text: str) -> str:
+    """Return a title made of the words of a question.
+
+    Fenced code, and Python that is pasted without a fence, are left out if there are other words. A question that is
+    only code is named after what the code draws, says or defines, else after its first words.
+    """
+    prose, code = _split(text[:READ_LENGTH])
+    words = " ".join(prose.split())
+    if not words:
+        words = next((found[1].strip() for name in _NAMES if (found := name.search(code))), "")
+        words = words or " ".join(code.split()) or "Code"
+    return words if len(words) <= LENGTH else words[: LENGTH - 1].rstrip() + "…"
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return what a person has written, and the code in it."""
+    lines: list[tuple[str, bool]] = []
+    fenced: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if (match := _FENCE.match(line)) and fence in ("", match[1]):
+            fence = "" if fence else match[1]
+        elif fence:
+            fenced.append(line)
+        else:
+            lines.append((line, _CODE_LINE.fullmatch(line) is not None))
+    pasted = [line for line, is_code in lines if is_code]
+    # One line, such as `x = 5`, may be the question.
+    pasted = pasted if len(pasted) > 1 else []
+    prose = [line for line, is_code in lines if not (is_code and pasted)]
+    return "\n".join(prose), "\n".join(pasted + fenced)

@@ -1,0 +1,24 @@
+"""Starts the system's Firefox with Playwright."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Browser, Playwright
+
+#: Pages may write to the clipboard and read it without a question, as in Chromium with its permissions granted.
+PREFERENCES: dict[str, str | float | bool] = {"dom.events.testing.asyncClipboard": True}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start_firefox(playwright: Playwright) -> Browser:
+    """Start Firefox through `firefox_bidi`, whose program Playwright runs as if it were Firefox."""
+    with TemporaryDirectory(prefix="firefox-") as folder:
+        program = Path(folder) / "firefox"
+        program.write_text(
+            f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m tests.engines.firefox_bidi "$@"\n'
+        )
+        program.chmod(0o700)
+        return playwright.firefox.launch(executable_path=program, channel="moz-firefox", firefox_user_prefs=PREFERENCES)
