@@ -78,9 +78,9 @@ export function empty() {
   endCodeOnce();
 }
 
-/** Puts the text of an earlier message into the box. */
+/** Puts an earlier message into the box. */
 export function fillForEditing(article) {
-  fill({ text: beginEditing(article, content()), files: [] });
+  fill(beginEditing(article, content()));
 }
 
 /** Returns why the text is too long for one message, or null. The server would close the socket over a very long one. */
