@@ -7,7 +7,7 @@ import { words } from "./words.js";
 
 export const box = document.getElementById("composer").elements.text;
 
-/** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
+/** Whether Enter sends: as chosen in browser_choices.js, else not on touch keyboards, which have no Shift+Enter. */
 export const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
 const hint = document.getElementById("keys");
 const KNOWN_KEY = "plotline:knows-keys";
