@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy
 
@@ -21,9 +22,18 @@ class NamesInAnyCase(UserManager["User"]):
 
     use_in_migrations = False
 
+    def named(self, name: str) -> User | None:
+        """Return the account of this name. Input methods may write it in letters of another width or form."""
+        usual = self.model.normalize_username(name)
+        found = self.filter(Q(username__iexact=name) | Q(username__iexact=usual))
+        return min(found, key=lambda user: user.username.upper() != name.upper(), default=None)
+
     def get_by_natural_key(self, username: str | None) -> User:
         """Return the account of this name. Raises User.DoesNotExist."""
-        return self.get(username__iexact=username)
+        user = self.named(username or "")
+        if user is None:
+            raise self.model.DoesNotExist
+        return user
 
 
 class User(AbstractUser):

@@ -23,6 +23,16 @@ def test_visitor_can_sign_up_if_sign_up_is_open(client: Client) -> None:
     assert User.objects.get().username == "visitor"
 
 
+def test_name_may_be_written_in_letters_of_another_width(client: Client) -> None:
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in "visitor")
+    assert client.post("/accounts/signup/", NEW_USER | {"username": wide}).status_code == 302
+    assert User.objects.get().username == "visitor"
+    again = Client().post("/accounts/signup/", NEW_USER | {"username": wide})
+    assert "already exists" in again.content.decode()
+    login = {"login": wide.upper(), "password": NEW_USER["password1"]}
+    assert Client().post("/accounts/login/", login).status_code == 302
+
+
 @pytest.mark.parametrize("name", ["visitor", "Visitor"])
 def test_name_that_is_taken_during_the_sign_up_is_refused(
     client: Client, monkeypatch: pytest.MonkeyPatch, name: str
