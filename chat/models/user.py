@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection, models
 from django.db.models import Q
 from django.db.models.functions import Upper
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from chat.models.settings_choices import Approval, CodeExecution, Engine
 
@@ -136,11 +136,11 @@ class User(AbstractUser):
         ]
 
     def clean(self) -> None:
-        """Raise ValidationError for a name that another account has in another case: SQLite's constraint may not see it."""
+        """Raise ValidationError for a name that is taken in another case, which SQLite's constraint may not see."""
         super().clean()
         other = User.objects.named(self.username)
         if other is not None and other.pk != self.pk:
-            raise ValidationError({"username": self._meta.get_field("username").error_messages["unique"]})
+            raise ValidationError({"username": gettext("A user with that username already exists.")})
 
     @property
     def shown_name(self) -> str:
