@@ -36,7 +36,7 @@ def test_palette_and_search_work_on_every_page(page: Page, server: LiveServer) -
     run_in_shell(server, CREATE)
     page.goto(f"{server.url}/projects/")
     page.keyboard.press("Control+k")
-    expect(page.locator("#commands input[type=search]")).to_be_focused()
+    expect(page.locator("#commands input")).to_be_focused()
     page.keyboard.insert_text("tokens")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("API tokens")
@@ -52,6 +52,12 @@ def test_palette_and_search_work_on_every_page(page: Page, server: LiveServer) -
     page.locator("#scroller").focus()
     page.keyboard.press("Control+k")
     expect(page.locator("#command-list")).to_contain_text("Framed 2")
+    expect(page.locator("#command-list")).not_to_contain_text("Framed 1")
+    page.keyboard.insert_text("framed")
+    expect(page.locator("#command-list")).to_contain_text("Framed 1")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    expect(page.locator("#command-list")).to_contain_text("Actions")
     expect(page.locator("#command-list")).not_to_contain_text("Framed 1")
 
 
