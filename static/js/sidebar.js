@@ -60,5 +60,7 @@ if (deleted) {
 }
 
 sidebar.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing && event.keyCode !== 229 && sidebar.hasAttribute("data-open")) setOpen(false);
+  // Escape closes an open menu first.
+  if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || sidebar.querySelector(":popover-open")) return;
+  if (sidebar.hasAttribute("data-open")) setOpen(false);
 });
