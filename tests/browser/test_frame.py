@@ -1,4 +1,4 @@
-"""What the frame does on pages other than a conversation's: the palette, the menus of the list, the drawer, and drops."""
+"""The frame on pages other than a conversation's: the palette, the menus of the list, the drawer, and drops."""
 
 from __future__ import annotations
 

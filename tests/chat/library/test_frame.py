@@ -41,7 +41,9 @@ def paths_of(user: User) -> list[str]:
     return [*PATHS, own, f"{own}gallery/", f"{own}shares/", f"{own}move/", project, f"{project}delete/"]
 
 
-def test_every_page_has_the_conversations_the_projects_and_the_menu_of_the_account(browser: Client, owner: User) -> None:
+def test_every_page_has_the_conversations_the_projects_and_the_menu_of_the_account(
+    browser: Client, owner: User
+) -> None:
     make_conversation(make_user("stranger"), title="Of a stranger")
     menu = [reverse(name) for name in ("graphs", "shares", "conversation-import", "account_profile", "account_logout")]
     for path in paths_of(owner):
