@@ -86,8 +86,12 @@ def open_head_menu(page: Page) -> None:
 
 
 def start_temporary(page: Page) -> None:
-    page.click("text=Temporary conversation")
+    page.get_by_role("button", name="Temporary conversation").click()
     expect(page.locator("#temporary")).to_be_visible()
+
+
+def open_account_menu(page: Page) -> None:
+    page.click("button[popovertarget=account-menu]")
 
 
 def open_entry_menu(page: Page) -> None:
@@ -128,6 +132,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "share": (RICH, open_share),
     "temporary": (EMPTY, start_temporary),
     "shortcuts": (EMPTY, lambda page: page.keyboard.press("?")),
+    "account menu": ("/projects/", open_account_menu),
     "entry menu": (EMPTY, open_entry_menu),
     "rename": (EMPTY, lambda page: open_dialog(page, "rename")),
     "move": (EMPTY, open_move),
