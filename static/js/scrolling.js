@@ -129,7 +129,8 @@ connection.addEventListener("frame", () => {
 });
 
 // Links from search results and the gallery name a message in the URL's hash; it is shown instead of the end.
-const linked = document.getElementById(location.hash.slice(1));
+const named = document.getElementById(location.hash.slice(1));
+const linked = transcript.contains(named) ? named : null;
 if (linked || !holdsEnd()) {
   unpin();
   linked?.scrollIntoView();

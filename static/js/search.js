@@ -30,7 +30,7 @@ function clear() {
 /** Moves the focus up (-1) or down (1) between the box and the links below it. */
 function moveFocus(offset) {
   const all = links();
-  const index = all.indexOf(document.activeElement) + offset;
+  const index = all.indexOf(document.activeElement.closest("li")?.querySelector("a")) + offset;
   if (index < 0) box.focus();
   else all[Math.min(index, all.length - 1)]?.focus();
 }
