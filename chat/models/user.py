@@ -30,7 +30,7 @@ class NamesInAnyCase(UserManager["User"]):
         if connection.vendor == "sqlite" and not usual.isascii():
             # SQLite ignores the case of ASCII letters alone.
             names = self.values_list("pk", "username").iterator()
-            found = self.filter(pk__in=[pk for pk, other in names if other.casefold() == usual.casefold()])
+            found = self.filter(pk__in=[pk for pk, other in names if other.lower() == usual.lower()])
         return min(found, key=lambda user: user.username.upper() != name.upper(), default=None)
 
     def get_by_natural_key(self, username: str | None) -> User:
