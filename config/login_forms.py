@@ -40,7 +40,10 @@ class LoginForm(forms.LoginForm):
         """Return the name as its account has it, which may be written in letters of another width or form."""
         name: str = super().clean_login()
         user = find_user(name)
-        return user.username if user else name
+        # A former name counts as it was written, and is another account's name in another case.
+        if user is None or user.username == name or User.objects.filter(former_username=name).exists():
+            return name
+        return user.username
 
     def clean(self) -> dict[str, object]:
         """Return the data. Raise ValidationError for a wrong name, password or code, and after too many of them."""

@@ -31,7 +31,7 @@ class NamesInAnyCase(UserManager["User"]):
             # SQLite ignores the case of ASCII letters alone.
             names = self.values_list("pk", "username").iterator()
             found = self.filter(pk__in=[pk for pk, other in names if other.lower() == usual.lower()])
-        return min(found, key=lambda user: user.username.upper() != name.upper(), default=None)
+        return min(found, key=lambda user: (user.username != name, user.username.upper() != name.upper()), default=None)
 
     def get_by_natural_key(self, username: str | None) -> User:
         """Return the account of this name. Raises User.DoesNotExist."""
@@ -138,7 +138,8 @@ class User(AbstractUser):
     def clean(self) -> None:
         """Raise ValidationError for a name that is taken in another case, which SQLite's constraint may not see."""
         super().clean()
-        other = User.objects.named(self.username)
+        is_kept = User.objects.filter(pk=self.pk, username=self.username).exists()
+        other = None if is_kept else User.objects.named(self.username)
         if other is not None and other.pk != self.pk:
             raise ValidationError({"username": gettext("A user with that username already exists.")})
 
