@@ -37,12 +37,14 @@ function openMenu(button) {
 /** Says what went wrong, below the list. */
 export function refuse(sentence) {
   const line = document.createElement("p");
+  line.className = "refusal";
   line.textContent = sentence;
   notice.replaceChildren(line);
 }
 
 /** Posts to a URL of a conversation. The answer of the server changes the list and the notice below it. */
 function post(url, values = {}) {
+  notice.querySelector(".refusal")?.remove();
   htmx.ajax("POST", url, { source: form, swap: "none", values: { ...values, ...listParameters() } });
 }
 

@@ -90,12 +90,6 @@ document.addEventListener("selectionchange", function keep() {
 
 if (localStorage.getItem("plotline:dictation")) import("./dictation.js").catch(() => {});
 
-document.addEventListener("keydown", function loadLists({ key }) {
-  if (key !== "Tab") return;
-  document.removeEventListener("keydown", loadLists);
-  import("./one_stop_lists.js").catch(() => {});
-});
-
 // What was pasted may be code.
 document.addEventListener("paste", () => import("./pasted_code.js").catch(() => {}), { once: true });
 

@@ -23,7 +23,8 @@ function update(list) {
   const kept = latest.get(list);
   const stop = items.includes(kept) ? kept : items.find((item) => item.hasAttribute("aria-current")) ?? items[0];
   for (const item of allItems(list)) {
-    const value = item === stop ? null : "-1";
+    // While a menu is closed, none of its items is drawn.
+    const value = !items.length || item === stop ? null : "-1";
     if (item.getAttribute("tabindex") === value) continue;
     if (value) item.setAttribute("tabindex", value);
     else item.removeAttribute("tabindex");
@@ -53,6 +54,9 @@ for (const list of document.querySelectorAll(LISTS)) {
     event.preventDefault();
     next.focus();
   });
+  // A menu or a fold is opened.
+  list.addEventListener("toggle", () => update(list));
+  list.closest("details")?.addEventListener("toggle", () => update(list));
   // The server renders the list anew.
   new MutationObserver(() => update(list)).observe(list, { childList: true, subtree: true });
   update(list);

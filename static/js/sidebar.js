@@ -64,3 +64,9 @@ sidebar.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || sidebar.querySelector(":popover-open")) return;
   if (sidebar.hasAttribute("data-open")) setOpen(false);
 });
+
+document.addEventListener("keydown", function loadLists({ key }) {
+  if (key !== "Tab") return;
+  document.removeEventListener("keydown", loadLists);
+  import("./one_stop_lists.js").catch(() => {});
+});

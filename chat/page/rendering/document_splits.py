@@ -7,14 +7,20 @@ the source (`find_plain_split`).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import NamedTuple
 
 from chat.page.rendering.blocks import parse_markdown
 
 _FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
-_FENCE_LINE = re.compile(r"^ {0,3}(`{3,}(?=[^`\r\n]*$)|~{3,})([^\r\n]*)$", re.MULTILINE)
-# Blocks of HTML and folds may hold blank lines.
-_HTML = re.compile(r"<(?:[!?]|/?(?:details|summary)|script|pre|style|textarea)", re.IGNORECASE)
+_FENCE_LINE = re.compile(r"^(`{3,}(?=[^`\r\n]*$)|~{3,})([^\r\n]*)$", re.MULTILINE)
+# Blocks of HTML and folds may hold blank lines and fences, and so may lists and quotes.
+_OPAQUE = re.compile(
+    r"<(?:[!?]|/?(?:details|summary)|script|pre|style|textarea)|^ {0,3}</?[a-z]|^[ \t>*+\d.)-]{1,40}(?:`{3}|~{3})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BORDERS_LIMIT = 20
+"""So many borders are looked at. If all are inside code or a formula, the parser looks at the document."""
 _FORMULA_SIGNS = ((r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{"))
 _TABLE = re.compile(r"\|[^\n]{1,500}\n\|[ \t:|-]{1,500}\n(?>(?:\|[^\n]*\n)*)(?:\|[^\n]*)?\Z")
 # After a blank line, none of these continues a list, a quote, a footnote, a table or indented code.
@@ -32,16 +38,16 @@ class Split(NamedTuple):
 
 def find_plain_split(text: str, minimum: int) -> Split | None:
     """Return the split of a full document at or after `minimum`; `None` if only the parser can find one."""
-    if "\r" in text or _HTML.search(text):
+    if "\r" in text or _OPAQUE.search(text):
         return None
     fences = _outer_fences(text)
     if fences == [0] or (not fences and _TABLE.match(text)):
         # The document holds only a part of this block. Its first lines tell what it is.
         prefix = reopening_prefix(text, parse_markdown("".join(text.splitlines(keepends=True)[:3])))
         return Split(find_split_inside_block(text, minimum), prefix) if prefix else None
-    for border in reversed([*_BORDER.finditer(text, minimum)]):
+    for border in [*_BORDER.finditer(text, minimum)][: -_BORDERS_LIMIT - 1 : -1]:
         position = border.end()
-        is_in_code = sum(fence < position for fence in fences) % 2
+        is_in_code = bisect_left(fences, position) % 2
         if not is_in_code and not _is_in_formula(text, position):
             return Split(position, "")
     return None

@@ -29,14 +29,14 @@ HEADERS = frozenset({"<|start|>", CHANNEL, CONSTRAIN})
 """Marks before words of a header, such as a role or the name of a channel."""
 ENDS = frozenset({"<|end|>", "<|return|>", "<|call|>"})
 MARKS = (OPEN, CLOSE, "<|message|>", *HEADERS, *ENDS)
-MARK = re.compile("|".join(re.escape(mark) for mark in sorted(MARKS)), re.IGNORECASE)
+MARK = re.compile("|".join(re.escape(mark) for mark in sorted(MARKS)), re.IGNORECASE | re.ASCII)
 STOPS = ("<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<end_of_turn>")
 """Marks that are dropped at the end of an answer. Elsewhere, they are text."""
 _STOP = f"(?:{'|'.join(map(re.escape, STOPS))})"
 _STOP_BEGINNINGS = sorted({re.escape(stop[:length]) for stop in STOPS for length in range(1, len(stop))}, key=len)
-_STOPS_AT_END = re.compile(rf"{_STOP}(?>(?:{_STOP}|\s)*)\Z", re.IGNORECASE)
+_STOPS_AT_END = re.compile(rf"{_STOP}(?>(?:{_STOP}|\s)*)\Z", re.IGNORECASE | re.ASCII)
 _OPEN_STOPS_AT_END = re.compile(
-    rf"(?:{_STOP}(?>(?:{_STOP}|\s)*))?(?:{'|'.join(reversed(_STOP_BEGINNINGS))})?\Z", re.IGNORECASE
+    rf"(?:{_STOP}(?>(?:{_STOP}|\s)*))?(?:{'|'.join(reversed(_STOP_BEGINNINGS))})?\Z", re.IGNORECASE | re.ASCII
 )
 STOPS_LIMIT_CHARS = 200
 """At most so much of the end of a text is held back, because it may be such marks."""
