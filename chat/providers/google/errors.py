@@ -108,8 +108,10 @@ STATUS_OF_WORD: Mapping[str, int] = {
     "resource_exhausted": 429,
     "too_many_requests": 429,
     "cancelled": 499,
+    "unavailable": 503,
+    "gateway_timeout": 504,
 }
-"""Codes of the Interactions API. Every other one, such as `gateway_timeout`, is a failure of the service."""
+"""Codes of the Interactions API. Every other one is a failure of the service too."""
 DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {

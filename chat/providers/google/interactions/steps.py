@@ -89,8 +89,8 @@ def step_of(part: Part, step: JSONObject) -> JSONObject:
             wire["arguments"] = dict(part.arguments)
         case ToolResponse() if part.result is not None:
             wire["result"] = part.result.get("result")
-        case CodeExecutionResult() if part.output is not None:
-            wire["result"] = _result(part.output, step.get("result"))
+        case CodeExecutionResult() if part.output is not None or "result" in step:
+            wire["result"] = _result(part.output or "", step.get("result"))
     signature = part.provider_data.get("thought_signature")
     return {**wire, "signature": signature} if signature else wire
 
@@ -137,7 +137,8 @@ def _result_parts(step: WireObject, call_id: str) -> Iterator[Part]:
         yield CodeExecutionResult(output, outcome, call_id, provider_data=_data(step, "result"))
         return
     contents = as_objects(result)
-    output = "".join(as_text(one.get("text")) for one in contents)
+    texts = [as_text(one.get("text")) for one in contents if one.get("type") == "text"]
+    output = "".join(texts) if texts else None
     # An image is a gap that the part after the result fills.
     template: list[JSON] = [dict(one) if one.get("type") == "text" else None for one in contents]
     yield CodeExecutionResult(output, outcome, call_id, provider_data=_data(step, result=template))
@@ -151,11 +152,10 @@ def _result(output: str, template: JSON) -> JSON:
     if not isinstance(template, list):
         return output
     texts = [as_text(one.get("text")) for one in as_objects(template)]
-    if "".join(texts) == output:
+    if not texts or "".join(texts) == output:
         return list(template)
-    return [{"type": "text", "text": output} if one is not None else None for one in template[:1]] + [
-        one for one in template[1:] if one is None
-    ]
+    first = next(place for place, one in enumerate(template) if one is not None)
+    return [{"type": "text", "text": output} if place == first else None for place in range(len(template))]
 
 
 def _tool_name(step: WireObject, kind: str, ending: str) -> str:
