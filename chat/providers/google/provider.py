@@ -110,7 +110,9 @@ class GeminiProvider:
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         parser = StreamParser()
         decoder = (InteractionDecoder if exchange.is_interaction else ChunkDecoder)(exchange.access.api_key)
-        response = await read_within(limit_s, self._clients.open_response(exchange, model))
+        # The SDK makes the address of a model; that of an interaction does not name it.
+        name = INTERACTIONS_API if exchange.is_interaction else model
+        response = await read_within(limit_s, self._clients.open_response(exchange, name))
         while data := await read_piece(response.content, limit_s):
             yield _decode(chain.from_iterable(map(decoder.decode, parser.feed(data))))
         yield _decode(chain(chain.from_iterable(map(decoder.decode, parser.close())), decoder.end()))

@@ -34,6 +34,7 @@ from chat.vocabulary.parts import (
 )
 
 USER_INPUT, MODEL_OUTPUT = "user_input", "model_output"
+ANNOTATIONS = "annotations"
 MEDIA = frozenset({"image", "audio", "video"})
 FOREIGN_CALL = "[The function {name} was called with {arguments}. It returned: {result}]"
 
@@ -139,11 +140,10 @@ class StepWriter:
     def _end_output(self, step: JSONObject) -> None:
         """End the open output, with what else its step holds. Citations name positions in its text."""
         if self._is_open and self._steps[-1]["type"] == MODEL_OUTPUT:
-            annotations = step.get("annotations")
-            self._steps[-1] |= {name: value for name, value in step.items() if name != "annotations"}
-            last = self._contents()[-1]
-            if annotations and isinstance(last, dict) and last["type"] == "text":
-                last["annotations"] = annotations
+            self._steps[-1] |= {name: value for name, value in step.items() if name != ANNOTATIONS}
+            texts = [one for one in self._contents() if isinstance(one, dict) and one["type"] == "text"]
+            if texts and step.get(ANNOTATIONS):
+                texts[-1][ANNOTATIONS] = step[ANNOTATIONS]
         self._is_open = False
 
     def _add(self, kind: str, content: JSONObject) -> None:

@@ -31,7 +31,9 @@ SCENARIOS = (
     *("bad-key", "forbidden", "not-found", "error-in-stream"),
 )
 """Conversations of the table that do not depend on what only `generateContent` says: that code ran out of time."""
-CHANGING = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+|STOP|completed|requires_action")
+CHANGING = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+|STOP|completed|requires_action"
+)
 """Ids, times and the words for the end."""
 SILENT = re.compile(
     HIDDEN.pattern
@@ -70,9 +72,7 @@ async def outcome_of(scenario: str, protocol: str) -> list[object]:
 
 
 @pytest.mark.parametrize("scenario", sampled(SCENARIOS, 6))
-async def test_scenario_is_the_same_in_both_protocols(
-    emulated: Settings, use_tools: UseTools, scenario: str
-) -> None:
+async def test_scenario_is_the_same_in_both_protocols(emulated: Settings, use_tools: UseTools, scenario: str) -> None:
     emulated.ROUNDS_LIMIT = 3
     use_tools("echo", "fail")
     found = [await outcome_of(scenario, protocol) for protocol in ("", INTERACTIONS_API)]
