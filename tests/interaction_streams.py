@@ -151,8 +151,8 @@ STREAMS: Mapping[str, Sequence[Event]] = {
         ),
         completed("requires_action"),
     ],
-    "call-without-arguments": [*call(0), completed("requires_action")],
-    "call-that-is-no-object": [*call(0, '"value"'), completed("requires_action")],
+    "call-without-arguments": [*thought(0), *call(1), completed("requires_action")],
+    "call-that-is-no-object": [*thought(0), *call(1, '"value"'), completed("requires_action")],
     "call-that-was-cut": [*thought(0), *call(1, '{"value":', is_ended=False)],
     "citations": [
         *thought(0),

@@ -83,7 +83,12 @@ def _contents(steps: Sequence[WireObject]) -> list[WireObject]:
     """Return the steps as contents: those of one speaker that follow each other are one."""
     contents: list[WireObject] = []
     names: dict[str, str] = {}
+    signature = ""
     for step in steps:
+        if step["type"] == "function_call" and not step.get("signature"):
+            # The signature of a call may stand in the thought before it.
+            step = {**step, "signature": signature}
+        signature = str(step.get("signature") or "") if step["type"] == "thought" else ""
         names.update({step["id"]: step["name"]} if step["type"] == "function_call" else {})
         role = "user" if step["type"] in FROM_USER else "model"
         parts = list(_parts(step, names))
@@ -122,8 +127,9 @@ def _parts(step: WireObject, names: dict[str, str]) -> Iterator[WireObject]:
         case kind if kind.endswith("_result"):
             result = {"toolType": kind.removesuffix("_result").upper(), "id": step["call_id"]}
             yield {"toolResponse": {**result, "response": {"result": step.get("result")}}, **signature}
-        case kind:
-            raise WireError(400, f"Unknown step type '{kind}'.")
+        case _:
+            # A step of a new type, such as a scenario may send.
+            yield {"text": "", **signature}
 
 
 def _result_parts(step: WireObject) -> Iterator[WireObject]:

@@ -77,8 +77,9 @@ def answer(*parts: Part, is_own: bool = True) -> Content:
     return Content(Role.MODEL, parts, is_own=is_own)
 
 
-async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiProvider, serve: Serve) -> None:
-    request = GenerateRequest(
+def full_request() -> GenerateRequest:
+    """Return a request that sets every field."""
+    return GenerateRequest(
         "gemini-test",
         (QUESTION, answer(*own_parts()), Content(Role.USER, (RESPONSE,))),
         system_instruction="Be brief.",
@@ -90,8 +91,11 @@ async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiPro
         state="x = 1",
         protocol=INTERACTIONS_API,
     )
+
+
+async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events(completed())) as server:
-        await read_all(provider, request)
+        await read_all(provider, full_request())
         exchange = await server.next_request()
     assert exchange.path == "/v1beta/interactions"
     assert exchange.headers["content-type"] == "application/json"

@@ -134,7 +134,9 @@ def _result_parts(step: WireObject, call_id: str) -> Iterator[Part]:
     result, outcome = step.get("result"), OUTCOME_FAILED if step.get("is_error") else OUTCOME_OK
     if not isinstance(result, list):
         output = result if isinstance(result, str) else None
-        yield CodeExecutionResult(output, outcome, call_id, provider_data=_data(step, "result"))
+        # The API refuses a result without its call.
+        data = _data(step, "result") if call_id else {}
+        yield CodeExecutionResult(output, outcome, call_id, provider_data=data)
         return
     contents = as_objects(result)
     texts = [as_text(one.get("text")) for one in contents if one.get("type") == "text"]

@@ -5,20 +5,39 @@ The emulator for tests refuses signatures that it did not give, and thoughts wit
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
+from attachments.store import read_bytes
+from chat.messages.records import path_records
 from chat.models import Conversation, LanguageModel
 from chat.vocabulary.dialect_names import INTERACTIONS_API
+from chat.vocabulary.parts import (
+    OUTCOME_OK,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    InlineData,
+    Part,
+    Text,
+)
 from tests.chat.answering.tools.recording_tools import UseTools
 from tests.chat.answering.turns.test_responses_turns import HIDDEN, export, plain_parts
-from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, fresh_page, new_conversation, parts_of
+from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, new_conversation, parts_of
+from tests.emulator_server import running_emulator
+from tests.interactions_recordings import Recording, files_of, interaction_recordings
 from tests.sampling import sampled
 
+RECORDINGS = interaction_recordings()
+NO_RESULT = "was called, but it has no result"
+"""What takes the place of a call that was cut."""
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SCENARIOS = (
@@ -47,7 +66,11 @@ SILENT = re.compile(
 async def conversation_with(name: str, protocol: str = INTERACTIONS_API, **settings: str) -> Conversation:
     """Create a conversation with a model of the emulator that is asked by this protocol."""
     await LanguageModel.objects.acreate(
-        name=name, protocol=protocol, code_execution=True, image_output=name.startswith("scenario-image-model")
+        name=name,
+        protocol=protocol,
+        code_execution=True,
+        functions_beside_tools=True,
+        image_output=name.startswith("scenario-image-model"),
     )
     return await new_conversation(model=name, **settings)
 
@@ -77,3 +100,91 @@ async def test_scenario_is_the_same_in_both_protocols(emulated: Settings, use_to
     use_tools("echo", "fail")
     found = [await outcome_of(scenario, protocol) for protocol in ("", INTERACTIONS_API)]
     assert found[1] == found[0]
+
+
+# --- streams through whole turns
+
+
+@pytest.fixture(scope="module")
+def recordings_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of an emulator that answers with the streams and the recordings."""
+    folder = tmp_path_factory.mktemp("interactions")
+    for one in RECORDINGS:
+        if one.status == 200:
+            (folder / f"{one.name}.sse").write_bytes(one.body)
+        else:
+            [error] = one.events
+            (folder / f"{one.name}.json").write_text(json.dumps({"error": {**error["error"], "code": one.status}}))
+    with running_emulator(recordings=folder) as url:
+        yield url
+
+
+def files_among(conversation: Conversation) -> list[str]:
+    """Return the files and addresses of the last answer, in order and in base64."""
+    record = path_records(conversation.pk)[-1]
+    by_part = record.attachments_of_parts()
+    return [
+        part.uri if isinstance(part, FileData) else files_of([read_bytes(by_part[index])])[0]
+        for index, part in enumerate(record.parts)
+        if isinstance(part, FileData | InlineData)
+    ]
+
+
+def steps_between(call: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a request between its questions."""
+    steps = call["request"]["input"][1:-1]
+    own = [step for step in steps if step["type"] not in ("user_input", "function_result")]
+    return [step for step in own if NO_RESULT not in str(step)]
+
+
+@pytest.mark.parametrize("recorded", sampled(RECORDINGS, 8, lambda one: one.name))
+async def test_stream_is_stored_and_its_steps_go_back(
+    emulated: Settings, recordings_url: str, use_tools: UseTools, recorded: Recording
+) -> None:
+    emulated.GOOGLE_GEMINI_BASE_URL, emulated.ROUNDS_LIMIT = recordings_url, 1
+    use_tools(*recorded.function_names or ["echo"])
+    conversation = await conversation_with(f"replay-{recorded.name}", engine="native")
+    before = count_calls(recordings_url)
+    tab = Tab(conversation.pk)
+    turns = [await ask_and_wait(conversation, text, tab) for text in ("first", "second")]
+    assert tab.page.transcript == await fresh_page(conversation)
+    expected, parts = recorded.content, await parts_of(turns[0])
+    assert "".join(part.text for part in parts if isinstance(part, Text)) == expected.text
+    assert [(part.output, part.outcome != OUTCOME_OK) for part in parts if is_output(part)] == expected.outputs
+    assert [(part.name, part.arguments) for part in parts if isinstance(part, FunctionCall)] == expected.calls
+    assert [part.code for part in parts if isinstance(part, ExecutableCode)] == expected.code
+    assert await database_sync_to_async(files_among)(conversation) == expected.files
+    status, finish, error = end_of(recorded)
+    assert [(turn.status, turn.finish, turn.error_code) for turn in turns] == [(status, finish, error)] * 2
+    sent = steps_between(calls_since(recordings_url, before)[-1])
+    back = [step for step in recorded.back if recorded.finish or step["type"] != "function_call"]
+    assert sent == without_repeated_files(back)
+
+
+def is_output(part: Part) -> TypeGuard[CodeExecutionResult]:
+    """Return whether a part is what code of the service printed."""
+    return isinstance(part, CodeExecutionResult)
+
+
+def end_of(recorded: Recording) -> tuple[str, str, str]:
+    """Return the status, the finish and the error with which a turn must end."""
+    expected = recorded.content
+    is_empty = not (expected.text or expected.code or expected.calls or expected.files or expected.outputs)
+    if expected.error:
+        return "failed", "", expected.error
+    if expected.finish is None:
+        return ("failed", "", "empty_response") if is_empty else ("interrupted", "", "")
+    is_last = expected.calls and expected.finish == "stop"
+    return "done", "round_limit" if is_last else expected.finish, ""
+
+
+def without_repeated_files(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the steps without bytes that stand in an earlier one: no request holds a graph twice."""
+    seen: set[str] = set()
+    kept = []
+    for step in steps:
+        name = "result" if isinstance(step.get("result"), list) else "content"
+        contents = [one for one in step.get(name, []) if one.get("data", "") not in seen]
+        seen.update(one["data"] for one in contents if "data" in one)
+        kept.append({**step, name: contents} if name in step else step)
+    return kept
