@@ -15,8 +15,10 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from attachments.store import read_bytes
+from chat.answering.turns.runner import Runner, start_turn
 from chat.messages.records import path_records
-from chat.models import Conversation, LanguageModel
+from chat.models import Conversation, LanguageModel, Turn
+from chat.providers.google.wire_parts import FOREIGN_CALL_SIGNATURE
 from chat.vocabulary.dialect_names import INTERACTIONS_API
 from chat.vocabulary.parts import (
     OUTCOME_OK,
@@ -30,7 +32,16 @@ from chat.vocabulary.parts import (
 )
 from tests.chat.answering.tools.recording_tools import UseTools
 from tests.chat.answering.turns.test_responses_turns import HIDDEN, export, plain_parts
-from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, new_conversation, parts_of
+from tests.chat.turn_driver import (
+    Tab,
+    ask_and_wait,
+    calls_since,
+    count_calls,
+    fresh_page,
+    make_question,
+    new_conversation,
+    parts_of,
+)
 from tests.emulator_server import running_emulator
 from tests.interactions_recordings import Recording, files_of, interaction_recordings
 from tests.sampling import sampled
@@ -99,6 +110,85 @@ async def test_scenario_is_the_same_in_both_protocols(emulated: Settings, use_to
     emulated.ROUNDS_LIMIT = 3
     use_tools("echo", "fail")
     found = [await outcome_of(scenario, protocol) for protocol in ("", INTERACTIONS_API)]
+    assert found[1] == found[0]
+
+
+# --- what goes back
+
+
+async def test_steps_go_back_as_they_came_and_the_beginning_stays_the_same(
+    emulated: Settings, use_tools: UseTools
+) -> None:
+    use_tools("echo")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    conversation = await conversation_with("scenario-function-call")
+    for question in ("first", "second"):
+        assert (await ask_and_wait(conversation, question)).status == "done"
+    requests = [call["request"] for call in calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)]
+    assert [request["store"] for request in requests] == [False] * 4
+    for earlier, later in (requests[:2], requests[2:]):
+        # The service's cache of the prompt remains valid.
+        assert later["input"][: len(earlier["input"])] == earlier["input"]
+    kinds = [step["type"] for step in requests[1]["input"]]
+    assert kinds == ["user_input", "function_call", "function_result"]
+    assert requests[1]["input"][1]["signature"]
+
+
+async def test_answer_by_the_other_protocol_goes_back_without_signatures(
+    emulated: Settings, use_tools: UseTools
+) -> None:
+    use_tools("echo")
+    conversation = await conversation_with("scenario-function-call", protocol="")
+    for number, protocol in enumerate(("", INTERACTIONS_API, "")):
+        await LanguageModel.objects.all().aupdate(protocol=protocol)
+        before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+        turn = await ask_and_wait(conversation, f"question {number}")
+        assert turn.status == "done"
+        first, *_ = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+        assert ("input" in first["request"]) == bool(protocol)
+        sent = json.dumps(first["request"])
+        assert sent.count("ignature") == sent.count(FOREIGN_CALL_SIGNATURE)
+        assert all(f"question {earlier}" in sent for earlier in range(number))
+
+
+async def test_signature_that_is_refused_is_left_out_of_the_repeated_request(emulated: Settings) -> None:
+    conversation = await conversation_with("scenario-corrupted-signature-once", engine="native")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    for question in ("first", "second"):
+        assert (await ask_and_wait(conversation, question)).status == "done"
+    _, refused, taken = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert "signature" in str(refused["request"]["input"])
+    assert "signature" not in str(taken["request"]["input"])
+
+
+async def test_stop_closes_the_request_and_keeps_the_text(emulated: Settings) -> None:
+    conversation = await conversation_with("scenario-endless")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    tab = Tab(conversation.pk)
+    with tab.following():
+        started = await start_turn(make_question(conversation))
+        await tab.receive_text("word 2")
+        Runner.current().stop(started.turn.pk)
+        await Runner.current().drain()
+    turn = await Turn.objects.aget(pk=started.turn.pk)
+    assert turn.status == "stopped"
+    assert "word 2" in "".join(part.long_text for part in await parts_of(turn))
+    await wait_until(lambda: calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["state"] == "left")
+
+
+async def test_demo_model_answers_alike(emulated: Settings) -> None:
+    found = []
+    for protocol in ("", INTERACTIONS_API):
+        await LanguageModel.objects.acreate(name="some-model", protocol=protocol, code_execution=True)
+        conversation = await new_conversation(model="some-model", engine="native")
+        before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+        turn = await ask_and_wait(conversation, "```python\nprint(6 * 7)\n```")
+        [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+        assert ("input" in call["request"]) == bool(protocol)
+        assert turn.status == "done"
+        found.append([*map(unsigned, plain_parts(await parts_of(turn)))])
+        await LanguageModel.objects.all().adelete()
+    assert "42\n" in [part.get("output") for part in found[0]]
     assert found[1] == found[0]
 
 
