@@ -109,7 +109,8 @@ class GeminiProvider:
         """Yield the events of each network read, and the error that follows them."""
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         parser = StreamParser()
-        decoder = (InteractionDecoder if exchange.is_interaction else ChunkDecoder)(exchange.access.api_key)
+        key = exchange.access.api_key
+        decoder = InteractionDecoder(key) if exchange.is_interaction else ChunkDecoder(key)
         # The SDK makes the address of a model; that of an interaction does not name it.
         name = INTERACTIONS_API if exchange.is_interaction else model
         response = await read_within(limit_s, self._clients.open_response(exchange, name))

@@ -151,9 +151,8 @@ class InteractionDecoder:
                 yield from _shown(Text(as_text(delta.get("text"))))
             case "thought_summary":
                 content = as_object(delta.get("content"))
-                summary = step.wire.setdefault("summary", [])
-                assert isinstance(summary, list)
-                summary.append(dict(content))
+                before = step.wire.get("summary")
+                step.wire["summary"] = [*(before if isinstance(before, list) else []), dict(content)]
                 yield from _shown(Thought(as_text(content.get("text"))))
             case "thought_signature":
                 # Empty ones may stand before the real one.

@@ -157,7 +157,9 @@ def _result(output: str, template: JSON) -> JSON:
     if not texts or "".join(texts) == output:
         return list(template)
     first = next(place for place, one in enumerate(template) if one is not None)
-    return [{"type": "text", "text": output} if place == first else None for place in range(len(template))]
+    contents: list[JSON] = [None] * len(template)
+    contents[first] = {"type": "text", "text": output}
+    return contents
 
 
 def _tool_name(step: WireObject, kind: str, ending: str) -> str:

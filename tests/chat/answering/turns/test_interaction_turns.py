@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from attachments.store import read_bytes
-from chat.answering.turns.runner import Runner, start_turn
+from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.messages.records import path_records
 from chat.models import Conversation, LanguageModel, Turn
 from chat.providers.google.wire_parts import FOREIGN_CALL_SIGNATURE
@@ -44,6 +44,7 @@ from tests.chat.turn_driver import (
 )
 from tests.emulator_server import running_emulator
 from tests.interactions_recordings import Recording, files_of, interaction_recordings
+from tests.polling import wait_until_async
 from tests.sampling import sampled
 
 RECORDINGS = interaction_recordings()
@@ -134,21 +135,22 @@ async def test_steps_go_back_as_they_came_and_the_beginning_stays_the_same(
     assert requests[1]["input"][1]["signature"]
 
 
+@pytest.mark.parametrize("protocols", [("", INTERACTIONS_API), (INTERACTIONS_API, "")])
 async def test_answer_by_the_other_protocol_goes_back_without_signatures(
-    emulated: Settings, use_tools: UseTools
+    emulated: Settings, use_tools: UseTools, protocols: tuple[str, str]
 ) -> None:
     use_tools("echo")
-    conversation = await conversation_with("scenario-function-call", protocol="")
-    for number, protocol in enumerate(("", INTERACTIONS_API, "")):
-        await LanguageModel.objects.all().aupdate(protocol=protocol)
-        before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-        turn = await ask_and_wait(conversation, f"question {number}")
-        assert turn.status == "done"
-        first, *_ = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
-        assert ("input" in first["request"]) == bool(protocol)
-        sent = json.dumps(first["request"])
-        assert sent.count("ignature") == sent.count(FOREIGN_CALL_SIGNATURE)
-        assert all(f"question {earlier}" in sent for earlier in range(number))
+    conversation = await conversation_with("scenario-function-call", protocol=protocols[0])
+    assert (await ask_and_wait(conversation, "first")).status == "done"
+    await LanguageModel.objects.all().aupdate(protocol=protocols[1])
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    assert (await ask_and_wait(conversation, "second")).status == "done"
+    first, _ = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert ("input" in first["request"]) == bool(protocols[1])
+    sent = json.dumps(first["request"])
+    assert sent.count('ignature"') == sent.count(FOREIGN_CALL_SIGNATURE)
+    assert "first" in sent
+    assert sent.count("echo") > 1, "the call and its result"
 
 
 async def test_signature_that_is_refused_is_left_out_of_the_repeated_request(emulated: Settings) -> None:
@@ -168,12 +170,12 @@ async def test_stop_closes_the_request_and_keeps_the_text(emulated: Settings) ->
     with tab.following():
         started = await start_turn(make_question(conversation))
         await tab.receive_text("word 2")
-        Runner.current().stop(started.turn.pk)
+        assert await stop_turn(conversation.pk)
         await Runner.current().drain()
     turn = await Turn.objects.aget(pk=started.turn.pk)
     assert turn.status == "stopped"
     assert "word 2" in "".join(part.long_text for part in await parts_of(turn))
-    await wait_until(lambda: calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["state"] == "left")
+    await wait_until_async(lambda: calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["state"] == "left")
 
 
 async def test_demo_model_answers_alike(emulated: Settings) -> None:
