@@ -215,8 +215,9 @@ def sent_back(step: Step, pairs: set[str]) -> Step | None:
             # A video of an answer is not sent again.
             contents = [one for one in step.get("content", []) if one["type"] != "video"]
             return {**step, "content": contents} if contents else None
-        case "code_execution_result" if not step.get("call_id"):
-            return None
+        case "code_execution_result":
+            # The types demand a result.
+            return {"result": "", **step} if step.get("call_id") else None
         case "function_call":
             return {**step, "arguments": arguments_of(step) or {}}
         case kind if kind.endswith(("_call", "_result")) and not kind.startswith("code_"):

@@ -89,7 +89,8 @@ def step_of(part: Part, step: JSONObject) -> JSONObject:
             wire["arguments"] = dict(part.arguments)
         case ToolResponse() if part.result is not None:
             wire["result"] = part.result.get("result")
-        case CodeExecutionResult() if part.output is not None or "result" in step:
+        case CodeExecutionResult():
+            # The API demands the field, also of code that printed nothing.
             wire["result"] = _result(part.output or "", step.get("result"))
     signature = part.provider_data.get("thought_signature")
     return {**wire, "signature": signature} if signature else wire
