@@ -28,7 +28,7 @@ CREATED: Event = {
 }
 RED, BLUE = (base64.b64encode(png(number)).decode() for number in (200, 7))
 CITATION = {"type": "url_citation", "url": "https://example.org/", "title": "Example", "start_index": 0, "end_index": 3}
-FILE_CITATION = {"type": "file_citation", "file_name": "rivers.pdf", "start_index": 0, "end_index": 3}
+FILE_CITATION: Event = {"type": "file_citation", "file_name": "rivers.pdf", "start_index": 0, "end_index": 3}
 SEARCH = {"type": "google_search_call", "id": "s1", "arguments": {"queries": ["rivers"]}, "signature": "c2VhcmNo"}
 FOUND = {"type": "google_search_result", "call_id": "s1", "result": [{"search_suggestions": "<b>rivers</b>"}]}
 

@@ -136,8 +136,8 @@ class Recording:
     @property
     def back(self) -> list[Step]:
         """The steps that must go back, as they came."""
-        calls = {one.get("id") for one in self.steps}
-        results = {one.get("call_id") for one in self.steps}
+        calls = {str(one.get("id")) for one in self.steps}
+        results = {str(one.get("call_id")) for one in self.steps}
         return [back for one in self.steps if (back := sent_back(one, calls & results)) is not None]
 
     @property

@@ -136,9 +136,8 @@ def provider_error(error: Exception, *, http_status: int | None, access: Access)
         report = error.body["error"]
         status, message = str(report.get("status") or ""), str(report.get("message") or "")
         says_why = (InvalidRequest, Overloaded, ToolsUnsupported)
-        code = error.code
-        if isinstance(code, str):
-            code, status = STATUS_OF_WORD.get(code.rpartition("/")[2], 500), code
+        code = STATUS_OF_WORD.get(error.code.rpartition("/")[2], 500) if isinstance(error.code, str) else error.code
+        status = status or (error.code if isinstance(error.code, str) else "")
         return _error_of_the_api(code, error.body, status, message, access, says_why=says_why)
     error_type = _for_access(_type_of_local_error(error, http_status), access)
     return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)

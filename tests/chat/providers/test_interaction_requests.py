@@ -47,7 +47,11 @@ QUESTION = Content(Role.USER, (Text("Draw."),))
 RESPONSE = FunctionResponse("echo", {"output": "é"}, "f1")
 SCHEMA: JSONObject = {"type": "object", "properties": {"value": {"type": "integer"}}, "required": []}
 CALL: JSONObject = {"step": {"type": "function_call", "id": "f1", "name": "echo"}, "thought_signature": "Zg=="}
-LIST = {"type": "code_execution_result", "call_id": "c1", "result": [{"type": "text", "text": "one\n"}, None]}
+LIST: JSONObject = {
+    "type": "code_execution_result",
+    "call_id": "c1",
+    "result": [{"type": "text", "text": "one\n"}, None],
+}
 
 
 def own_parts() -> tuple[Part, ...]:

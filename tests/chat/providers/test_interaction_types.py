@@ -39,12 +39,14 @@ def test_request_is_one_of_the_sdk() -> None:
 
 @pytest.mark.parametrize("name", names_in(interactions.Step))
 def test_each_type_of_step_is_read_and_goes_back(name: str) -> None:
-    fields: JSONObject = {
+    known: dict[str, JSONObject] = {
         "thought": {"signature": "dA=="},
         "model_output": {"content": [{"type": "text", "text": "One."}]},
         "function_call": {"id": "x", "name": "f", "arguments": {"a": 1}},
-    }.get(name, {"call_id": "x", "result": []} if name.endswith("_result") else {"id": "x", "arguments": {"code": "1"}})
-    sent = {"type": name, **fields}
+    }
+    call: JSONObject = {"id": "x", "arguments": {"code": "1"}}
+    result: JSONObject = {"call_id": "x", "result": []}
+    sent = {"type": name, **known.get(name, result if name.endswith("_result") else call)}
     decoder = InteractionDecoder()
     events = [*decoder.decode({"object": "interaction", "status": "completed", "steps": [sent]}), *decoder.end()]
     history = GenerateRequest("m", (QUESTION, Content(Role.MODEL, tuple(parts_of(events))), QUESTION))

@@ -87,8 +87,9 @@ async def conversation_with(name: str, protocol: str = INTERACTIONS_API, **setti
     return await new_conversation(model=name, **settings)
 
 
-def unsigned(part: dict[str, object]) -> dict[str, object]:
+def unsigned(part: object) -> dict[str, object]:
     """Return the JSON of a part without its signature."""
+    assert isinstance(part, dict)
     return {name: value for name, value in part.items() if name != "thought_signature"}
 
 
