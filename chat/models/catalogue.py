@@ -17,11 +17,17 @@ from django.utils.translation import gettext
 
 from chat.models.endpoints import ENDPOINT_PROVIDER
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.vocabulary.dialect_names import INTERACTIONS_API
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
 """The API rejects a request with both a thinking level and a thinking budget."""
 
 BOTH_THINKING = "Set a thinking level or a thinking budget, not both: the API refuses a request that names both."
+
+
+def model_protocol_choices() -> list[tuple[str, str]]:
+    """Return the choices of a model's protocol. They are no part of migrations."""
+    return [(INTERACTIONS_API, INTERACTIONS_API)]
 
 
 def validate_provider(name: str) -> None:
@@ -82,6 +88,17 @@ class LanguageModel(models.Model):
         help_text="It takes functions in requests that also name tools of its service, such as code execution.",
     )
 
+    protocol = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        default="",
+        choices=model_protocol_choices,
+        help_text=(
+            "How Gemini is asked. Empty: by generateContent. Choose interactions for models and tools that Google"
+            " offers only there."
+        ),
+    )
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
         null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."
