@@ -84,7 +84,8 @@ def commands(request: SignedInRequest) -> HttpResponse:
         assert isinstance(found, list)
         context["found"] = found[:FOUND]
     else:
-        others = conversations_of(request.user).kept().exclude(pk=form.cleaned_data["open"])
+        # One without a message has no title.
+        others = conversations_of(request.user).kept().exclude(title="").exclude(pk=form.cleaned_data["open"])
         context["recent"] = others.order_by("-updated_at").only("title")[:RECENT]
     return render(request, "chat/_command_list.html" if "q" in request.GET else "chat/_commands.html", context)
 
