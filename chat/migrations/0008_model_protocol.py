@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import migrations, models
 
-import chat.models.catalogue
+import chat.models.settings_choices
 
 
 class Migration(migrations.Migration):
@@ -16,13 +16,10 @@ class Migration(migrations.Migration):
             name="protocol",
             field=models.CharField(
                 blank=True,
-                choices=chat.models.catalogue.model_protocol_choices,
+                choices=chat.models.settings_choices.model_protocol_choices,
                 db_default="",
                 default="",
-                help_text=(
-                    "How Gemini is asked. Empty: by generateContent. Choose interactions for models and tools that"
-                    " Google offers only there."
-                ),
+                help_text="How Gemini is asked. Empty: by generateContent.",
                 max_length=20,
             ),
         ),

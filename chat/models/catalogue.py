@@ -16,18 +16,13 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from chat.models.endpoints import ENDPOINT_PROVIDER
+from chat.models.settings_choices import model_protocol_choices
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
-from chat.vocabulary.dialect_names import INTERACTIONS_API
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
 """The API rejects a request with both a thinking level and a thinking budget."""
 
 BOTH_THINKING = "Set a thinking level or a thinking budget, not both: the API refuses a request that names both."
-
-
-def model_protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a model's protocol. They are no part of migrations."""
-    return [(INTERACTIONS_API, INTERACTIONS_API)]
 
 
 def validate_provider(name: str) -> None:
@@ -87,17 +82,13 @@ class LanguageModel(models.Model):
         default=False,
         help_text="It takes functions in requests that also name tools of its service, such as code execution.",
     )
-
     protocol = models.CharField(
         max_length=20,
         blank=True,
         db_default="",
         default="",
         choices=model_protocol_choices,
-        help_text=(
-            "How Gemini is asked. Empty: by generateContent. Choose interactions for models and tools that Google"
-            " offers only there."
-        ),
+        help_text="How Gemini is asked. Empty: by generateContent.",
     )
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
