@@ -232,7 +232,8 @@ class _Source:
     def _entries(self, conversations: Iterator[ParsedConversation], subject: str) -> Iterator[Entry]:
         try:
             for parsed in conversations:
-                yield Entry(parsed.title or subject, parsed, "", self._share_read)
+                share = self.share + (self._share_read - self.share) * parsed.document_share
+                yield Entry(parsed.title or subject, parsed, "", share)
         except RefusedImport as error:
             yield Entry(subject, None, str(error), self._share_read)
 

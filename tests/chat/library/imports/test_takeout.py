@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.html_markdown import html_to_markdown
 from chat.library.imports.importer import import_file
 from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.large_files import read_conversations
 from chat.library.imports.records import ParsedConversation
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.takeout import find_documents, is_takeout_html, parse_activities, parse_html
@@ -277,3 +279,16 @@ def test_hostile_html_is_bounded(piece: str) -> None:
 def test_invalid_value_is_named(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         of_json(entry("Prompted One", "07:00:00") | fields)
+
+
+def test_progress_counts_the_conversations_of_a_file() -> None:
+    cells = [
+        cell("Prompted\xa0Hello", f"Feb {day}, 2026, 9:00:00 AM UTC", "<p>Yes.</p>", f"{day}")
+        for day in range(4, 0, -1)
+    ]
+    assert [entry.share for entry in read_conversations(BytesIO(page(*cells)), "MyActivity.html")] == [
+        0.25,
+        0.5,
+        0.75,
+        1,
+    ]
