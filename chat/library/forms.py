@@ -5,6 +5,7 @@ A form needs no request and no database.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -76,6 +77,10 @@ class EditForm(SendForm):
     """A new version of an earlier message."""
 
     message_id = IdField(error_messages={"required": "Say which message to change: message_id.", "invalid": NO_MESSAGE})
+
+    def clean_attachments(self) -> list[uuid.UUID] | None:
+        """Return None if the message does not say which files the new version has: those of the old one."""
+        return self.cleaned_data["attachments"] if "attachments" in self.data else None
 
 
 class MessageForm(SentencesForm):

@@ -6,11 +6,13 @@
  * page that the system itself suspends, as phones do, learns of the end only when it is opened again.
  */
 import { connection, socketRecord } from "./connection.js";
-import { areWanted, forgetChoice, notificationText } from "./notification_choice.js";
+import { areWanted, forgetChoice, mayBeAsked, notificationText } from "./notification_choice.js";
 import { isDone, isLive, isWaiting } from "./transcript.js";
 
 /** Marks need no translation. They also tell apart tabs so narrow that only a few characters of the title fit. */
 const MARKS = { done: "✓", ended: "!", waiting: "?" };
+/** After this time, people look for something else to do. */
+const LONG_MS = 30_000;
 const heading = () => document.getElementById("conversation-title").textContent;
 
 // --- the socket stays open while an answer is written ----------------------------------------------------------
@@ -44,6 +46,16 @@ if (socketRecord) keepOpen(socketRecord);
 /** What has happened since the tab was hidden: a key of MARKS, or null. */
 let news = null;
 let wasWriting = isWriting();
+let offerTimer = null;
+
+/** Offers notifications when the answer that is being written takes long. */
+function expectLongAnswer() {
+  clearTimeout(offerTimer);
+  if (!isWriting() || !mayBeAsked()) return;
+  offerTimer = setTimeout(() => {
+    if (isWriting() && mayBeAsked()) import("./notice_offer.js").then(({ offer }) => offer(), () => {});
+  }, LONG_MS);
+}
 
 function showTitle() {
   const title = `${news ? `${MARKS[news]} ` : ""}${heading()} · Plotline`;
@@ -67,6 +79,7 @@ function notify() {
 
 connection.addEventListener("frame", () => {
   const hasEnded = wasWriting && !isWriting();
+  if (wasWriting !== isWriting()) expectLongAnswer();
   wasWriting = isWriting();
   if (document.hidden && hasEnded) {
     if (isWaiting()) news = "waiting";
@@ -83,5 +96,6 @@ document.addEventListener("visibilitychange", () => {
   showTitle();
 });
 
-// The frame that loaded this module may have brought a new title.
+// The frame that loaded this module may have begun an answer or brought a new title.
+expectLongAnswer();
 showTitle();

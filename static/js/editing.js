@@ -1,8 +1,14 @@
-/** The user's message that is being edited, and the draft that is restored afterwards. */
-import { counted } from "./words.js";
+/**
+ * The user's message that is edited. The composer stands in its place meanwhile, and the draft from before is restored
+ * afterwards.
+ */
+import { connection } from "./connection.js";
 
+const form = document.getElementById("composer");
 const notice = document.getElementById("editing");
-const filesNotice = notice.querySelector(".files");
+/** What follows the composer where it usually stands. */
+const settings = document.getElementById("settings");
+const FILE_ID = /^(?:graph|file)-\d+-(.+)$/;
 
 /** `{message_id, draft: {text, files}}`, or null. */
 let state = null;
@@ -11,31 +17,42 @@ export function editing() {
   return state;
 }
 
-function render() {
+/** Moves the composer to where it belongs. A message that is no longer in view leaves it below all others. */
+function place() {
   notice.hidden = state === null;
   const article = state && document.getElementById(`message-${state.message_id}`);
-  const count = article?.querySelectorAll(".end :is(figure, .chip)").length ?? 0;
-  if (count === 0) filesNotice.textContent = "";
-  else filesNotice.textContent = counted(count, "Its file stays with it.", "Its {number} files stay with it.");
+  if (article ? form.parentElement === article : form.nextElementSibling === settings) return;
+  // An element that is moved loses the focus, as does one that was removed with its message.
+  const hasFocus = form.contains(document.activeElement) || !form.isConnected;
+  if (article) article.append(form);
+  else settings.before(form);
+  if (hasFocus) form.elements.text.focus();
 }
 
-/** Starts editing and returns the message's text. If another message was being edited, its draft is kept. */
+/** Starts editing and returns the message's text and files. If another message was being edited, its draft is kept. */
 export function beginEditing(article, draft) {
   state = { message_id: article.dataset.messageId, draft: state?.draft ?? draft };
-  render();
-  return article.querySelector(".said")?.dataset.source ?? "";
+  const files = Array.from(article.querySelectorAll(".end [id]"), (file) => {
+    const [, id] = file.id.match(FILE_ID);
+    return { id, name: (file.closest("a") ?? file.querySelector("a[download]")).download };
+  });
+  place();
+  return { text: article.querySelector(".said")?.dataset.source ?? "", files };
 }
 
 /** Ends editing and returns the draft from before; null if no message was being edited. */
 export function endEditing() {
   const draft = state?.draft ?? null;
   state = null;
-  render();
+  place();
   return draft;
 }
 
 /** Continues editing after a reload. The server rejects the edit if the message is no longer in view. */
 export function resumeEditing(savedState) {
   state = savedState;
-  render();
+  place();
 }
+
+// A message that is shown anew loses what the server did not write.
+connection.addEventListener("frame", () => { if (state) place(); });

@@ -12,7 +12,7 @@ class Files extends EventTarget {
   #chips = document.getElementById("files");
   #template = document.getElementById("file-template");
 
-  /** Returns the uploaded files: `{id, name, size_bytes}`. */
+  /** Returns the uploaded files: `{id, name, size_bytes?}`. */
   list() {
     return Array.from(this.#chips.children).filter(({ file }) => file).map(({ file }) => file);
   }
@@ -109,7 +109,8 @@ class Files extends EventTarget {
     // The server converts some pictures.
     chip.querySelector("bdi").textContent = file.name;
     chip.removeAttribute("aria-busy");
-    chip.querySelector(".muted").textContent = formatSize(file.size_bytes);
+    // That of a file of an earlier message is not known here.
+    chip.querySelector(".muted").textContent = file.size_bytes === undefined ? "" : formatSize(file.size_bytes);
   }
 }
 

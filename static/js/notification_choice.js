@@ -8,6 +8,18 @@ export function areWanted() {
   return "Notification" in window && Notification.permission === "granted" && localStorage.getItem(CHOICE_KEY) === ON;
 }
 
+/** Returns whether the user can be asked and has not been: neither here nor by the browser. */
+export function mayBeAsked() {
+  return "Notification" in window && isSecureContext && Notification.permission === "default" && localStorage.getItem(CHOICE_KEY) === null;
+}
+
+/** Keeps the answer of the user. The browser asks for its permission. */
+export async function choose(isWanted) {
+  const isOn = isWanted && await Notification.requestPermission() === "granted";
+  localStorage.setItem(CHOICE_KEY, isOn ? ON : "off");
+  show();
+}
+
 /** Returns the text of a notification. `event`: `done`, `ended` or `waiting`. */
 export function notificationText(event) {
   return button.dataset[event];
@@ -27,15 +39,10 @@ function show() {
   }
 }
 
-async function toggle() {
-  if (button.getAttribute("aria-pressed") === "true") forgetChoice();
-  else if (await Notification.requestPermission() === "granted") localStorage.setItem(CHOICE_KEY, ON);
-  show();
-}
 
 if ("Notification" in window && isSecureContext) {
   button.closest("fieldset").hidden = false;
-  button.addEventListener("click", toggle);
+  button.addEventListener("click", () => choose(button.getAttribute("aria-pressed") !== "true"));
   // Another tab may change the choice.
   window.addEventListener("storage", show);
   show();

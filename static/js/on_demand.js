@@ -23,6 +23,7 @@ let missing = [
   { selector: '[data-status="running"] .output', mark: 'class="output"', load: () => import("./output_end.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
   { selector: ".blocks", mark: 'class="blocks"', load: () => import("./long_texts.js") },
+  { selector: '[data-action="read-aloud"]', load: () => import("./read_aloud.js") },
   { selector: ".rating", load: () => import("./feedback.js") },
   { selector: ".approval", mark: 'class="approval"', load: () => import("./approval.js") },
   { selector: "#export-menu a[download]", load: () => import("./exports.js") },
@@ -86,6 +87,8 @@ document.addEventListener("selectionchange", function keep() {
   document.removeEventListener("selectionchange", keep);
   import("./kept_selection.js").catch(() => {});
 });
+
+if (localStorage.getItem("plotline:dictation")) import("./dictation.js").catch(() => {});
 
 // What was pasted may be code.
 document.addEventListener("paste", () => import("./pasted_code.js").catch(() => {}), { once: true });

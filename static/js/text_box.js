@@ -7,7 +7,7 @@ import { words } from "./words.js";
 
 export const box = document.getElementById("composer").elements.text;
 
-/** Whether Enter sends: as chosen in enter_choice.js, else not on touch keyboards, which have no Shift+Enter. */
+/** Whether Enter sends: as chosen in browser_choices.js, else not on touch keyboards, which have no Shift+Enter. */
 export const enterSends = (localStorage.getItem("plotline:enter") ?? (matchMedia("(pointer: coarse)").matches ? "line" : "send")) === "send";
 const hint = document.getElementById("keys");
 const KNOWN_KEY = "plotline:knows-keys";
@@ -78,9 +78,9 @@ export function empty() {
   endCodeOnce();
 }
 
-/** Puts the text of an earlier message into the box. */
+/** Puts an earlier message into the box. */
 export function fillForEditing(article) {
-  fill({ text: beginEditing(article, content()), files: [] });
+  fill(beginEditing(article, content()));
 }
 
 /** Returns why the text is too long for one message, or null. The server would close the socket over a very long one. */

@@ -17,7 +17,8 @@ from tests.browser.axe import PHONE, findings
 from tests.browser.sample_conversations import EMPTY_ID, PROJECT_ID, RICH_ID, SHARE_TOKEN, WAITING_ID
 from tests.live_server import LiveServer
 
-pytestmark = pytest.mark.drill
+# A tour of all pages takes three minutes.
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(900)]
 
 RICH, WAITING, EMPTY = (f"/c/{one}/" for one in (RICH_ID, WAITING_ID, EMPTY_ID))
 PROJECT = f"/projects/{PROJECT_ID}/"

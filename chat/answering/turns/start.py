@@ -31,7 +31,6 @@ from chat.answering.turns.start_rules import StartRefused, TurnChoices, chosen_s
 from chat.answering.turns.store import lease_end
 from chat.answering.turns.versions import hide
 from chat.models import Conversation, MessageAttachment, Part
-from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.models.plain_sql import insert_rows, update_rows
 from chat.page.transcript.versions import versions_of
 from chat.people.access import AnyUser, attachments_of
@@ -77,7 +76,8 @@ class Ask(Start):
     """Ask a question after the last shown message."""
 
     text: str
-    attachment_ids: Sequence[uuid.UUID] = ()
+    attachment_ids: Sequence[uuid.UUID] | None = None
+    """None: the files of the message that is replaced, if one is."""
     code_mode: str = field(default="", kw_only=True)
     """`auto`, `on` or `off` for this message only. If empty, the conversation's setting applies."""
     model: str = field(default="", kw_only=True)
@@ -85,7 +85,7 @@ class Ask(Start):
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn that answers the question. Raises NotFound also for an attachment that is not the user's."""
-        files = attachments_of(self.user, self.attachment_ids)
+        files = attachments_of(self.user, self.attachment_ids or ())
         question = new_question(conversation, self.text, context.last_message(conversation))
         return plan_question(context, question, TurnChoices(self.code_mode, self.model), files)
 
@@ -107,10 +107,7 @@ class RunCode(Start):
 
 @dataclass(frozen=True, slots=True)
 class Edit(Ask):
-    """Replace an earlier question by a new version. The old version and everything that followed it are kept.
-
-    The files of the old version are attached to the new one.
-    """
+    """Replace an earlier question by a new version. The old version and everything that followed it are kept."""
 
     message_id: uuid.UUID = field(kw_only=True)
 
@@ -120,9 +117,11 @@ class Edit(Ask):
         if before is None or before.role != Role.USER:
             raise StartRefused("Only a message of yours that is in view can be changed.")
         files = files_of(before)
-        files += [file for file in attachments_of(self.user, self.attachment_ids) if file not in files]
-        if len(files) > ATTACHMENTS_LIMIT:
-            raise StartRefused(f"The message has files already: at most {ATTACHMENTS_LIMIT} can be attached to one.")
+        if self.attachment_ids is not None:
+            known = {file.pk: file for file in files}
+            added = attachments_of(self.user, [one for one in self.attachment_ids if one not in known])
+            known |= {file.pk: file for file in added}
+            files = [known[one] for one in self.attachment_ids]
         question = new_question(conversation, self.text, before.parent)
         # Code that the user ran is run again, unless it was replaced by a question.
         is_code = unfence_code(self.text) is not None and before.asked_turns.filter(chosen__own_code=True).exists()

@@ -211,11 +211,13 @@ class _Report:
         marked = ImportedConversation.objects.filter(job=self.job)
         created = marked.filter(created_at__gte=self.job.started_at).count()
         continued = marked.count() - created
+        # After a restart the file is read from its start. People would take a lower number for lost work.
+        self.job.percent = max(self.job.percent, min(99, int(progress.share * 100)))
         return {
             "created": created,
             "continued": continued,
             "existing": max(0, progress.seen - progress.left_out - created - continued),
             "left_out": progress.left_out,
             "reasons": progress.reasons,
-            "percent": min(99, int(progress.share * 100)),
+            "percent": self.job.percent,
         }

@@ -91,7 +91,7 @@ def test_pressed_thumb_is_marked_and_removes_the_rating(browser: Client, answer:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
     assert 'data-rating="good" aria-pressed="false" aria-label="Good answer" title="Good answer"' in html
     assert 'data-rating="none" aria-pressed="true" aria-label="Bad answer" title="Bad answer"' in html
-    assert 'aria-label="Change why: slow" title="slow">' in html
+    assert 'aria-label="Change why: slow" title="Change why: slow">' in html
 
 
 def test_rating_does_not_make_a_conversation_newer(browser: Client, answer: Message) -> None:

@@ -41,8 +41,9 @@ SCENARIOS = (
 """Conversations that both protocols of the stand-in hold."""
 CHANGING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+|(?:openai|generic)(?:-responses|-chat)"
+    r"|<dt>Ended with</dt><dd><bdi>[^<]*</bdi></dd>"
 )
-"""Ids, times and the names of endpoints."""
+"""Ids, times, the names of endpoints, and the words of a server for the end of an answer."""
 HIDDEN = re.compile(r"<details [^>]*? data-part-kind=\"thought\" hidden>.*?</details>", re.DOTALL)
 """Reasoning that only goes back to its model."""
 

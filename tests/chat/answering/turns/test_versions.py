@@ -29,6 +29,7 @@ from chat.messages.assembler import Assembler
 from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Preset, Turn
 from chat.page.fragments import transcript_html
 from chat.page.transcript.snapshot import snapshot
+from chat.people.access import NotFound
 from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, Role, Text
 from chat.vocabulary.stream_events import Finish, Finished, PartReceived
 from tests.chat.turn_driver import (
@@ -41,7 +42,7 @@ from tests.chat.turn_driver import (
     new_conversation,
     start_and_wait,
 )
-from tests.factories import make_attachment, make_conversation
+from tests.factories import make_attachment, make_conversation, make_user
 
 MESSAGES = 20
 
@@ -332,11 +333,29 @@ def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
 
 
 @pytest.mark.django_db
-def test_edit_cannot_attach_more_files_than_the_limit() -> None:
+@pytest.mark.parametrize(
+    ("edited", "expected"),
+    [(None, [0, 1]), ([], []), ([2, 1], [2, 1])],
+    ids=["keeps its files if none are named", "loses them", "loses one and gets one"],
+)
+def test_edited_message_has_the_files_that_are_named(edited: list[int] | None, expected: list[int]) -> None:
     conversation = make_conversation(model="some-model")
-    ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(11)]
-    first = create_turn(make_question(conversation, "go", attachment_ids=ids[:10]), lease_owner="test")
+    ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(3)]
+    first = create_turn(make_question(conversation, "go", attachment_ids=ids[:2]), lease_owner="test")
     end(first, "answer")
-    edit = Edit(conversation.owner, conversation.pk, "go", ids[10:], message_id=first.turn.user_message_id)
-    with pytest.raises(StartRefused, match="at most 10"):
-        create_turn(edit, lease_owner="test")
+    named = None if edited is None else [ids[number] for number in edited]
+    edit = Edit(conversation.owner, conversation.pk, "go", named, message_id=first.turn.user_message_id)
+    assert [file.pk for file in create_turn(edit, lease_owner="test").attachments] == [ids[one] for one in expected]
+
+
+@pytest.mark.django_db
+def test_edit_cannot_take_a_file_of_somebody_else() -> None:
+    conversation = make_conversation(model="some-model")
+    first = create_turn(make_question(conversation, "go"), lease_owner="test")
+    end(first, "answer")
+    ids = [make_attachment(make_user()).pk]
+    with pytest.raises(NotFound):
+        create_turn(
+            Edit(conversation.owner, conversation.pk, "go", ids, message_id=first.turn.user_message_id),
+            lease_owner="test",
+        )

@@ -235,6 +235,8 @@ def test_cancelled_import_stops_and_keeps_what_it_has_stored(
 ) -> None:
     monkeypatch.setattr(jobs, "REPORT_S", 0)
     job = upload(client, archive_of([conversation(number) for number in range(5)]))
+    # An attempt whose worker died had read more. The progress on the page does not go back.
+    ImportJob.objects.filter(pk=job.pk).update(percent=100)
     store = uploads.write_pieces
 
     def cancel_then_write(*arguments: Any) -> None:
@@ -247,6 +249,7 @@ def test_cancelled_import_stops_and_keeps_what_it_has_stored(
     page = client.get(job.get_absolute_url()).text
     assert uploads.CANCELLED in page
     assert "1 conversation is new." in page
+    assert ImportJob.objects.get(pk=job.pk).percent == 100
     assert not ImportPiece.objects.exists()
 
 
