@@ -98,7 +98,7 @@ class MarkdownStream:
         return changes.update(first, self._options, self._tail_html, self._held)
 
     def _is_passed_over(self, chars: int) -> bool:
-        """Return whether pages get a placeholder of the current document. `chars`: the length of the text from it on."""
+        """Return whether pages get a placeholder of the current document. `chars`: of the text from it on."""
         is_new = bool(self._ended) and self._document.length == 0
         return self._held is not None and is_new and chars > (self._held.at_end + 1) * LATER_LIMIT_CHARS
 
