@@ -16,6 +16,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from chat.page.rendering.block_tags import (
+    BLOCK_TAGS,
+    HEADING_TAGS,
+    LINE_MARK,
+    TAG_REST,
+    mark_block_tags,
+    restore_lines,
+)
+from chat.page.rendering.html_comments import remove_comments
 from chat.page.rendering.marks import MARK
 
 PAIRED_TAGS = ("b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup", "kbd", "code")
@@ -27,25 +36,22 @@ _DROPPED_TAGS = ("span", "font")
 """Without their attributes, these mean nothing. Their content is shown."""
 
 _NAMES = "|".join((*ELEMENT_TAGS, *_DROPPED_TAGS, "br"))
+_BLOCK_NAMES = (*BLOCK_TAGS, *HEADING_TAGS)
 _LIST_NAMES = "|".join(_LIST_TAGS)
-_VALUE = r"""[ \t]*+=[ \t]*+(?:"[^"<>\r\n]*+"|'[^'<>\r\n]*+'|[^\s"'=<>`]++)"""
-_ATTRIBUTES = rf"(?>(?:[ \t]++[a-z_:@][\w.:@-]*+(?>(?:{_VALUE})?))*)"
-_TAG_REST = rf"{_ATTRIBUTES}[ \t]*+/?>"
-
 # A tag of a fold that begins a line, after any quote and list markers.
 _FOLD_LINE = re.compile(
-    r"(?:\A|(?<=[\r\n]))((?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*))<(?=/?(?:details|summary)" + _TAG_REST + ")",
+    r"(?:\A|(?<=[\r\n]))((?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*))<(?=/?(?:details|summary)" + TAG_REST + ")",
     re.IGNORECASE,
 )
 # Escapes are matched too, so that an escaped `<` begins no tag and an escaped comment is none.
 _SOURCE_TAG = re.compile(
-    rf"(?P<escape>\\(?!<!--)[^\r\n])|(?:\\<|&(?:lt|\#60|\#x3c);)!(?=--)|<(?=/?(?:{_NAMES}){_TAG_REST})", re.IGNORECASE
+    rf"(?P<escape>\\(?!<!--)[^\r\n])|(?:\\<|&(?:lt|\#60|\#x3c);)!(?=--)|<(?=/?(?:{_NAMES}){TAG_REST})", re.IGNORECASE
 )
-_LINE_MARK = MARK * 2
 _ROW_WITH_LIST = re.compile(r"(?:\A|(?<=[\r\n]))[ \t>]*+\|[^\r\n<]*+<[^\r\n]*+")
 _LIST_TAG = re.compile(rf"(?<!\\)<(?=/?(?:{_LIST_NAMES})>)", re.IGNORECASE)
 _MARKED_TAG = re.compile(
-    rf"&lt;{MARK}++(/?)({_NAMES}|{_LIST_NAMES})(?![a-z])((?>(?:[^&<{MARK}]+|&(?!gt;))*))&gt;", re.IGNORECASE
+    rf"&lt;{MARK}++(/?)({_NAMES}|{_LIST_NAMES}|{'|'.join(_BLOCK_NAMES)})(?![a-z\d])((?>(?:[^&<{MARK}]+|&(?!gt;))*))&gt;",
+    re.IGNORECASE,
 )
 _OPEN = ' open=""'
 _OPEN_ATTRIBUTE = re.compile(r"\sopen\b", re.IGNORECASE)
@@ -56,8 +62,7 @@ _TOKEN_OR_BLOCK = re.compile(
     rf"<({_LEAF})(?: [^<>]*+)?>(?>(?:[^<{MARK}]+|<(?!/?(?:{_LEAF}|ul|ol|blockquote|tr|table)[ >]))*)</\1>|"
     + _TOKEN.pattern
 )
-_FOLD_HEADING = re.compile(rf"<h1((?: [^<>]*+)?)>(?=&lt;{_LINE_MARK})")
-_COMMENT_START, _COMMENT_END = "&lt;!--", "--&gt;"
+_FOLD_HEADING = re.compile(rf"<h1((?: [^<>]*+)?)>(?=&lt;{LINE_MARK}/?(?:details|summary))", re.IGNORECASE)
 _VOID_TAGS = ("br", "hr", "img", "input")
 _TEXT_PARENTS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "em", "strong", "del", "a")
 _BLOCK_TAGS = ("ul", "ol", "table", "blockquote", "pre", "section", "h1", "h2", "h3", "h4", "h5", "h6", "hr")
@@ -70,7 +75,8 @@ def mark_tags(text: str) -> str:
     """
     if "<" not in text and "&" not in text:
         return text
-    text = _SOURCE_TAG.sub(_marked, _FOLD_LINE.sub(rf"\1# <{_LINE_MARK}", text))
+    text = mark_block_tags(text)
+    text = _SOURCE_TAG.sub(_marked, _FOLD_LINE.sub(rf"\1# <{LINE_MARK}", text))
     return _ROW_WITH_LIST.sub(lambda row: _LIST_TAG.sub(f"<{MARK}", row[0]), text) if "|" in text else text
 
 
@@ -80,30 +86,10 @@ def _marked(match: re.Match[str]) -> str:
 
 def build_elements(raw_html: str) -> str:
     """Return the parser's HTML with elements for marked tags and without comments."""
-    if _COMMENT_START in raw_html:
-        raw_html = _remove_comments(raw_html)
-    # The source of code, in which the line was no heading.
-    raw_html = raw_html.replace(f"# &lt;{_LINE_MARK}", f"&lt;{MARK}")
+    raw_html = remove_comments(raw_html)
     if f"&lt;{MARK}" in raw_html:
         raw_html = _Builder().build(raw_html)
-    return raw_html
-
-
-def _remove_comments(raw_html: str) -> str:
-    """Remove complete comments from all text but code. The parser never puts an element into a comment."""
-    pieces: list[str] = []
-    is_code = False
-    for token in _TOKEN.finditer(raw_html):
-        if token[2]:
-            is_code = (not token[1] and token[2] == "code") or "data-math-style" in token[0]
-            pieces.append(token[0])
-            continue
-        *commented, last = [token[0]] if is_code else token[0].split(_COMMENT_END)
-        for piece in commented:
-            before, start, _comment = piece.partition(_COMMENT_START)
-            pieces.append(before if start else piece + _COMMENT_END)
-        pieces.append(last)
-    return "".join(pieces)
+    return restore_lines(raw_html)
 
 
 class _Fold:
@@ -215,6 +201,8 @@ class _Builder:
         if name == "br":
             # The line feed separates the lines for searches, for speech and in CSV.
             self._write("<br />\n")
+        elif name in _BLOCK_NAMES:
+            self._break_block(frame, name)
         elif (
             rest.endswith("/")
             or (is_end and name not in FOLD_TAGS and not frame.counts[name])
@@ -238,6 +226,17 @@ class _Builder:
             # Line feeds separate the items of a list for searches, for speech and in CSV.
             self._output[position] = f"\n<{name}>" if name in _LIST_TAGS else f"<{name}>"
             self._write(f"</{name}>")
+
+    def _break_block(self, frame: _Frame, name: str) -> None:
+        """Drop a tag of a block. Text before it and after it are different paragraphs."""
+        if frame.name in ("li", "td", "th"):
+            self._write("\n")
+        if frame.name != "p":
+            return
+        if frame.is_open:
+            self._end_paragraph(frame)
+        if name == "hr" and not frame.is_in_summary:
+            self._output.append("<hr />\n")
 
     def _add_fold_tag(self, source: str, is_end: bool, name: str, rest: str) -> None:
         frame = self._frames[-1]

@@ -50,7 +50,7 @@ PIECES = [
     ),
     *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "</b>", "<?", "<![CDATA[", "<script>"),
     *("<br>", "<sub>", "</sub>", "<details>", "</details>", "<details>\n", "\n</details>\n", "<summary>", "</summary>"),
-    *("\n-\n", "\n--"),
+    *("\n-\n", "\n--", "<p>", "</p>\n", "\n<h3>a</h3>\n", "<hr>"),
     *("\ufeff", "\0", "\f", "\v", "\u2028", "\xa0", "\ud83d", "\ude00", "😀"),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)

@@ -54,10 +54,38 @@ def test_tag_is_shown_as_what_it_means_or_as_text(source: str, html: str) -> Non
     assert render_markdown(source) == f"<p>{html}</p>\n"
 
 
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ('<p align="center">Hello **you**</p>\n\nNext', "<p>Hello <strong>you</strong></p>\n<p>Next</p>\n"),
+        ("<center>Hi</center>", "<p>Hi</p>\n"),
+        ('<div class="x" onclick="y()"><b>x</b></div>', "<p><b>x</b></p>\n"),
+        ("<p>a</p><p>b</p>", "<p>a</p><p>b</p>\n"),
+        ("<DIV>\n  <p>One</p>\n  <h4>Two</h4>\n</DIV>", "<p>One</p>\n<h6>Two</h6>\n\n"),
+        ('<h3 align="center">A <b>b</b> *c*</h3>\nText', "<h5>A <b>b</b> <em>c</em></h5>\n<p>Text</p>\n"),
+        ("a\n<hr>\nb", "<p>a\n</p><hr>\n<p>\nb</p>\n"),
+        ("> <p>q</p>", "<blockquote>\n<p>q</p>\n</blockquote>\n"),
+        # Elsewhere in a line, in code, and not whole, a tag is text.
+        ("Use the <p> tag and </div>.", "<p>Use the &lt;p&gt; tag and &lt;/div&gt;.</p>\n"),
+        ("`<p>` and <p", "<p><code>&lt;p&gt;</code> and &lt;p</p>\n"),
+        ("<script>a</script><p onclick=x>y", "&lt;script&gt;a&lt;/script&gt;&lt;p onclick=x&gt;y\n"),
+    ],
+)
+def test_tag_of_a_block_ends_a_paragraph_or_makes_a_heading(source: str, html: str) -> None:
+    assert render_markdown(source) == html
+    assert_streams_like_whole(source, range(len(source)))
+
+
+def test_tags_of_blocks_in_code_stay_as_they_are() -> None:
+    code = "<h3>T</h3>\n# <h1>U</h1>\n<div>x</div>\n<details>\n"
+    page = ParsedHtml(render_markdown(f"```\n{code}```\n"))
+    assert code in page.text
+
+
 @pytest.mark.formulas
 def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
-    assert "<b>" not in render_markdown("<div>\n<b>x</b>\n</div>")
+    assert "<b>" not in render_markdown("<table>\n<b>x</b>\n</table>")
     assert ParsedHtml(render_markdown("```\n<details>\n  <b>x</b>\n```")).only("code").text == "<details>\n  <b>x</b>\n"
 
 
