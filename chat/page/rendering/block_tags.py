@@ -1,7 +1,8 @@
-"""Tags of blocks that models write within Markdown, such as `<p align="center">`, `<div>` and `<h3>`.
+"""Tags of blocks that models write within Markdown, such as `<p align="center">`, `<h3>` and `<ul>`.
 
-Their content is shown as Markdown. A heading in one line is a heading; the others only end a paragraph. A tag counts
-in a line that begins with one, and at the end of any line. Elsewhere it is text: the model may be writing about it.
+Their content is shown as Markdown. A heading in one line is a heading, `<ul>` and `<ol>` before a `<li>` are lists; the
+others only end a paragraph. A tag counts in a line that begins with one, and at the end of any line. Elsewhere it is
+text: the model may be writing about it.
 """
 
 from __future__ import annotations
@@ -9,33 +10,30 @@ from __future__ import annotations
 import re
 
 from chat.page.rendering.marks import MARK
+from chat.page.rendering.tag_names import BLOCK_NAMES, CONTAINERS, LINE_MARK, LINE_START, LIST_NAMES, TAG_REST
 
-BLOCK_TAGS = ("p", "div", "center", "section", "article", "header", "footer", "main", "figure", "figcaption", "hr")
-HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_NAMES = "|".join((*BLOCK_TAGS, *HEADING_TAGS))
-LINE_MARK = MARK * 2
-"""Marks a tag before which signs of a heading were inserted."""
-_VALUE = r"""[ \t]*+=[ \t]*+(?:"[^"<>\r\n]*+"|'[^'<>\r\n]*+'|[^\s"'=<>`]++)"""
-_ATTRIBUTES = rf"(?>(?:[ \t]++[a-z_:@][\w.:@-]*+(?>(?:{_VALUE})?))*)"
-TAG_REST = rf"{_ATTRIBUTES}[ \t]*+/?>"
-"""The rest of a tag after its name."""
-_LINE_START = r"(?:\A|(?<=[\r\n]))"
 _HEADING = re.compile(
-    rf"{_LINE_START}( {{0,3}})<(?=h([1-6]){TAG_REST}[^\r\n<]{{1,300}}[^\r\n]{{0,300}}?</h\2>[ \t]*+(?:[\r\n]|\Z))",
+    rf"{LINE_START}( {{0,3}})<(?=h([1-6]){TAG_REST}[^\r\n<]{{1,300}}[^\r\n]{{0,300}}?</h\2>[ \t]*+(?:[\r\n]|\Z))",
     re.IGNORECASE,
 )
-_TAG = re.compile(rf"<(?=/?(?:{_NAMES}){TAG_REST})", re.IGNORECASE)
+_PLAIN_TAG = rf"/?(?:{BLOCK_NAMES}|li){TAG_REST}|/(?:ul|ol)>"
+_ITEM = r"<li(?>(?:[ \t][^<>\r\n]*)?)>"
+_ANY_TAG = rf"(?:{_PLAIN_TAG}|(?:ul|ol){TAG_REST}(?=\s{{0,80}}+{_ITEM}))"
+_TAG = re.compile(rf"<(?={_PLAIN_TAG}|(?:ul|ol){TAG_REST}[ \t]*+(?:{_ITEM}|\Z))", re.IGNORECASE)
+# "<div> is a block" is about the tag: no attribute, a blank, and no end.
+_NAMED_TAG = rf"(?P<name>{BLOCK_NAMES})>[ \t]++[^\s<](?>(?:(?!</(?P=name))[^\r\n])*)(?:[\r\n]|\Z)"
+_TEXT_LINE = re.compile(rf"({LINE_START}{CONTAINERS}<)(?={_NAMED_TAG})([a-z])", re.IGNORECASE)
 # A line that begins with a tag. All its tags count.
-_LINE = re.compile(
-    rf"{_LINE_START}(?>(?:[ \t>]|[-+*][ \t]|\d{{1,9}}[.)][ \t])*)</?(?:{_NAMES}){TAG_REST}[^\r\n]*", re.IGNORECASE
-)
-_ENDS = re.compile(rf"(?>(?:</(?:{_NAMES})>[ \t]*)+)(?=[\r\n]|\Z)", re.IGNORECASE)
+_LINE = re.compile(rf"{LINE_START}{CONTAINERS}<(?!{_NAMED_TAG}){_ANY_TAG}[^\r\n]*", re.IGNORECASE)
+_ENDS = re.compile(rf"(?>(?:</(?:{BLOCK_NAMES}|{LIST_NAMES})>[ \t]*)+)(?=[\r\n]|\Z)", re.IGNORECASE)
 _INSERTED = re.compile(rf"#{{1,6}} &lt;(?={LINE_MARK})")
 
 
 def mark_block_tags(text: str) -> str:
     """Return the source with its tags of blocks marked; no line is added or removed."""
     text = _HEADING.sub(lambda tag: f"{tag[1]}{'#' * int(tag[2])} <{LINE_MARK}", text)
+    # A mark within its name, so that the parser takes it as text.
+    text = _TEXT_LINE.sub(lambda tag: f"{tag[1]}{tag[3]}{MARK}", text)
     return _ENDS.sub(_marked, _LINE.sub(_marked, text))
 
 
