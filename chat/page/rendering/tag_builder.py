@@ -271,7 +271,7 @@ class Builder:
             self._output.append("</summary>")
 
     def _end_fold(self, container: Frame) -> None:
-        """End the innermost fold, list or item, whose end tag has not come. A fold is open, so that its text is seen."""
+        """End the innermost fold, list or item, whose end tag has not come. A fold is then open."""
         fold = container.folds[-1]
         self._end_summary(container)
         container.folds.pop()
