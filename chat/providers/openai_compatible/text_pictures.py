@@ -56,8 +56,9 @@ BASE64 = re.compile(r"[A-Za-z0-9+/%_-]*+")
 PADDING = re.compile(r"=*+")
 SPACE = re.compile(r"\s*+")
 LINE_END = re.compile(r"\r?\n")
-MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
-OPEN_MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z""")
+_NO_BASE64 = r"""[^\s()<>"']{0,200}+"""
+MARKDOWN_END = re.compile(_NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
+OPEN_MARKDOWN_END = re.compile(_NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z""")
 HTML_END = re.compile(r"[^<>]{0,300}+>")
 OPEN_HTML_END = re.compile(r"[^<>]{0,300}+\Z")
 

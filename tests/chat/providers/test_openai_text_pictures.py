@@ -31,6 +31,7 @@ DIVIDED: dict[str, tuple[str, list[object]]] = {
     ),
     "without its end": (f"![image]({URI}{LONG}\n\nThe text", [PICTURE, "\n\nThe text"]),
     "after a bracket that opens nothing": (f"![ see ![image]({URI}{LONG})", ["![ see ", PICTURE]),
+    "with signs that are no base64": (f"![a]({URI}{SMALL}@@!) b", [PICTURE, " b"]),
     "element of HTML": (f'x <img alt="q" src="{URI}{LONG}" width=3> y', ["x ", PICTURE, " y"]),
     "URI alone": (f"see {URI}{LONG}\nHello.", ["see ", PICTURE, "\nHello."]),
     "URI before a full stop": (f"see {URI}{LONG}. Hello", ["see ", PICTURE, ". Hello"]),
