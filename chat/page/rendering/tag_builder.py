@@ -151,20 +151,24 @@ class Builder:
                 self._links += 1
                 self._addresses[len(self._output) - 1] = link_address(rest)
         else:
-            opened = ""
-            while opened != name:
-                opened, position = frame.tags.pop()
-                frame.counts[opened] -= 1
-                self._links -= opened == "a"
-            if name in DROPPED_TAGS:
-                self._output[position] = ""
-                return
-            if name == "a":
-                self._end_link(position)
-                return
-            # Line feeds separate the items of a list for searches, for speech and in CSV.
-            self._output[position] = f"\n<{name}>" if name in LIST_TAGS else f"<{name}>"
-            self._write(f"</{name}>")
+            self._end_pair(frame, name)
+
+    def _end_pair(self, frame: Frame, name: str) -> None:
+        """Make an element of the last tag with this name and what follows it. Tags that are open in it stay text."""
+        opened = ""
+        while opened != name:
+            opened, position = frame.tags.pop()
+            frame.counts[opened] -= 1
+            self._links -= opened == "a"
+        if name in DROPPED_TAGS:
+            self._output[position] = ""
+            return
+        if name == "a":
+            self._end_link(position)
+            return
+        # Line feeds separate the items of a list for searches, for speech and in CSV.
+        self._output[position] = f"\n<{name}>" if name in LIST_TAGS else f"<{name}>"
+        self._write(f"</{name}>")
 
     def _end_link(self, start: int) -> None:
         """Make a link of a tag and what follows it. The parser's links in it, which repeat its address, go."""

@@ -58,7 +58,9 @@ SPACE = re.compile(r"\s*+")
 LINE_END = re.compile(r"\r?\n")
 _NO_BASE64 = r"""[^\s()<>"']{0,200}+"""
 MARKDOWN_END = re.compile(_NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
-OPEN_MARKDOWN_END = re.compile(_NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z""")
+OPEN_MARKDOWN_END = re.compile(
+    _NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z"""
+)
 HTML_END = re.compile(r"[^<>]{0,300}+>")
 OPEN_HTML_END = re.compile(r"[^<>]{0,300}+\Z")
 
