@@ -85,7 +85,7 @@ def test_much_text_that_arrives_at_once_brings_placeholders_and_the_end() -> Non
         "[^1]: One.\n\n    Two.\n\n",
         "1. one\n\n   ```\n   x\n    ```\n\n```\ny\n\nz\n```\n\n",
         "- one\n\n  ```\n  x\n\n```\ny\n\nz\n```\n\n",
-        "<div>\n```\n</div>\n\n```\ny\n\nz\n```\n\n",
+        "<table>\n```\n</table>\n\n```\ny\n\nz\n```\n\n",
     ],
 )
 def test_no_short_block_is_split(block: str) -> None:

@@ -50,7 +50,8 @@ PIECES = [
     ),
     *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "</b>", "<?", "<![CDATA[", "<script>"),
     *("<br>", "<sub>", "</sub>", "<details>", "</details>", "<details>\n", "\n</details>\n", "<summary>", "</summary>"),
-    *("\n-\n", "\n--"),
+    *("\n-\n", "\n--", "<p>", "</p>\n", "\n<h3>a</h3>\n", "<hr>", "<ul><li>", "\n<ol>\n<li>", "</li>\n", "</ul>\n"),
+    *("<a href='https://x.example'>", "</a>", "<div> a"),
     *("\ufeff", "\0", "\f", "\v", "\u2028", "\xa0", "\ud83d", "\ude00", "😀"),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
