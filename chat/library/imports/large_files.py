@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from chat.library.imports import notebook, takeout
-from chat.library.imports.encodings import pieces_to_utf8, to_utf8
 from chat.library.imports.archives import IN_FILE, Archive
 from chat.library.imports.chatgpt_files import ArchiveFiles
+from chat.library.imports.encodings import pieces_to_utf8, to_utf8
 from chat.library.imports.importer import (
     CONVERSATIONS_NAME,
     EMPTY,
