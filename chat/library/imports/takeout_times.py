@@ -21,7 +21,7 @@ _ZONE = re.compile(
 _HALF_DAY = re.compile(r"[ap]\. ?m\.|[ap]m\b|[πμ]\.μ\.|[صم](?!\w)", re.IGNORECASE)
 _AFTERNOON = ("오후", "下午", "午後", "பிற்பகல்")
 _MORNING = ("오전", "上午", "午前", "முற்பகல்")
-_CROATIAN = re.compile(r"(lip|srp|lis)\w*\.? \d{4}\.")
+_CROATIAN = re.compile(r"(lip|srp|lis)\w{0,12}\.? \d{4}\.")
 _CROATIAN_MONTHS = {"lip": 6, "srp": 7, "lis": 10}
 """These are other months in Polish and Czech, which write no dot after the year."""
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e]")

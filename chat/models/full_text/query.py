@@ -13,7 +13,7 @@ TERMS_LIMIT = 10
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»「」『』＂", '"'))
 _ENDS_WITH_WORD = re.compile(f"(?:{LETTER}|[{UNSPACED}])\\Z")
-_PERSIAN_WORDS = (re.compile(r"(ن?مي)(\S\S+)"), re.compile(r"(\S\S+?)(ها|هاي|هايي|تر|ترين)"))
+_PERSIAN_WORDS = (re.compile(r"(ن?مي)(\S{2,40})"), re.compile(r"(\S{2,40}?)(ها|هاي|هايي|تر|ترين)"))
 """A verb with its prefix, and a word with the ending of a plural or a comparison. They are written apart, too."""
 _CHUNK = re.compile(r'"([^"]*)("|\Z)|([^\s"]+)')
 
