@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from chat.emulator.wire import WireError, WireObject
 
 FIELDS = frozenset(
-    {"model", "input", "system_instruction", "tools", "generation_config", "response_format", "stream", "store"}
+    {
+        *("model", "input", "system_instruction", "tools", "generation_config", "response_format", "stream", "store"),
+        "continuation_token",
+    }
 )
 CONFIG_FIELDS = frozenset(
     {"temperature", "max_output_tokens", "thinking_level", "thinking_summaries", "tool_choice", "seed"}
@@ -40,6 +43,7 @@ def generation_body(data: bytes) -> tuple[WireObject, WireObject]:
             **_instruction(body),
             **_tools(body.get("tools") or []),
             "generationConfig": _config(body),
+            **({"continuationToken": body["continuation_token"]} if "continuation_token" in body else {}),
         }
     except (AttributeError, LookupError, TypeError) as error:
         raise WireError(400, INVALID) from error

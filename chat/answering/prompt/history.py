@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from attachments.models import Attachment
 from chat.answering.prompt.context_window import fixed_tokens
+from chat.answering.prompt.continuations import find_continuation
 from chat.answering.prompt.instructions import system_instruction
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.request_size import fixed_bytes
@@ -68,9 +69,15 @@ def prepare(
     tools = tools if replay.has_tools and setup.takes_tools else ()
     has_functions = _has_functions(tools)
     instruction = _instruction(turn, rows, setup, tools)
-    sent_state = STATE.format(state=state) if state and has_functions else ""
     own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
-    messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
+    again = find_continuation(turn, rows.records) if replay.has_token and own_rounds is None else None
+    asked = turn
+    if again:
+        asked, own_rounds, state = again.turn, again.rounds, again.state or state
+        asked.conversation = turn.conversation
+        rows = replace(rows, records=again.records)
+    sent_state = STATE.format(state=state) if state and has_functions else ""
+    messages = SentMessages(asked, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
     request = GenerateRequest(
         model=turn.model,
         contents=tuple(merged(messages.contents())),
@@ -81,6 +88,7 @@ def prepare(
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
         state=sent_state,
+        continuation_token=again.token if again else "",
         protocol=setup.protocol,
         known=recipient.capabilities.known,
     )

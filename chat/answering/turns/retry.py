@@ -75,12 +75,17 @@ class RetryPolicy:
     _tried: set[str] = field(default_factory=set)
 
     def after_failure(
-        self, error: ProviderError, *, sent_files: Collection[uuid.UUID], has_tools: bool = False
+        self,
+        error: ProviderError,
+        *,
+        sent_files: Collection[uuid.UUID],
+        has_tools: bool = False,
+        has_token: bool = False,
     ) -> Retry | None:
         """Return the retry after a failure before the first byte; `None` if the error is final.
 
         `sent_files`: ids of the files and images of earlier messages in the request. `has_tools`: whether it offers
-        tools.
+        tools. `has_token`: whether it goes on with an answer by a token.
         """
         self.suspected_files = frozenset()
         if isinstance(error, TEMPORARY):
@@ -98,6 +103,8 @@ class RetryPolicy:
             return self._with_replay("tools", replace(self.replay, combines_tools=False))
         if isinstance(error, ToolsUnsupported) and has_tools:
             return self._with_replay("all tools", replace(self.replay, has_tools=False))
+        if isinstance(error, InvalidRequest) and has_token:
+            return self._with_replay("token", replace(self.replay, has_token=False))
         if isinstance(error, InvalidRequest) and sent_files:
             if isinstance(error, FileRefused) or len(sent_files) <= SUSPECTS_LIMIT:
                 self.suspected_files = frozenset(sent_files)

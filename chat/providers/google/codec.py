@@ -51,7 +51,7 @@ FINISHES: Mapping[str, Finish] = {
 REASON_LIMIT_CHARS = 200
 """A longer word for the end of an answer is cut."""
 
-METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
+METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", "continuationToken")
 
 TOKEN_COUNTS = (
     "promptTokenCount",
@@ -80,6 +80,8 @@ def request_body(request: GenerateRequest, *, refuses_storage: bool = False) -> 
         body["systemInstruction"] = {"parts": [{"text": request.system_instruction}], "role": "user"}
     body |= _tools_to_wire(request)
     body["generationConfig"] = _generation_config(request)
+    if request.continuation_token:
+        body["continuationToken"] = request.continuation_token
     if refuses_storage:
         body["store"] = False
     return json.dumps(body).encode()

@@ -24,6 +24,7 @@ def request_body(request: GenerateRequest) -> bytes:
         "tools": [_tool(tool) for tool in request.tools] or None,
         "generation_config": _generation_config(request) or None,
         "response_format": TEXT_AND_IMAGE if request.image_output else None,
+        "continuation_token": request.continuation_token or None,
     }
     body = {
         "model": request.model,
