@@ -17,21 +17,22 @@ TOKEN = "continuationToken"
 
 
 @dataclass(frozen=True, slots=True)
-class Continuation:
-    """The request that is sent again."""
+class RequestSource:
+    """From what a request is made."""
 
-    token: str
     turn: Turn
     """The turn that sent it first."""
     records: list[MessageRecord]
-    """The messages up to its question."""
+    """The messages up to the question of that turn."""
     rounds: MessageRecord | None
-    """The earlier rounds of its answer; `None`: it was the first request of its turn."""
+    """The earlier rounds of its answer; `None`: this is the first request of the turn."""
     state: str
-    """What it said about the tools."""
+    """What it says about the tools."""
+    token: str = ""
+    """With which it is sent again; empty: it is sent for the first time."""
 
 
-def find_continuation(turn: Turn, records: list[MessageRecord]) -> Continuation | None:
+def find_continuation(turn: Turn, records: list[MessageRecord]) -> RequestSource | None:
     """Return the request that a turn sends again; `None` if there is no token for it, or it asks another model.
 
     `records`: the messages before the answer of the turn.
@@ -50,7 +51,7 @@ def find_continuation(turn: Turn, records: list[MessageRecord]) -> Continuation 
         # The response that ended here was asked for with a token, too.
         return replace(before, token=token)
     rounds = _first_rounds(answer, last.index) if last.index else None
-    return Continuation(token, answer.turn, earlier[:-1], rounds, last.state)
+    return RequestSource(answer.turn, earlier[:-1], rounds, last.state, token)
 
 
 def _first_rounds(answer: MessageRecord, number: int) -> MessageRecord:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from attachments.models import Attachment
 from chat.answering.prompt.context_window import fixed_tokens
-from chat.answering.prompt.continuations import find_continuation
+from chat.answering.prompt.continuations import RequestSource, find_continuation
 from chat.answering.prompt.instructions import system_instruction
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.request_size import fixed_bytes
@@ -69,15 +69,11 @@ def prepare(
     tools = tools if replay.has_tools and setup.takes_tools else ()
     has_functions = _has_functions(tools)
     instruction = _instruction(turn, rows, setup, tools)
-    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
-    again = find_continuation(turn, rows.records) if replay.has_token and own_rounds is None else None
-    asked = turn
-    if again:
-        asked, own_rounds, state = again.turn, again.rounds, again.state or state
-        asked.conversation = turn.conversation
-        rows = replace(rows, records=again.records)
-    sent_state = STATE.format(state=state) if state and has_functions else ""
-    messages = SentMessages(asked, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
+    source = _request_source(turn, rows.records, replay, answer, state)
+    sent_state = STATE.format(state=source.state) if source.state and has_functions else ""
+    size_bytes = fixed_bytes(instruction + sent_state, tools)
+    rows = replace(rows, records=source.records)
+    messages = SentMessages(source.turn, rows, source.rounds, recipient, replay, size_bytes)
     request = GenerateRequest(
         model=turn.model,
         contents=tuple(merged(messages.contents())),
@@ -88,7 +84,7 @@ def prepare(
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
         state=sent_state,
-        continuation_token=again.token if again else "",
+        continuation_token=source.token,
         protocol=setup.protocol,
         known=recipient.capabilities.known,
     )
@@ -96,6 +92,18 @@ def prepare(
     tokens = messages.tokens + fixed_tokens(instruction + sent_state, tools)
     files = choice.of_question, choice.of_earlier, to_upload
     return PreparedRequest(request, recipient.capabilities, left_out, *files, tokens)
+
+
+def _request_source(
+    turn: Turn, records: list[MessageRecord], replay: Replay, answer: Answer | None, state: str
+) -> RequestSource:
+    """Return from what a request is made: the turn itself, or an earlier request that is sent again with a token."""
+    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
+    again = find_continuation(turn, records) if replay.has_token and own_rounds is None else None
+    if again is None:
+        return RequestSource(turn, records, own_rounds, state)
+    again.turn.conversation = turn.conversation
+    return replace(again, state=again.state or state)
 
 
 def _recipient(turn: Turn, rows: PromptRows) -> Recipient:
