@@ -1,0 +1,47 @@
+"""A program that limits itself and then becomes another one, or compiles Typst.
+
+`limits_program.py MEMORY_BYTES CPU_S exec PROGRAM ARGUMENTS...` becomes the program.
+`limits_program.py MEMORY_BYTES CPU_S typst` compiles `main.typ` of the working directory and writes the PDF to stdout.
+`document_programs` runs it, so it imports no other module of the project. MEMORY_BYTES is 0 for a program that limits
+its memory itself. Sockets are refused, where libseccomp is installed: neither program may fetch anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import sys
+
+OUTPUT_LIMIT_BYTES = 256 * 1024**2
+
+
+def limit(memory_bytes: int, cpu_s: int) -> None:
+    """Limit this process and those that it becomes."""
+    if memory_bytes:
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_LIMIT_BYTES, OUTPUT_LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ImportError, OSError, RuntimeError):
+        import pyseccomp
+
+        rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+        rules.add_rule(pyseccomp.ERRNO(1), "socket")
+        rules.load()
+
+
+def compile_pdf() -> bytes:
+    """Return the PDF of `main.typ`. Files outside of the working directory cannot be read."""
+    import typst
+
+    pdf = typst.compile("main.typ", root=".", format="pdf")
+    assert isinstance(pdf, bytes)
+    return pdf
+
+
+if __name__ == "__main__":
+    limit(int(sys.argv[1]), int(sys.argv[2]))
+    if sys.argv[3] == "exec":
+        os.execv(sys.argv[4], sys.argv[4:])
+    sys.stdout.buffer.write(compile_pdf())

@@ -1,0 +1,177 @@
+"""The exports as PDF and for Word, made by the real programs and read by other ones."""
+
+from __future__ import annotations
+
+import io
+import logging
+import zipfile
+
+import pytest
+from django.test import Client
+from lxml import etree
+from pypdf import PdfReader
+
+from chat.library.exports import document_html, document_programs
+from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html
+from chat.models import Conversation
+from chat.vocabulary.parts import Display, Text
+from tests.chat.library.exports.samples import add_parts, exported_bytes, graph_in, rich_conversation
+from tests.factories import make_conversation, make_model_message, make_user_message
+
+FORMULAS = r"So $\frac{a}{b}$ holds, and" "\n\n" r"$$\begin{Vmatrix}1&2\\3&4\end{Vmatrix}$$"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="9" height="9"/></svg>'
+HOSTILE = """![](/etc/passwd) ![x](file:///etc/passwd) ![y](http://127.0.0.1:9/a.png) \\input{/etc/passwd}
+
+<img src="file:///etc/passwd"> <iframe src="http://127.0.0.1:9/"></iframe> <div typst:text:font="x">div</div>
+
+#read("/etc/passwd") #import "@preview/cetz:0.1.0" @label <label> $\\text{"#read("/etc/passwd")}$ $\\includegraphics{/etc/passwd}$
+
+```{=typst}
+#read("/etc/passwd")
+```
+
+```"]); #read("/etc/passwd")
+code
+```
+
+The end."""
+
+NAMESPACES = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
+    "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
+}
+
+
+def word_document(data: bytes) -> etree._Element:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return etree.fromstring(archive.read("word/document.xml"))
+
+
+def pdf_text(data: bytes) -> str:
+    return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
+
+
+def illustrated_conversation() -> Conversation:
+    """Return one with everything that a document shows, also words in other scripts."""
+    conversation = rich_conversation()
+    make_user_message(conversation, "Is $x^2$ right?\n数据 مرحبا بالعالم नमस्ते")
+    answer = make_model_message(conversation, parts=[])
+    add_parts(answer, Text(FORMULAS + "\n\nمرحبا بالعالم"), Display({"image/svg+xml": SVG}))
+    return conversation
+
+
+@pytest.mark.django_db
+def test_word_document_has_headings_graphs_tables_code_and_formulas() -> None:
+    data = exported_bytes(illustrated_conversation(), "docx")
+    document = word_document(data)
+
+    def texts(path: str) -> list[str]:
+        return ["".join(one.itertext()) for one in document.xpath(path, namespaces=NAMESPACES)]
+
+    assert texts("//w:p[w:pPr/w:pStyle/@w:val='Title']") == ["Sales, by month"]
+    headings = texts("//w:p[w:pPr/w:pStyle/@w:val='Heading1']")
+    assert headings == ["You", "Answer (plotline-demo)"] * 3
+    body = "".join(texts("//w:body"))
+    shown = ("I will read the file.", "The sum is 8.", "And now `stop`." if "`stop`" in body else "And now stop.", "数据")
+    assert [body.count(text) for text in shown] == [1, 1, 1, 1]
+    assert sorted(shown, key=body.index) == list(shown)
+    assert "An older answer" not in body
+    assert texts("//w:tbl//w:tc") == ["a", "b", "1", "2"]
+    assert any("import pandas as pd" in text for text in texts("//w:p[w:pPr/w:pStyle/@w:val='SourceCode']"))
+    assert len(document.xpath("//m:oMath", namespaces=NAMESPACES)) == 3
+    descriptions = document.xpath("//wp:docPr/@descr", namespaces=NAMESPACES)
+    assert any(text.startswith("Graph") for text in descriptions)
+    assert "مرحبا بالعالم" in texts("//w:p[w:pPr/w:bidi]")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert sorted(name.rpartition(".")[2] for name in archive.namelist() if "/media/" in name) == ["png", "svg"]
+
+
+@pytest.mark.django_db
+def test_pdf_has_messages_graphs_and_formulas() -> None:
+    data = exported_bytes(illustrated_conversation(), "pdf")
+    text = " ".join(pdf_text(data).split())
+    shown = ("Sales, by month", "I will read the file.", "import pandas as pd", "The sum is 8.", "数据")
+    assert sorted(shown, key=text.index) == list(shown)
+    assert "An older answer" not in text
+    assert "\\frac" not in text
+    assert "begin{Vmatrix}" not in text
+    assert sum(len(page.images) for page in PdfReader(io.BytesIO(data)).pages) == 1
+    assert b"/Alt" in data or "/StructTreeRoot" in PdfReader(io.BytesIO(data)).root_object
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("format_name", ["docx", "pdf"])
+def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixture) -> None:
+    conversation = make_conversation(title='#read("/etc/passwd")')
+    make_user_message(conversation, HOSTILE)
+    answer = make_model_message(conversation, parts=[])
+    add_parts(answer, Text(HOSTILE))
+    with caplog.at_level(logging.WARNING, "chat.library.exports"):
+        data = exported_bytes(conversation, format_name)
+    text = pdf_text(data) if format_name == "pdf" else "".join(word_document(data).itertext())
+    assert "root:" not in text
+    assert text.count("The end.") == 2
+    assert text.count("\\input{/etc/passwd}") == 2
+    assert not caplog.records
+
+
+def test_programs_read_no_file_and_no_address() -> None:
+    html = '<p>a</p><img src="/etc/passwd"><iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:9/">'
+    data = convert_html(html, "docx", {})
+    assert "root:" not in "".join(word_document(data).itertext())
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert not [name for name in archive.namelist() if "/media/" in name]
+    for source in ('#read("/etc/passwd")', '#read("../../etc/passwd")', '#import "@preview/cetz:0.3.0"'):
+        with pytest.raises(ConversionFailed):
+            compile_typst(source.encode(), {})
+
+
+@pytest.mark.django_db
+def test_formula_that_a_program_refuses_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.library.exports.as_documents.DOUBLE_BARS", (b"frac", b"?"))
+    conversation = make_conversation()
+    add_parts(make_model_message(conversation, parts=[]), Text(FORMULAS))
+    assert "begin{Vmatrix}" in pdf_text(exported_bytes(conversation, "pdf"))
+
+
+@pytest.mark.django_db
+def test_one_answer_is_exported_alone() -> None:
+    conversation = rich_conversation()
+    answer = conversation.messages.filter(role="model", is_shown=True).order_by("index").first()
+    assert answer
+    client = Client()
+    client.force_login(conversation.owner)
+    url = f"/c/{conversation.pk}/export/docx/?message="
+    response = client.get(f"{url}{answer.pk}")
+    text = "".join(word_document(b"".join(response.streaming_content)).itertext())
+    assert "The sum is 8." in text
+    assert "And now" not in text
+    other = make_model_message(make_conversation())
+    for name in (str(other.pk), "x"):
+        assert client.get(url + name).status_code == 404
+    assert client.get(f"/c/{conversation.pk}/export/json/?message={answer.pk}").status_code == 404
+
+
+@pytest.mark.django_db
+def test_too_large_and_too_many_are_refused_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = rich_conversation()
+    graph_in(make_model_message(conversation, parts=[]), None)
+    client = Client()
+    client.force_login(conversation.owner)
+    page, call = f"/c/{conversation.pk}/export/pdf/", f"/api/v1/conversations/{conversation.pk}/export/pdf/"
+    for limit in ("HTML_LIMIT_CHARS", "PICTURES_LIMIT_BYTES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(document_html, limit, 100)
+            response = client.get(page)
+        assert response.status_code == 422
+        assert "too large for this format" in response.text
+    monkeypatch.setattr(document_programs, "QUEUE_LIMIT_S", 0.01)
+    for _ in range(document_programs.AT_ONCE):
+        document_programs._slots.acquire()
+    try:
+        assert client.get(page).status_code == 503
+        assert client.get(call).status_code == 503
+    finally:
+        for _ in range(document_programs.AT_ONCE):
+            document_programs._slots.release()
