@@ -9,14 +9,14 @@ from __future__ import annotations
 import base64
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from django.utils.html import escape
 from lxml.html import HtmlElement, fragment_fromstring, tostring
 
 from attachments.validation import RASTER_TYPES
-from chat.library.exports.as_markdown import MessageBlock, answer_blocks
+from chat.library.exports.as_markdown import answer_blocks
 from chat.library.exports.export_format import ExportTooLarge
 from chat.library.exports.sentences import LIVE_SENTENCE, message_heading
 from chat.library.exports.source import ExportSource, load_bytes
@@ -38,7 +38,11 @@ PLAIN = MarkdownOptions(has_buttons=False)
 
 _SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
 _LANGUAGE = re.compile(r"[a-z][a-z0-9]{0,19}")
-_DROPPED = ".//button|.//*[@class='code-head' or @class='table-foot']|.//a[starts-with(@href, '#') and contains(@href, 'fnref')]"
+_DROPPED = (
+    ".//button | .//*[@class='code-head' or @class='table-foot']"
+    " | .//a[starts-with(@href, '#') and contains(@href, 'fnref')]"
+)
+"""What belongs to the page: buttons, names of languages, sizes of tables, and the ways back from footnotes."""
 _BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol")
 _KEPT_ATTRIBUTES = frozenset({"align", "class", "colspan", "dir", "rowspan", "start"})
 
@@ -101,11 +105,10 @@ def _question_html(text: str) -> str:
     return str(render_question(text, "", has_buttons=False))
 
 
-def _picture_html(block: MessageBlock, alts: dict[int, str], pictures: PictureFiles) -> str:
+def _picture_html(block: PlacedAttachment | Picture, alts: dict[int, str], pictures: PictureFiles) -> str:
     if isinstance(block, Picture):
         uri = pictures.add(block.svg.encode(), "image/svg+xml", "svg")
         return f'<p><img src="{uri}" alt="{escape(block.title)}"></p>'
-    assert isinstance(block, PlacedAttachment)
     attachment = block.attachment
     suffix = _SUFFIXES.get(attachment.mime_type)
     data = load_bytes(attachment) if suffix and attachment.mime_type in RASTER_TYPES else None

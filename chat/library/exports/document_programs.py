@@ -26,6 +26,8 @@ AT_ONCE = 2
 PANDOC_MEMORY_MB = 768
 TYPST_MEMORY_BYTES = 3 * 1024**3
 """Of address space, most of which are fonts that are mapped and never read."""
+HEAP_EXHAUSTED = 251
+"""Exit status of pandoc. A program that exceeds another limit ends by a signal."""
 
 _slots = threading.BoundedSemaphore(AT_ONCE)
 
@@ -84,6 +86,8 @@ def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/
         )
     except subprocess.TimeoutExpired:
         raise ExportTooLarge from None
+    if completed.returncode < 0 or completed.returncode == HEAP_EXHAUSTED:
+        raise ExportTooLarge
     if completed.returncode:
         raise ConversionFailed(completed.stderr.decode(errors="replace")[-2_000:])
     return completed.stdout
