@@ -17,6 +17,7 @@ from chat.library.exports.encoding import split_bytes
 from chat.library.exports.export_format import ExportFormat, RefusedExport
 from chat.library.exports.file_names import file_stem
 from chat.library.exports.source import ExportSource
+from chat.models.database_thread import close_connection
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PDF_TYPE = "application/pdf"
@@ -63,5 +64,7 @@ def _convert_once(source: ExportSource, target: str, *, has_formulas: bool) -> b
         "date": f"{source.exported_at:%Y-%m-%d}",
         "lang": get_language() or "en",
     }
+    # The programs may take long, and need no database.
+    close_connection()
     document = convert_html(html, target, metadata)
     return compile_typst(document.replace(*DOUBLE_BARS), pictures.files) if pictures.has_files else document
