@@ -60,7 +60,7 @@ def export_conversation(
         message = None
     if message is None or not export_format.has_single_messages:
         raise UnknownMessage
-    return export_format.export(ExportSource(conversation, exported_at, message.pk))
+    return export_format.export(ExportSource(conversation, exported_at, message_id=message.pk))
 
 
 def export_all(conversations: ConversationQuerySet, *, exported_at: datetime) -> Download:

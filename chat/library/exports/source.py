@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -38,7 +38,7 @@ class ExportSource:
 
     conversation: Conversation
     exported_at: datetime
-    message_id: uuid.UUID | None = None
+    message_id: uuid.UUID | None = field(default=None, kw_only=True)
     """The one message to export. `None`: all."""
 
     def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
