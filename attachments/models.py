@@ -12,6 +12,7 @@ from typing import ClassVar, TypedDict
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -38,11 +39,14 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
     """Queries for attachments."""
 
     def readable_by(self, user: AbstractBaseUser | AnonymousUser) -> AttachmentQuerySet:
-        """Return the user's own attachments.
+        """Return the user's own attachments, but none that only deleted conversations show.
 
-        Reviewers read the files of other users only in the admin, which logs each access.
+        These rows stay until they are deleted in the background. Reviewers read the files of other users only in the
+        admin, which logs each access.
         """
-        return self.filter(owner_id=user.pk)
+        # The outer join also keeps files that nothing shows yet.
+        is_kept = Q(message_attachments__message__conversation__deleted_at=None) | Q(project_files__isnull=False)
+        return self.filter(Exists(self.model.objects.filter(is_kept, pk=OuterRef("pk"))), owner_id=user.pk)
 
 
 class Attachment(MaybeImage, models.Model):

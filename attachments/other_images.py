@@ -9,9 +9,9 @@ BMP = "image/bmp"
 TIFF = "image/tiff"
 AVIF = "image/avif"
 
+UNREAD_PICTURE = "it is a picture in {} format. Share it as JPEG, or convert it to JPEG, and attach that file."
 HEIC_REFUSAL = (
-    "it is a picture in HEIC format. Share it as JPEG, or convert it to JPEG, and attach that file. An iPhone takes"
-    " JPEG if Settings > Camera > Formats is set to “Most Compatible”."
+    UNREAD_PICTURE.format("HEIC") + " An iPhone takes JPEG if Settings > Camera > Formats is set to “Most Compatible”."
 )
 PICKER_TYPES = (
     "image/png,image/jpeg,image/gif,image/webp,image/avif,image/bmp,image/tiff,application/pdf,text/*,"

@@ -5,7 +5,7 @@ Nothing is unpacked here, so a small file cannot make the server unpack gigabyte
 
 from __future__ import annotations
 
-from attachments.other_images import HEIC_REFUSAL, is_heic
+from attachments.other_images import HEIC_REFUSAL, UNREAD_PICTURE, is_heic
 from attachments.packed_text import PACKED_SUFFIXES, ZIP_MARKS, PackedError, archive_parts
 
 SPREADSHEET_SUFFIXES = frozenset({"xlsx", "xlsm", "xltx", "xltm", "xlsb", "xls", "ods"})
@@ -40,7 +40,12 @@ _IN_NUMBERS = "it is a file of Apple Numbers. In Numbers, choose File > Export T
 _PROGRAM = "it is a file of {}. " + _EXPORT
 _DOCUMENT = "it is a document of {}. Save it as PDF, and attach that file."
 _ARCHIVE = "it is an archive ({}). " + _UNPACK
+_JPEG_XL, _JPEG_2000 = UNREAD_PICTURE.format("JPEG XL"), UNREAD_PICTURE.format("JPEG 2000")
 _MARKS = {
+    b"\0\0\0\x0cJXL \r\n": _JPEG_XL,
+    b"\0\0\0\x0cjP  \r\n": _JPEG_2000,
+    b"\xff\x4f\xff\x51": _JPEG_2000,
+    b"8BPS\0": UNREAD_PICTURE.format("Photoshop"),
     b"$FL2": _PROGRAM.format("SPSS"),
     b"$FL3": _PROGRAM.format("SPSS"),
     bytes(12) + b"\xc2\xea\x81\x60": _PROGRAM.format("SAS"),
@@ -69,6 +74,7 @@ _SUFFIXES = {
     "mat": _PROGRAM.format("MATLAB"),
     "numbers": _IN_NUMBERS,
     **dict.fromkeys(("heic", "heif"), HEIC_REFUSAL),
+    "jxl": _JPEG_XL,
 }
 """What is said of other files that are no text, by their suffixes."""
 _PARTS = {

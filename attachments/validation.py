@@ -192,9 +192,10 @@ def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
     return UploadInfo(label, BINARY, None, None) if info.is_packed else info
 
 
-def build_too_large_message(label: str) -> str:
-    """Return the error message for a file above `UPLOAD_LIMIT_BYTES`, with its name and the limit."""
-    return f"“{label}” is too large: a file may have {settings.UPLOAD_LIMIT_BYTES / 1024**2:.3g} MB."
+def build_too_large_message(label: str = "") -> str:
+    """Return the error message for a file above `UPLOAD_LIMIT_BYTES`, with the limit, and its name if that is known."""
+    subject = f"“{label}”" if label else "The file"
+    return f"{subject} is too large: a file may have {settings.UPLOAD_LIMIT_BYTES / 1024**2:.3g} MB."
 
 
 def inspect_image(data: bytes, *, subject: str = "This image") -> ImageInfo:

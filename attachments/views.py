@@ -136,7 +136,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
     length = str(request.META.get("CONTENT_LENGTH") or "")
     # Only the first 18 digits are parsed, because Python refuses to convert a number of thousands of digits.
     if length.isdecimal() and int(length[:18]) > settings.UPLOAD_LIMIT_BYTES + MULTIPART_OVERHEAD_BYTES:
-        return _build_error_response(build_too_large_message("The file"), status=413)
+        return _build_error_response(build_too_large_message(), status=413)
     return _store_uploaded_file(request)
 
 

@@ -52,8 +52,8 @@ def is_signup_open() -> bool:
 
 
 def find_user(name: str) -> User | None:
-    """Return the account with this name in any case, as allauth finds it."""
-    return User.objects.filter(username__iexact=name).first()
+    """Return the account with this name in any case, see `User.objects`."""
+    return User.objects.named(name)
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -131,6 +131,13 @@ class AccountAdapter(DefaultAccountAdapter):
         attempt.rollback()
         setattr(request, CODE_ACCEPTED, user.pk)
         return True
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Return the name as accounts have it. Raises ValidationError for a name that is taken or not allowed."""
+        name: str = super().clean_username(User.normalize_username(username), shallow)
+        if not shallow and find_user(name):
+            raise self.validation_error("username_taken")
+        return name
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether sign-up is open. allauth calls this before it shows the form and before it accepts it."""

@@ -19,7 +19,7 @@ from django.utils.translation import get_language, gettext, override
 from chat.models import User
 from config import after_response
 from config.attempts import count_attempt, count_code
-from config.login import ACCOUNT_LIMITED
+from config.login import ACCOUNT_LIMITED, find_user
 from config.second_step_codes import claim_code, find_authenticator
 
 
@@ -35,6 +35,15 @@ class LoginForm(forms.LoginForm):
         super().__init__(*args, **kwargs)
         self.fields["login"].widget.attrs["autofocus"] = True
         self.fields["remember"].label = gettext("Remember me")
+
+    def clean_login(self) -> str:
+        """Return the name as its account has it, which may be written in letters of another width or form."""
+        name: str = super().clean_login()
+        user = find_user(name)
+        # A former name counts as it was written, and is another account's name in another case.
+        if user is None or user.username == name or User.objects.filter(former_username=name).exists():
+            return name
+        return user.username
 
     def clean(self) -> dict[str, object]:
         """Return the data. Raise ValidationError for a wrong name, password or code, and after too many of them."""

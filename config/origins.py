@@ -15,6 +15,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 SHOWN_CHARS = 200
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,9 @@ def refusal_of(scope: WebSocketScope) -> str | None:
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return f"ALLOWED_HOSTS does not have its Host, {host[:SHOWN_CHARS]!r}."
-    own = f"{_get_scheme(scope, headers)}://{host}"
+    scheme = _get_scheme(scope, headers)
+    # Some proxies write the port that browsers leave out.
+    own = f"{scheme}://{host.removesuffix(f':{DEFAULT_PORTS[scheme]}')}"
     if origin == own and urlsplit(origin).hostname:
         return None
     return (
@@ -64,6 +67,6 @@ def _get_scheme(scope: WebSocketScope, headers: dict[bytes, list[bytes]]) -> str
         name, value = settings.SECURE_PROXY_SSL_HEADER
         values = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
         # Each proxy of a chain may add its own. Traefik writes the scheme of the socket.
-        first = b",".join(values).partition(b",")[0].strip().decode("latin-1")
+        first = b",".join(values).partition(b",")[0].strip().decode("latin-1").lower()
         return "https" if first in (value, "wss") else "http"
     return "https" if scope.get("scheme") in ("wss", "https") else "http"

@@ -47,6 +47,9 @@ ADVICE = {
     "NoSuchBucket": "Make the bucket, or correct AWS_STORAGE_BUCKET_NAME.",
     "SecondLevelDomainForbidden": _VIRTUAL,
     "PathStyleDomainForbidden": _VIRTUAL,
+    "VirtualHostDomainRequired": _VIRTUAL,
+    "InvalidPathAccess": _VIRTUAL,
+    "InvalidBucketName": "Correct AWS_STORAGE_BUCKET_NAME.",
     "InvalidAccessKeyId": _KEYS,
     "SignatureDoesNotMatch": _KEYS,
     "AuthorizationHeaderMalformed": "Check AWS_S3_REGION_NAME.",
@@ -55,6 +58,7 @@ ADVICE = {
 """What to do about an error code."""
 CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
+_VIRTUAL_HOST = re.compile(r"virtual.?host", re.IGNORECASE)
 _MD5_ETAG = re.compile(r'"?([0-9a-f]{32})"?')
 
 
@@ -214,7 +218,9 @@ def _build_storage_error(error: ClientError) -> StorageError:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = _get_error_code(error)
     message = str(error.response.get("Error", {}).get("Message", ""))[:300]
-    text = " ".join(filter(None, [f"Storage answered {status} {code}: {message}", ADVICE.get(code)]))
+    # Services have codes of their own for an address with the bucket in its path.
+    advice = ADVICE.get(code) or (_VIRTUAL if _VIRTUAL_HOST.search(message) else None)
+    text = " ".join(filter(None, [f"Storage answered {status} {code}: {message}", advice]))
     if code == "NoSuchKey":
         return ObjectNotFound(text)
     if status < 300 or status in TRANSIENT_STATUSES or code in TRANSIENT_CODES:

@@ -71,7 +71,16 @@ class LanguageModelAdmin(EditableListAdmin[LanguageModel]):
         ),
         (
             gettext_lazy("How it answers"),
-            {"fields": ("thinking_level", "thinking_budget", "temperature", "max_output_tokens", "context_tokens")},
+            {
+                "fields": (
+                    "protocol",
+                    "thinking_level",
+                    "thinking_budget",
+                    "temperature",
+                    "max_output_tokens",
+                    "context_tokens",
+                )
+            },
         ),
         (
             gettext_lazy("Prices"),

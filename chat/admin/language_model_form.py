@@ -39,11 +39,20 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
             raise ValidationError(gettext("This model ignores the temperature, so none is sent. Leave it empty."))
         return temperature
 
+    def clean_protocol(self) -> str:
+        """Return the protocol. Raise ValidationError if the provider does not speak it."""
+        protocol: str = self.cleaned_data["protocol"]
+        if protocol and self.cleaned_data.get("provider") == ENDPOINT_PROVIDER:
+            raise ValidationError(gettext("Only Gemini is asked by this protocol. Leave it empty."))
+        return protocol
+
     def clean(self) -> None:
         """Refuse a successor without a day, and the tools that no server of the provider runs (`service_tools`)."""
         super().clean()
         if self.cleaned_data.get("successor") and not self.cleaned_data.get("ends_on"):
             self.add_error("ends_on", gettext("Set the day from which the successor answers."))
+        if self.cleaned_data.get("protocol") and self.cleaned_data.get("thinking_budget") is not None:
+            self.add_error("thinking_budget", gettext("The chosen protocol has no budget. Set a level instead."))
         if self.cleaned_data.get("provider") != ENDPOINT_PROVIDER:
             return
         no_web = gettext("Servers of this protocol do not search or read the web themselves. Turn this off.")

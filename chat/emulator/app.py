@@ -1,8 +1,9 @@
-"""The emulator's HTTP application: Gemini's paths, and errors in Gemini's form."""
+"""The emulator's HTTP application: the paths of Gemini's two protocols, and errors in their form."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator
 
@@ -14,7 +15,9 @@ from chat.emulator.demo_model import DemoModel
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest, check_store, parse_body, parse_generation_request
 from chat.emulator.host_check import only_for_host
-from chat.emulator.response_writer import ResponseWriter, json_response
+from chat.emulator.interaction_events import InteractionBody, error_response
+from chat.emulator.interaction_request import generation_body
+from chat.emulator.response_writer import BODY, ResponseWriter, json_response
 from chat.emulator.wire import Step, WireError, WireObject
 from chat.python.kernels.places import Place
 from chat.vocabulary.demo_model import DEMO_MODEL
@@ -22,6 +25,8 @@ from chat.vocabulary.demo_model import DEMO_MODEL
 BODY_LIMIT_BYTES = 256 * 1024 * 1024
 CODE_LIMIT_S = 30.0
 """Time limit of one execution, as in Gemini's sandbox."""
+SENT = "body of the request"
+"""The key of a request under which the body of an interaction stands as it was sent."""
 STREAM_METHOD, UNARY_METHOD = "streamGenerateContent", "generateContent"
 
 
@@ -52,6 +57,7 @@ class Emulator:
             web.get("/{path:.*models}", self._list_models),
             web.get("/{path:.*models}/{model:[^:]+}", self._get_model),
             web.post("/{path:.*?models}/{model:[^:]+}:{method}", self._post),
+            web.post("/{path:[^:]*}/interactions", self._interact),
         ]
 
     async def generate(
@@ -85,6 +91,18 @@ class Emulator:
             raise WireError(404, f"models/{model} is not supported for {method}.", "NOT_FOUND")
         check_store(body, is_vertexai=_is_vertexai(http_request))
         return await self.generate(http_request, model, body, is_stream=method == STREAM_METHOD)
+
+    async def _interact(self, http_request: web.Request) -> web.StreamResponse:
+        """Answer one request of the Interactions API, and report errors in its form."""
+        try:
+            http_request[SENT], body = generation_body(await http_request.read())
+            http_request[BODY] = InteractionBody(http_request)
+            response = await self.generate(http_request, http_request[SENT]["model"], body, is_stream=True)
+        except WireError as error:
+            return error_response(error.status, error.body)
+        if isinstance(response, web.Response) and response.body:
+            return error_response(response.status, json.loads(response.text or ""))
+        return response
 
     async def _list_models(self, http_request: web.Request) -> web.Response:
         models = self.models()

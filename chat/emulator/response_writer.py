@@ -12,6 +12,9 @@ from aiohttp import web
 from chat.emulator import wire
 from chat.emulator.wire import Chunk, Step, UnaryResponse, WireObject
 
+BODY = "body of the response"
+"""The key of a request under which a body of another protocol may stand."""
+
 
 class Body(Protocol):
     """The body of one HTTP response."""
@@ -71,7 +74,7 @@ class ResponseWriter:
     def __init__(self, http_request: web.Request, *, is_stream: bool, pace: float = 1.0) -> None:
         """`pace` multiplies all pauses."""
         self.pace = pace
-        self.body: Body = EventStreamBody(http_request) if is_stream else UnaryBody()
+        self.body: Body = http_request.get(BODY) or (EventStreamBody(http_request) if is_stream else UnaryBody())
 
     async def write(self, steps: AsyncGenerator[Step, None]) -> web.StreamResponse:
         """Write all steps and return the response. `steps` is closed in any case, also if the client disconnects."""

@@ -1,4 +1,4 @@
-"""The palette of commands, which Ctrl+K opens on the page of a conversation."""
+"""The palette of commands, which Ctrl+K opens on every page in the frame."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ def commands(request: SignedInRequest) -> HttpResponse:
         projects = projects.filter(name__icontains=word)
     context: dict[str, object] = {
         "searched": q,
+        "open": form.cleaned_data["open"],
         "actions": [*_matching(words, (Command(gettext(label), selector=selector) for label, selector in ACTIONS))],
         "pages": [*_matching(words, _pages())],
         "projects": projects[:PROJECTS] if words else [],
@@ -83,7 +84,9 @@ def commands(request: SignedInRequest) -> HttpResponse:
         assert isinstance(found, list)
         context["found"] = found[:FOUND]
     else:
-        context["recent"] = conversations_of(request.user).kept().order_by("-updated_at").only("title")[:RECENT]
+        # One without a message has no title.
+        others = conversations_of(request.user).kept().exclude(title="").exclude(pk=form.cleaned_data["open"])
+        context["recent"] = others.order_by("-updated_at").only("title")[:RECENT]
     return render(request, "chat/_command_list.html" if "q" in request.GET else "chat/_commands.html", context)
 
 

@@ -21,12 +21,10 @@ from attachments.other_images import PICKER_TYPES
 from attachments.validation import PREVIEW_SUFFIXES
 from chat.answering.turns.engine_choice import answers_run_code
 from chat.answering.turns.feedback import Thumb, rate
-from chat.library.conversation_list import list_context
 from chat.library.forms import ConversationSettingsForm, DeletedForm, RatingForm, ShownMessagesForm
 from chat.library.new_conversations import open_new_conversation
 from chat.library.refusal_responses import refuse
 from chat.library.search_hits import find_hits
-from chat.library.sidebar_projects import sidebar_projects
 from chat.messages.records import records_by_id
 from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
 from chat.models.form_fields import ATTACHMENTS_LIMIT
@@ -95,8 +93,6 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
     context = {
-        **list_context(request, open=shown.pk, opened=shown),
-        **sidebar_projects(request.user),
         "conversation": shown,
         "hits": find_hits(shown, request.GET.get("q", ""), form.cleaned_data["message"]),
         "page": page,

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from chat.models.endpoints import ENDPOINT_PROVIDER
+from chat.models.settings_choices import model_protocol_choices
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
@@ -81,7 +82,14 @@ class LanguageModel(models.Model):
         default=False,
         help_text="It takes functions in requests that also name tools of its service, such as code execution.",
     )
-
+    protocol = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        default="",
+        choices=model_protocol_choices,
+        help_text="How Gemini is asked. Empty: by generateContent.",
+    )
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
         null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from chat.vocabulary.dialect_names import INTERACTIONS_API
+
 
 class CodeExecution(models.TextChoices):
     """When answers may run code."""
@@ -26,3 +28,8 @@ class Approval(models.TextChoices):
 
     AUTO = "auto", "without asking"
     ASK = "ask", "after you have approved it"
+
+
+def model_protocol_choices() -> list[tuple[str, str]]:
+    """Return the choices of a model's protocol. They are no part of migrations."""
+    return [(INTERACTIONS_API, INTERACTIONS_API)]

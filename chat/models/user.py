@@ -6,9 +6,11 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.db import connection, models
+from django.db.models import Q
 from django.db.models.functions import Upper
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from chat.models.settings_choices import Approval, CodeExecution, Engine
 
@@ -21,9 +23,22 @@ class NamesInAnyCase(UserManager["User"]):
 
     use_in_migrations = False
 
+    def named(self, name: str) -> User | None:
+        """Return the account of this name. Input methods may write it in letters of another width or form."""
+        usual = self.model.normalize_username(name)
+        found = self.filter(Q(username__iexact=name) | Q(username__iexact=usual))
+        if connection.vendor == "sqlite" and not usual.isascii():
+            # SQLite ignores the case of ASCII letters alone.
+            names = self.values_list("pk", "username").iterator()
+            found = self.filter(pk__in=[pk for pk, other in names if other.lower() == usual.lower()])
+        return min(found, key=lambda user: (user.username != name, user.username.upper() != name.upper()), default=None)
+
     def get_by_natural_key(self, username: str | None) -> User:
         """Return the account of this name. Raises User.DoesNotExist."""
-        return self.get(username__iexact=username)
+        user = self.named(username or "")
+        if user is None:
+            raise self.model.DoesNotExist
+        return user
 
 
 class User(AbstractUser):
@@ -119,6 +134,14 @@ class User(AbstractUser):
                 violation_error_message=gettext_lazy("A user with that username already exists."),
             )
         ]
+
+    def clean(self) -> None:
+        """Raise ValidationError for a name that is taken in another case, which SQLite's constraint may not see."""
+        super().clean()
+        is_kept = User.objects.filter(pk=self.pk, username=self.username).exists()
+        other = None if is_kept else User.objects.named(self.username)
+        if other is not None and other.pk != self.pk:
+            raise ValidationError({"username": gettext("A user with that username already exists.")})
 
     @property
     def shown_name(self) -> str:

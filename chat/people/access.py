@@ -139,17 +139,17 @@ def turn_to_decide(user: AnyUser, conversation_id: uuid.UUID, message_id: uuid.U
 
 
 def readable_attachment(user: AnyUser, attachment_id: uuid.UUID) -> Attachment:
-    """Return an attachment that the user may read: only its owner may. Raises NotFound."""
+    """Return an attachment that the user may read, see `AttachmentQuerySet.readable_by`. Raises NotFound."""
     return attachments_of(user, [attachment_id])[0]
 
 
 def attachments_of(user: AnyUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:
-    """Return the attachments in the order of the ids. Raises NotFound unless the user owns every one of them."""
+    """Return the attachments in the order of the ids. Raises NotFound unless the user may read every one of them."""
     if not ids:
         return []
     if not user.is_authenticated or not user.is_active:
         raise NotFound
-    by_id = Attachment.objects.filter(owner_id=user.pk).in_bulk(list(ids))
+    by_id = Attachment.objects.readable_by(user).in_bulk(list(ids))
     try:
         return [by_id[attachment_id] for attachment_id in ids]
     except KeyError:

@@ -11,6 +11,7 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── Unauthorised              401, 403, or a bad key
 ├── CredentialsRefused        the same, where credentials of the machine are used in place of a key
 ├── ModelNotFound             404
+├── ProtocolUnavailable       this server's access has not the protocol that the model is to be asked by
 ├── SignatureRefused          400: a thought signature is missing, altered, or belongs to another model or key
 ├── FileGone                  403 or 404: a file that the provider stored no longer exists
 ├── ContextTooLong            400: the request has more tokens than the model reads
@@ -166,6 +167,16 @@ class CredentialsRefused(ProviderError):
     sentence = (
         "The model's service did not accept the credentials of this server. The operator of this server must check the"
         " credentials, the project and the location that it uses there."
+    )
+
+
+class ProtocolUnavailable(ProviderError):
+    """The service does not offer the protocol by which the model is to be asked, with the access of this server."""
+
+    code = "protocol_unavailable"
+    sentence = (
+        "The model's service does not offer the chosen protocol to this server. The operator of this server must choose"
+        " another protocol for this model."
     )
 
 

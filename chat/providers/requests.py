@@ -92,6 +92,8 @@ class GenerateRequest:
 
     So the contents before it stay the same, and the provider's cache of them remains valid.
     """
+    protocol: str = ""
+    """How the provider asks the model, where its row says so. Empty: as it asks its other models."""
     known: object = field(default=None, repr=False)
     """`Capabilities.known` of the model. Without it, the provider reads it again."""
 

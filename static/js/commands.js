@@ -9,7 +9,8 @@ const controls = () => [...list.querySelectorAll("a, button")];
 let isAsked = false; // Enter was pressed before the results of the newest text came
 
 async function load() {
-  const response = await fetch(document.getElementById("search").dataset.commands, { headers: { "HX-Request": "true" } });
+  const { dataset, elements } = document.getElementById("search");
+  const response = await fetch(`${dataset.commands}?open=${elements.open?.value ?? ""}`, { headers: { "HX-Request": "true" } });
   if (!response.ok || response.redirected) throw new Error("The commands could not be loaded.");
   document.body.insertAdjacentHTML("beforeend", await response.text());
   const loaded = document.getElementById("commands");

@@ -90,7 +90,7 @@ form.addEventListener("submit", (event) => {
 box.addEventListener("keydown", (event) => {
   // Ignores keys of an input method's composition; Safari reports its Enter key with keyCode 229.
   if (event.isComposing || event.keyCode === 229 || event.shiftKey) return;
-  if (event.key === "Enter" && (enterSends || event.ctrlKey || event.metaKey)) submit();
+  if (event.key === "Enter" && (enterSends || event.ctrlKey || event.metaKey)) form.requestSubmit();
   else if (event.key === "Escape" && editing()) cancelEdit();
   else if (event.key === "ArrowUp" && !box.value && !editing() && holdsEnd()) edit([...document.querySelectorAll('article[data-role="user"]')].at(-1));
   else return;

@@ -1,15 +1,8 @@
-/**
- * Keeps the list of conversations right: the open conversation is in view, moves to the top with a new message, and
- * the headings follow the reader's own days.
- */
-import { connection } from "./connection.js";
-import { isLive } from "./transcript.js";
-
+/** The list of conversations: the open conversation is in view, and the headings follow the reader's own days. */
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const YEAR_S = 365 * 24 * 3600;
 const list = document.getElementById("conversations");
 const fields = document.getElementById("search").elements;
-const archivedBanner = document.getElementById("archived");
 const today = () => new Date().toDateString();
 
 let listDay = today();
@@ -18,17 +11,19 @@ let listDay = today();
 export function listParameters() {
   const { q, open } = fields;
   const group = list.querySelector("[data-group]")?.dataset.group ?? "";
-  return { q: q.value, group: q.value ? "" : group, open: open.value };
+  return { q: q.value, group: q.value ? "" : group, open: open?.value ?? "" };
 }
 
 /** Renders the list anew. */
 export function refresh() {
   listDay = today();
+  // A list of what was imported, or of older conversations, stays as it was opened.
+  if (/[?&](?:imported|after)=/.test(location.search)) return Promise.resolve();
   const parameters = new URLSearchParams(listParameters());
   return htmx.ajax("GET", `/conversations/?${parameters}`, { target: list, swap: "innerMorph" });
 }
 
-const openEntry = () => document.getElementById(`entry-${fields.open.value}`);
+export const openEntry = () => document.getElementById(`entry-${fields.open?.value}`);
 
 /** Scrolls the list, and nothing else, until the open conversation is in view. */
 export function showOpenEntry() {
@@ -38,26 +33,6 @@ export function showOpenEntry() {
   if (entry.top < top) list.scrollTop += entry.top - top - entry.height;
   else if (entry.bottom > bottom) list.scrollTop += entry.bottom - bottom + entry.height;
 }
-
-/** Returns whether the open conversation is the first one below its heading, as the newest has to be. */
-function isOnTop() {
-  const heading = openEntry()?.previousElementSibling?.dataset.heading;
-  return heading === "pinned" || heading === "today";
-}
-
-/** The id of the answer for which the list was checked last. */
-let checkedId = null;
-
-connection.addEventListener("frame", () => {
-  if (!isLive()) return;
-  const { id } = document.querySelector('#transcript [data-role="model"]:last-child') ?? {};
-  // A new message also restores an archived conversation.
-  const wasArchived = !archivedBanner.hidden;
-  archivedBanner.hidden = true;
-  if (id === checkedId && !wasArchived) return;
-  checkedId = id;
-  if (!fields.q.value && (wasArchived || !isOnTop())) refresh().then(showOpenEntry);
-});
 
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && listDay !== today() && !fields.q.value) refresh();

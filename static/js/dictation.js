@@ -9,8 +9,11 @@ const REFUSALS = {
   network: words("The browser cannot reach its service that recognises speech."),
   "language-not-supported": words("The browser does not recognise speech in the language of this page."),
 };
-const button = document.getElementById("dictate");
 const note = document.getElementById("composer-note");
+const ICON = '<svg class="icon" viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M12 3.5a2.75 2.75 0 0 1 2.75 2.75v5.5a2.75 2.75 0 0 1-5.5 0v-5.5A2.75 2.75 0 0 1 12 3.5M5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3"/></svg>';
+const button = Object.assign(document.createElement("button"), { type: "button", id: "dictate", className: "quiet icon-only", title: words("Dictate"), innerHTML: ICON });
+button.setAttribute("aria-label", button.title);
+button.setAttribute("aria-pressed", "false");
 /** The recognition that listens, or null. */
 let listening = null;
 
@@ -42,7 +45,7 @@ function start() {
   mark();
 }
 
-button.hidden = !Recognition;
+if (Recognition) box.form.querySelector('[data-action="attach"]').after(button);
 button.addEventListener("click", () => {
   if (listening) listening.stop();
   else start();

@@ -3,6 +3,7 @@
  * afterwards.
  */
 import { connection } from "./connection.js";
+import { unpin } from "./scrolling.js";
 
 const form = document.getElementById("composer");
 const notice = document.getElementById("editing");
@@ -17,16 +18,18 @@ export function editing() {
   return state;
 }
 
+let hadFocus = false;
+
 /** Moves the composer to where it belongs. A message that is no longer in view leaves it below all others. */
 function place() {
   notice.hidden = state === null;
   const article = state && document.getElementById(`message-${state.message_id}`);
   if (article ? form.parentElement === article : form.nextElementSibling === settings) return;
   // An element that is moved loses the focus, as does one that was removed with its message.
-  const hasFocus = form.contains(document.activeElement) || !form.isConnected;
+  const hasFocus = form.isConnected ? form.contains(document.activeElement) : hadFocus;
   if (article) article.append(form);
   else settings.before(form);
-  if (hasFocus) form.elements.text.focus();
+  if (hasFocus) form.elements.text.focus({ preventScroll: true });
 }
 
 /** Starts editing and returns the message's text and files. If another message was being edited, its draft is kept. */
@@ -37,6 +40,7 @@ export function beginEditing(article, draft) {
     return { id, name: (file.closest("a") ?? file.querySelector("a[download]")).download };
   });
   place();
+  show();
   return { text: article.querySelector(".said")?.dataset.source ?? "", files };
 }
 
@@ -52,7 +56,15 @@ export function endEditing() {
 export function resumeEditing(savedState) {
   state = savedState;
   place();
+  if (state) show();
+}
+
+/** Scrolls to the composer. The message that it replaces may have been higher. */
+function show() {
+  unpin();
+  form.scrollIntoView({ block: "nearest" });
 }
 
 // A message that is shown anew loses what the server did not write.
+connection.addEventListener("before", () => { hadFocus = form.contains(document.activeElement); });
 connection.addEventListener("frame", () => { if (state) place(); });

@@ -1,5 +1,5 @@
-/** The form that imports a file. Large files are sent in pieces. The script says why a file is not taken. */
-import { post, whyNotTaken } from "./upload.js";
+/** The form that imports a file, which may be dropped anywhere on the page. Large files are sent in pieces. The script says why a file is not taken. */
+import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
 import { words } from "./words.js";
 
 const form = document.getElementById("import-form");
@@ -59,4 +59,12 @@ form.addEventListener("submit", async (event) => {
   }
   button.disabled = false;
   progress.textContent = "";
+});
+
+acceptDroppedFiles(document.getElementById("import-drop"), ([file]) => {
+  if (button.disabled) return;
+  const chosen = new DataTransfer();
+  chosen.items.add(file);
+  form.elements.file.files = chosen.files;
+  button.focus();
 });

@@ -2,28 +2,20 @@
  * The states of other conversations in the list: an answer is being written, waits for a decision, or was not read yet.
  *
  * The server renders them. This module asks for them while one of these answers is being written, when the tab becomes
- * visible, and when another tab of this browser tells of a change; a hidden tab asks for nothing. It also tells the server
- * that the end of an answer was seen in the open conversation.
+ * visible, and when another tab of this browser tells of a change; a hidden tab asks for nothing.
  */
-import { connection } from "./connection.js";
 import { refresh } from "./conversation_list.js";
-import { holdsEnd } from "./reader.js";
 
 const POLL_MS = 3000;
 const IDS_LIMIT = 100;
 const PREFIX = "entry-";
-const LIVE = ["queued", "running", "waiting"];
 
 const list = document.getElementById("conversations");
-const page = document.getElementById("conversation");
-const composer = document.getElementById("composer");
 const { q, open } = document.getElementById("search").elements;
-const tabs = new BroadcastChannel("plotline:conversations");
+export const tabs = new BroadcastChannel("plotline:conversations");
 
 const idOf = ({ id }) => id.slice(PREFIX.length);
 const entryOf = (id) => document.getElementById(`${PREFIX}${id}`);
-
-// --- other conversations -----------------------------------------------------------------------------------------
 
 /** The ids of the entries to ask for. */
 const wanted = new Set();
@@ -40,7 +32,7 @@ async function ask(ids) {
     if (response.status !== 200) return;
     last = { url, etag: response.headers.get("ETag") ?? "" };
     const html = await response.text();
-    if (ids.every(entryOf)) htmx.swap({ sourceElement: page, target: page, swap: "none", text: html, transition: false });
+    if (ids.every(entryOf)) htmx.swap({ sourceElement: list, target: list, swap: "none", text: html, transition: false });
   } catch {
     // Without a connection, the next attempt asks again.
   }
@@ -75,50 +67,9 @@ tabs.addEventListener("message", ({ data: { id, isNew } }) => {
   else if (isNew && !q.value && !document.hidden) refresh();
 });
 
-// --- the open conversation ---------------------------------------------------------------------------------------
-
-const lastAnswer = () => document.querySelector('#transcript [data-role="model"]:last-child');
-const stateOf = (answer) => `${answer?.id} ${answer?.dataset.status}`;
-let shown = stateOf(lastAnswer());
-/** Whether an answer has ended, and the server does not know yet that it was seen. */
-let isUnread = false;
-
-const tell = (isNew) => tabs.postMessage({ id: open.value, isNew });
-
-async function markRead() {
-  if (!isUnread || document.hidden || !holdsEnd()) return;
-  isUnread = false;
-  try {
-    const headers = { "X-CSRFToken": composer.elements.csrfmiddlewaretoken.value };
-    // With `keepalive`, the request is sent even if the reader leaves the page at once.
-    const body = new URLSearchParams({ message_id: lastAnswer().dataset.messageId });
-    const response = await fetch(`/c/${open.value}/read/`, { method: "POST", headers, body, redirect: "manual", keepalive: true });
-    isUnread = response.status >= 500;
-  } catch {
-    isUnread = true;
-  }
-  tell(false);
-}
-
-connection.addEventListener("frame", () => {
-  const answer = lastAnswer();
-  const state = stateOf(answer);
-  if (state === shown) return;
-  shown = state;
-  isUnread = answer !== null && !LIVE.includes(answer.dataset.status);
-  if (isUnread && !document.hidden) markRead();
-  else tell(true);
-});
-
-connection.addEventListener("open", markRead);
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) clearTimeout(timer);
-  else {
-    markRead();
-    update(entries());
-  }
+  else update(entries());
 });
 
-// The page was opened, so its answer is read now.
-tell(false);
 schedule();

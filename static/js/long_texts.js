@@ -88,8 +88,14 @@ const arrivals = new IntersectionObserver((entries) => {
   loadNext();
 }, { root: scroller, rootMargin: `${NEAR_PX}px 0px` });
 
+/** Groups that the page was opened with. They stay until the reader has come to them, who may search for one. */
+const first = new Set(transcript.querySelectorAll(".blocks"));
+
 const departures = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) if (!isIntersecting) empty(target);
+  for (const { isIntersecting, target } of entries) {
+    const stays = first.delete(target);
+    if (!isIntersecting && !stays) empty(target);
+  }
 }, { root: scroller, rootMargin: `${FAR_PX}px 0px` });
 
 /** Groups that are observed; a new one may have come between. */

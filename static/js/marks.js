@@ -12,16 +12,15 @@ const NOTICE_MS = 20_000;
 const menu = document.getElementById("entry-menu");
 const form = menu.querySelector("form");
 const notice = document.getElementById("sidebar-notice");
-const composerNote = document.getElementById("composer-note");
 const [pin, archive, rename, move, remove] = menu.querySelectorAll("button");
 
 function openMenu(button) {
   const { url, title, pinned, archived } = button.dataset;
   for (const item of [pin, archive]) item.dataset.url = url;
-  pin.textContent = pinned === undefined ? words("Pin") : words("Unpin");
+  pin.lastChild.textContent = pinned === undefined ? words("Pin") : words("Unpin");
   pin.dataset.value = String(pinned === undefined);
   pin.hidden = archived !== undefined;
-  archive.textContent = archived === undefined ? words("Archive") : words("Unarchive");
+  archive.lastChild.textContent = archived === undefined ? words("Archive") : words("Unarchive");
   archive.dataset.value = String(archived === undefined);
   Object.assign(rename.dataset, { url: `${url}rename/`, title });
   move.dataset.url = `${url}move/`;
@@ -35,9 +34,17 @@ function openMenu(button) {
   menu.querySelector("button:not([hidden])").focus();
 }
 
+/** Says what went wrong, below the list. */
+export function refuse(sentence) {
+  const line = document.createElement("p");
+  line.className = "refusal";
+  line.textContent = sentence;
+  notice.replaceChildren(line);
+}
+
 /** Posts to a URL of a conversation. The answer of the server changes the list and the notice below it. */
 function post(url, values = {}) {
-  composerNote.textContent = "";
+  notice.querySelector(".refusal")?.remove();
   htmx.ajax("POST", url, { source: form, swap: "none", values: { ...values, ...listParameters() } });
 }
 
@@ -65,7 +72,7 @@ form.addEventListener("htmx:after:request", (event) => {
   const { response } = event.detail.ctx;
   if (response.status === 200 && !response.raw.redirected) return;
   event.preventDefault();
-  composerNote.textContent = response.status === 404 ? GONE : FAILED;
+  refuse(response.status === 404 ? GONE : FAILED);
 });
 form.addEventListener("htmx:after:swap", handleChange);
-form.addEventListener("htmx:error", () => { composerNote.textContent = words("This could not be saved: no connection. Try again."); });
+form.addEventListener("htmx:error", () => refuse(words("This could not be saved: no connection. Try again.")));

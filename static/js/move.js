@@ -1,10 +1,10 @@
 /** The dialog that moves a conversation to a project. The server answers with the form again, or with what changed. */
 import { listParameters } from "./conversation_list.js";
+import { refuse } from "./marks.js";
 import { words } from "./words.js";
 
 const dialog = document.getElementById("move");
 const content = document.getElementById("move-content");
-const note = document.getElementById("composer-note");
 
 async function open(url) {
   content.replaceChildren();
@@ -12,10 +12,10 @@ async function open(url) {
   try {
     await htmx.ajax("GET", `${url}?${new URLSearchParams({ open: listParameters().open })}`, { target: content, swap: "innerHTML" });
   } catch {
-    // The note says what is wrong.
+    // The notice below the list says what is wrong.
   }
   if (content.querySelector("form")) dialog.showModal();
-  else note.textContent = words("This could not be loaded. Reload the page and try again.");
+  else refuse(words("This could not be loaded. Reload the page and try again."));
 }
 
 document.addEventListener("click", ({ target }) => {
@@ -33,5 +33,5 @@ content.addEventListener("htmx:after:request", ({ detail }) => {
   const { status } = detail.ctx.response;
   if (!dialog.open || status === 400) return;
   dialog.close();
-  if (status !== 200) note.textContent = words("This could not be saved. Reload the page and try again.");
+  if (status !== 200) refuse(words("This could not be saved. Reload the page and try again."));
 });

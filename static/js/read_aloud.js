@@ -1,4 +1,5 @@
 /** Reads an answer aloud with the browser's own voices: its sentences, and a name for everything else. */
+import { connection } from "./connection.js";
 import { spokenPieces } from "./spoken_text.js";
 import { language, words } from "./words.js";
 
@@ -11,7 +12,7 @@ const SCRIPTS = Object.entries({
   ar: /\p{Script=Arabic}/u,
   he: /\p{Script=Hebrew}/u,
   ru: /\p{Script=Cyrillic}/u,
-  el: /\p{Script=Greek}{3}/u,
+  el: /\p{Script=Greek}/u,
   hi: /\p{Script=Devanagari}/u,
   th: /\p{Script=Thai}/u,
 });
@@ -30,16 +31,21 @@ function stop() {
   mark();
 }
 
+/** Returns the language of a sentence: that of the writing system of most of its letters. */
+function languageOf(sentence) {
+  const letters = sentence.match(/\p{L}/gu) ?? [];
+  const [lang] = SCRIPTS.find(([, script]) => letters.filter((letter) => script.test(letter)).length * 2 > letters.length) ?? [language];
+  // Japanese is written with Chinese characters, too.
+  return lang === "zh" && SCRIPTS[0][1].test(sentence) ? "ja" : lang;
+}
+
 function read(article) {
-  // Some browsers end long texts early, so each sentence is spoken by itself.
   const pieces = spokenPieces(article, false);
-  const text = pieces.join(" ");
-  const lang = SCRIPTS.find(([, letters]) => letters.test(text))?.[0] ?? language;
-  readId = article.id;
-  const utterances = pieces.map((piece) => Object.assign(new SpeechSynthesisUtterance(piece), { lang }));
-  const id = readId;
-  const end = () => { if (readId === id) stop(); };
-  utterances.at(-1)?.addEventListener("end", end);
+  if (!pieces.length) return;
+  // Some browsers end long texts early, so each sentence is spoken by itself.
+  const utterances = pieces.map((piece) => Object.assign(new SpeechSynthesisUtterance(piece), { lang: languageOf(piece) }));
+  const id = readId = article.id;
+  utterances.at(-1).addEventListener("end", () => { if (readId === id) stop(); });
   for (const utterance of utterances) {
     utterance.addEventListener("error", ({ error }) => {
       if (readId !== id || error === "interrupted" || error === "canceled") return;
@@ -51,6 +57,11 @@ function read(article) {
   mark();
 }
 
+// A frame may show the answer anew, or another version in its place.
+connection.addEventListener("frame", () => {
+  if (readId && document.getElementById(readId)) mark();
+  else if (readId) stop();
+});
 document.addEventListener("click", ({ target }) => {
   const button = target.closest('[data-action="read-aloud"]');
   if (!button) return;

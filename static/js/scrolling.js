@@ -108,6 +108,8 @@ scroller.addEventListener("scroll", updatePinned);
 scroller.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) hold(); }, { passive: true });
 scroller.addEventListener("touchmove", hold, { passive: true });
 scroller.addEventListener("keydown", ({ key, target }) => {
+  // Keys in a message that is edited do not scroll.
+  if (target.closest("#composer")) return;
   if (KEYS_UP.includes(key)) hold();
   // Messages get their real heights while they come into view, so the browser alone may stop before the end.
   else if (key === "End" && target.matches("#scroller, a, button, summary, .message")) pin();
@@ -129,7 +131,8 @@ connection.addEventListener("frame", () => {
 });
 
 // Links from search results and the gallery name a message in the URL's hash; it is shown instead of the end.
-const linked = document.getElementById(location.hash.slice(1));
+const named = document.getElementById(location.hash.slice(1));
+const linked = transcript.contains(named) ? named : null;
 if (linked || !holdsEnd()) {
   unpin();
   linked?.scrollIntoView();

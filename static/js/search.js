@@ -12,8 +12,7 @@ const links = () => Array.from(list.querySelectorAll("li > a"));
 
 function focusBox() {
   // On a phone, the box is inside the closed drawer.
-  const opener = document.querySelector('[data-action="open-sidebar"]');
-  if (opener.offsetParent && opener.getAttribute("aria-expanded") === "false") opener.click();
+  if (!box.checkVisibility({ visibilityProperty: true })) document.querySelector('[data-action="open-sidebar"]').click();
   box.focus();
   box.select();
 }
@@ -31,7 +30,7 @@ function clear() {
 /** Moves the focus up (-1) or down (1) between the box and the links below it. */
 function moveFocus(offset) {
   const all = links();
-  const index = all.indexOf(document.activeElement) + offset;
+  const index = all.indexOf(document.activeElement.closest("li")?.querySelector("a")) + offset;
   if (index < 0) box.focus();
   else all[Math.min(index, all.length - 1)]?.focus();
 }
@@ -47,19 +46,21 @@ document.addEventListener("keydown", (event) => {
   else import("./commands.js").then(({ open }) => open(), focusBox);
 });
 
-document.getElementById("sidebar").addEventListener("keydown", (event) => {
+function handleKey(event) {
   // Ignores keys of an input method's composition; Safari reports them with keyCode 229.
-  if (event.isComposing || event.keyCode === 229 || (event.target !== box && !list.contains(event.target))) return;
+  if (event.isComposing || event.keyCode === 229) return;
   if (event.key === "ArrowDown") moveFocus(1);
   else if (event.key === "ArrowUp" && event.target !== box) moveFocus(-1);
   else if (event.key === "Escape" && box.value) {
     clear();
     box.focus();
     // Keeps the drawer open; the next Escape closes it.
-    event.stopImmediatePropagation();
+    event.stopPropagation();
   } else return;
   event.preventDefault();
-});
+}
+
+for (const part of [form, list]) part.addEventListener("keydown", handleKey);
 
 // Half a word, which an input method is composing, is not searched for.
 let isComposing = false;

@@ -1,6 +1,7 @@
-/** The sidebar, which is a drawer on a phone, and the dialog that renames a conversation. */
+/** The sidebar, which is a drawer on a phone, its fold of projects, and the dialog that renames a conversation. */
 import { showOpenEntry } from "./conversation_list.js";
 
+const FOLD_KEY = "plotline:projects";
 const sidebar = document.getElementById("sidebar");
 const opener = document.querySelector('[data-action="open-sidebar"]');
 
@@ -41,6 +42,16 @@ document.addEventListener("click", ({ target }) => {
   if (action === "close-dialog" || target === pressedBackdrop) target.closest("dialog").close();
 });
 
+// Whether the projects are folded is remembered in this browser. Moving a conversation replaces the fold.
+const projects = document.getElementById("projects");
+const fold = () => projects.querySelector("details");
+if (localStorage.getItem(FOLD_KEY) === "folded") fold().open = false;
+// This event does not bubble.
+projects.addEventListener("toggle", () => {
+  if (fold().open) localStorage.removeItem(FOLD_KEY);
+  else localStorage.setItem(FOLD_KEY, "folded");
+}, true);
+
 const deleted = document.getElementById("deleted"); // null unless a conversation has just been deleted
 if (deleted) {
   // A reload of the page does not offer it again.
@@ -49,5 +60,13 @@ if (deleted) {
 }
 
 sidebar.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing && event.keyCode !== 229 && sidebar.hasAttribute("data-open")) setOpen(false);
+  // Escape closes an open menu first.
+  if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || sidebar.querySelector(":popover-open")) return;
+  if (sidebar.hasAttribute("data-open")) setOpen(false);
+});
+
+document.addEventListener("keydown", function loadLists({ key }) {
+  if (key !== "Tab") return;
+  document.removeEventListener("keydown", loadLists);
+  import("./one_stop_lists.js").catch(() => {});
 });

@@ -46,7 +46,7 @@ function describe(block) {
 }
 
 function textPieces(part, isClosed) {
-  const blocks = Array.from(part.querySelectorAll(":scope > :not(.tail, .blocks), :scope > .blocks > *, :scope > .tail > *"));
+  const blocks = Array.from(part.querySelectorAll(":scope > :not(.tail, .blocks), :scope > .blocks:not([data-absent]) > *, :scope > .tail > *"));
   return blocks.flatMap((block, index) => {
     const isOpen = !isClosed && index === blocks.length - 1;
     return isOpen ? sentences(block, false) : remember(block, () => sentences(block, true));

@@ -21,6 +21,7 @@ class VirtualHosted(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     objects: dict[str, bytes]
+    refusal = ("SecondLevelDomainForbidden", "Not here.")
 
     def answer(self) -> None:
         """Answer a request of any method."""
@@ -29,7 +30,7 @@ class VirtualHosted(BaseHTTPRequestHandler):
         status, content = 200, b""
         if url.netloc != HOST:
             status = 403
-            content = b"<Error><Code>SecondLevelDomainForbidden</Code><Message>Use virtual hosts.</Message></Error>"
+            content = "<Error><Code>{}</Code><Message>{}</Message></Error>".format(*self.refusal).encode()
         elif self.command == "PUT":
             self.objects[url.path] = body
         elif url.path in self.objects:
@@ -76,7 +77,18 @@ def test_bucket_is_named_in_the_host(objects: dict[str, bytes]) -> None:
     assert storage.fetch("u1/a.txt", 4) == b"data"
 
 
-def test_refusal_names_the_variable(objects: dict[str, bytes], settings: Settings) -> None:
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        VirtualHosted.refusal,
+        ("VirtualHostDomainRequired", "Not here."),
+        ("AccessDenied", "Please use virtual-hosted style for requests."),
+    ],
+)
+def test_refusal_names_the_variable(
+    objects: dict[str, bytes], settings: Settings, monkeypatch: pytest.MonkeyPatch, refusal: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(VirtualHosted, "refusal", refusal)
     settings.AWS_S3_ADDRESSING_STYLE = "auto"
     with pytest.raises(StorageRefused, match="Set AWS_S3_ADDRESSING_STYLE=virtual"):
         storage.put("u1/a.txt", b"data", "text/plain")

@@ -248,6 +248,8 @@ def test_picture_that_cannot_be_converted_is_refused_with_the_way_out(owner: Use
     for name, data, sentence in [
         ("a.tiff", encode(page, "TIFF", save_all=True, append_images=[page]), "several pages. Save it as PDF"),
         ("a.HEIC", heic, "HEIC format. Share it as JPEG, or convert it"),
+        ("a.jxl", b"\xff\x0a" + bytes(range(100)), "JPEG XL format. Share it as JPEG"),
+        ("a.jpg", encode(page, "JPEG2000"), "JPEG 2000 format. Share it as JPEG"),
         ("a.bmp", too_wide, "is broken, or takes too much memory"),
         ("a.avif", heic.replace(b"heix", b"avif"), "is broken"),
         ("a.tif", b"II*\0" + bytes(100), "is broken"),

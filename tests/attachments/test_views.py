@@ -250,7 +250,7 @@ def test_refused_upload_returns_the_reason(logged_in: Client, settings: Settings
     assert upload(logged_in, "a.csv", b"") == (400, {"detail": "“a.csv” is empty (0 bytes). Choose another file."})
     assert upload(logged_in, "a.csv", b"a" * 100_001)[0] == 413
     status, body = upload(logged_in, "a.csv", b"a" * 200_000)
-    assert (status, body) == (413, {"detail": "“The file” is too large: a file may have 0.0954 MB."})
+    assert (status, body) == (413, {"detail": "The file is too large: a file may have 0.0954 MB."})
     response = logged_in.post("/attachments/", b"", content_type="text/plain", headers={"Content-Length": "9" * 6000})
     assert response.status_code == 413
     assert logged_in.post("/attachments/").json() == {"detail": "There is no file in this request."}

@@ -35,9 +35,15 @@ def press(message: Locator, action: str) -> None:
 
 
 def open_settings(page: Page, section: str) -> None:
-    """Go from a conversation, or from one page of the settings, to a section of the settings."""
-    page.get_by_role("link", name="Settings", exact=True).click()
+    """Go from a page in the frame to a section of the settings."""
+    choose_in_account_menu(page, "Settings")
     page.get_by_role("navigation", name="Settings").get_by_role("link", name=section, exact=True).click()
+
+
+def choose_in_account_menu(page: Page, name: str) -> None:
+    """Follow a link of the menu behind the name of the account."""
+    page.click("button[popovertarget=account-menu]")
+    page.get_by_role("navigation", name="Account").get_by_role("link", name=name, exact=True).click()
 
 
 def press_in_header(page: Page, selector: str) -> None:

@@ -86,8 +86,12 @@ def open_head_menu(page: Page) -> None:
 
 
 def start_temporary(page: Page) -> None:
-    page.click("text=Temporary conversation")
+    page.get_by_role("button", name="Temporary conversation").click()
     expect(page.locator("#temporary")).to_be_visible()
+
+
+def open_account_menu(page: Page) -> None:
+    page.click("button[popovertarget=account-menu]")
 
 
 def open_entry_menu(page: Page) -> None:
@@ -128,6 +132,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "share": (RICH, open_share),
     "temporary": (EMPTY, start_temporary),
     "shortcuts": (EMPTY, lambda page: page.keyboard.press("?")),
+    "account menu": ("/projects/", open_account_menu),
     "entry menu": (EMPTY, open_entry_menu),
     "rename": (EMPTY, lambda page: open_dialog(page, "rename")),
     "move": (EMPTY, open_move),
@@ -251,3 +256,26 @@ def test_focus_returns_to_the_button_that_opened_a_dialog(tab: Page, server: Liv
     tab.keyboard.press("Tab")
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
+
+
+def test_messages_are_two_stops_away_and_a_list_is_one_stop(tab: Page, server: LiveServer) -> None:
+    tab.goto(server.url + RICH)
+    # The message box has the focus. The page begins at its body.
+    tab.evaluate("document.body.tabIndex = -1, document.body.focus()")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#scroller")).to_be_focused()
+    for items in ("#conversations li :is(a, button)", "#head-menu > :is(a, button)"):
+        tab.wait_for_function(
+            "items => [...document.querySelectorAll(items)].filter((one) => one.tabIndex === 0).length === 1", arg=items
+        )
+    first, second = (tab.locator("#conversations li > a").nth(number) for number in (0, 1))
+    first.focus()
+    tab.keyboard.press("ArrowDown")
+    expect(second).to_be_focused()
+    tab.keyboard.press("Tab")
+    assert not tab.evaluate("document.getElementById('conversations').contains(document.activeElement)")
+    # The list is left and entered where it was left.
+    tab.keyboard.press("Shift+Tab")
+    expect(second).to_be_focused()

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.actions import ask, ask_and_wait, change_settings
+from tests.browser.actions import ask, ask_and_wait, change_settings, open_settings
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.drill
@@ -164,8 +164,7 @@ def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
 def test_notifications_are_chosen_among_the_settings_of_the_account(page: Page) -> None:
     page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
     conversation = page.url
-    page.click(".account >> text=Settings")
-    page.get_by_role("link", name="Appearance").click()
+    open_settings(page, "Appearance")
     button = page.get_by_role("button", name="Notify me when an answer is done")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")

@@ -48,7 +48,7 @@ def test_enter_makes_a_new_line_on_a_touch_keyboard_unless_the_reader_chose(phon
     phone.click("#composer button[type=submit]")
     expect(phone.locator(QUESTION).last).to_contain_text("second")
     small: list[str] = phone.evaluate(SMALL_LETTERS)
-    for path in ("/conversations/", "/projects/", "/import/", "/accounts/tokens/", "/accounts/defaults/"):
+    for path in ("/conversations/", "/projects/", "/import/", "/accounts/", "/accounts/tokens/", "/accounts/defaults/"):
         phone.goto(server.url + path)
         small += phone.evaluate(SMALL_LETTERS)
     assert not small, small
@@ -58,6 +58,11 @@ def test_enter_makes_a_new_line_on_a_touch_keyboard_unless_the_reader_chose(phon
     phone.fill(BOX, "sent by Enter")
     phone.press(BOX, "Enter")
     expect(phone.locator(QUESTION).last).to_contain_text("sent by Enter")
+    phone.context.clear_cookies()
+    for path in ("/accounts/login/", "/accounts/signup/", "/admin/login/"):
+        phone.goto(server.url + path)
+        expect(phone.locator("input[type=password]").first).to_be_visible()
+        assert phone.evaluate(SMALL_LETTERS) == []
 
 
 def test_reader_with_a_keyboard_can_choose_that_enter_makes_a_new_line(page: Page, server: LiveServer) -> None:

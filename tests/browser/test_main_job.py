@@ -94,6 +94,23 @@ def test_stopped_answer_can_be_continued(page: Page) -> None:
 
 
 @pytest.mark.drill
+def test_demo_model_goes_on_after_a_stop(page: Page) -> None:
+    answer = ask(
+        page, "```python\nimport time\nfor step in range(8):\n    print('step', step)\n    time.sleep(0.5)\n```"
+    )
+    expect(answer).to_contain_text("step 0")
+    page.click('button[data-action="stop"]')
+    expect(answer).to_have_attribute("data-status", "stopped")
+    page.click('button[data-action="continue"]')
+    continued = page.locator(ANSWER).nth(1)
+    expect(continued).to_have_attribute("data-status", "done")
+    expect(continued).to_contain_text("step 7")
+    live = articles(page)
+    page.reload()
+    assert articles(page) == live
+
+
+@pytest.mark.drill
 def test_title_appears_in_list_and_header_without_a_reload(page: Page) -> None:
     ask(page, "First 50 primes")
     expect(page.locator("#conversation-title")).to_have_text("First 50 primes")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.actions import ask_and_wait, change_settings
+from tests.browser.actions import ask_and_wait, change_settings, choose_in_account_menu
 from tests.browser.sample_conversations import RICH_ID, SHARE_TOKEN
 from tests.live_server import LiveServer
 
@@ -66,7 +66,7 @@ def test_link_is_copied_from_the_dialog_without_the_clipboard_of_https(tab: Page
 @pytest.mark.drill
 def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) -> None:
     with tab.expect_navigation():
-        tab.click(".account >> text=Shared links")
+        choose_in_account_menu(tab, "Shared links")
     link = tab.locator(".shares li").filter(has_text=SHARED)
     link.get_by_role("button", name="Copy link").press("Enter")
     expect(link.get_by_role("button", name="Copied")).to_be_visible()

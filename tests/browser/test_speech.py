@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import ANSWER, BOX, ask, ask_and_wait, change_settings, open_settings
+from tests.browser.actions import ANSWER, BOX, ask, ask_and_wait, open_settings
 
 pytestmark = pytest.mark.drill
 
@@ -62,7 +62,7 @@ def test_answer_is_read_aloud_by_sentences_until_its_end_or_a_second_press(page:
 def test_dictation_is_off_until_it_is_chosen_and_writes_at_the_cursor(page: Page) -> None:
     page.add_init_script(f"({MICROPHONE})()")
     page.reload()
-    expect(page.locator("#dictate")).to_be_hidden()
+    expect(page.locator("#dictate")).to_have_count(0)
     conversation = page.url
     open_settings(page, "Appearance")
     choice = page.get_by_role("group", name="Dictation")
@@ -85,10 +85,9 @@ def test_dictation_is_off_until_it_is_chosen_and_writes_at_the_cursor(page: Page
 def test_notifications_are_offered_at_the_first_long_answer(page: Page) -> None:
     page.add_init_script(f"({NOT_ASKED})()")
     page.clock.install()
-    change_settings(page, model="scenario-stall")
     page.reload()
     offer = page.locator("#notice-offer")
-    answer = ask(page, "The first question")
+    answer = ask(page, "```python\nimport time\ntime.sleep(60)\n```")
     expect(answer).to_have_attribute("data-status", "running")
     expect(offer).to_have_count(0)
     # The module that waits has come with the first key.
@@ -96,4 +95,7 @@ def test_notifications_are_offered_at_the_first_long_answer(page: Page) -> None:
     page.clock.fast_forward(31_000)
     offer.get_by_role("button", name="Tell me").click()
     expect(offer).to_have_count(0)
-    assert page.evaluate("[Notification.permission, localStorage.getItem('plotline:notifications')]") == ["granted", "on"]
+    kept = page.evaluate("[Notification.permission, localStorage.getItem('plotline:notifications')]")
+    assert kept == ["granted", "on"]
+    page.click('button[data-action="stop"]')
+    expect(answer).to_have_attribute("data-status", "stopped")

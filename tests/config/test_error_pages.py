@@ -31,6 +31,10 @@ def test_wrong_host_is_told_what_to_set_and_logged_without_a_traceback(
     response = client.get("/", headers={"Host": "other.example"})
     assert response.status_code == 400
     assert "can add the name to ALLOWED_HOSTS" in response.content.decode()
+    german = client.get("/", headers={"Host": "chat.example.org.evil.example:8443", "Accept-Language": "de"})
+    assert "kennt den Hostnamen nicht" in german.content.decode()
+    caplog.clear()
+    client.get("/", headers={"Host": "other.example"})
     [record] = [record for record in caplog.records if record.name == "django.security.DisallowedHost"]
     assert "other.example" in record.getMessage()
     assert record.exc_info is None

@@ -76,7 +76,7 @@ def test_the_language_of_the_browser_is_stored_once_for_answers(
     person.refresh_from_db()
     assert (person.language, person.browser_language, person.shown_language) == ("", "de", "de")
     with django_assert_num_queries(2):  # type: ignore[operator]  # the session and the person
-        client.get("/accounts/profile/", headers=GERMAN)
+        client.get("/accounts/logout/", headers=GERMAN)
 
 
 def test_the_language_of_an_account_that_is_deleted_meanwhile_is_not_stored(

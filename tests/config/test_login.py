@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.test import Client
 from django.urls import reverse
@@ -21,6 +22,25 @@ def test_visitor_can_sign_up_if_sign_up_is_open(client: Client) -> None:
     assert reverse("account_signup") in client.get("/accounts/login/").content.decode()
     assert client.post("/accounts/signup/", NEW_USER).status_code == 302
     assert User.objects.get().username == "visitor"
+
+
+def test_name_may_be_written_in_letters_of_another_width(client: Client) -> None:
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in "visitor")
+    assert client.post("/accounts/signup/", NEW_USER | {"username": wide}).status_code == 302
+    assert User.objects.get().username == "visitor"
+    again = Client().post("/accounts/signup/", NEW_USER | {"username": wide})
+    assert "already exists" in again.content.decode()
+    login = {"login": wide.upper(), "password": NEW_USER["password1"]}
+    assert Client().post("/accounts/login/", login).status_code == 302
+
+
+def test_name_is_one_in_any_case_beyond_ascii(client: Client) -> None:
+    assert client.post("/accounts/signup/", NEW_USER | {"username": "José"}).status_code == 302
+    assert "already exists" in Client().post("/accounts/signup/", NEW_USER | {"username": "JOSÉ"}).content.decode()
+    login = {"login": "JOSÉ", "password": NEW_USER["password1"]}
+    assert Client().post("/accounts/login/", login).status_code == 302
+    with pytest.raises(ValidationError):
+        User(username="josÉ").clean()
 
 
 @pytest.mark.parametrize("name", ["visitor", "Visitor"])

@@ -25,12 +25,17 @@ def behind_a_proxy(settings: Settings) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 
-@pytest.mark.parametrize("protos", [["https"], ["wss"], ["https, http"], ["https,https"], ["https", "http"]])
+@pytest.mark.parametrize("protos", [["https"], ["wss"], ["WSS"], ["https, http"], ["https,https"], ["https", "http"]])
 def test_page_of_this_server_is_accepted_in_all_that_proxies_write(protos: list[str]) -> None:
     assert refusal_of(scope("https://chat.example.org", *protos)) is None
     other = refusal_of(scope("https://evil.example", *protos))
     assert other is not None
     assert "https://evil.example" in other
+
+
+def test_host_may_have_the_port_that_browsers_leave_out() -> None:
+    assert refusal_of(scope("https://chat.example.org", "https", host="chat.example.org:443")) is None
+    assert refusal_of(scope("https://chat.example.org", "https", host="chat.example.org:80")) is not None
 
 
 @pytest.mark.parametrize("protos", [[], ["http"], ["ws"], ["http, https"], ["xhttps"]])

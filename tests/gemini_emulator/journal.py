@@ -35,7 +35,7 @@ class JournalEntry:
     """Counts from 1."""
     model: str
     request: WireObject
-    """The request body with names in camelCase."""
+    """The request body: that of `generateContent` with names in camelCase, that of an interaction as it was sent."""
     state: CallState = CallState.LIVE
 
     def end(self, state: CallState) -> None:

@@ -33,7 +33,7 @@ RESPONSE_COUNT = (
 )
 UNSIGNED_CALL = "Function call is missing a thought_signature in functionCall parts."
 CODE_WITHOUT_RESULT = "contents[{position}] ends with executable_code that has no code_execution_result."
-_SIGNATURE = re.compile(rb'"thoughtSignature": ?"([^"]+)"')
+_SIGNATURE = re.compile(rb'"(?:thoughtS|s)ignature": ?"([^"]+)"')
 
 
 class Signatures:

@@ -15,7 +15,7 @@ from pathlib import Path
 from aiohttp import web
 
 from chat.emulator import model_list, wire
-from chat.emulator.app import CODE_LIMIT_S, Emulator
+from chat.emulator.app import CODE_LIMIT_S, SENT, Emulator
 from chat.emulator.generation_request import GenerationRequest, parse_generation_request
 from chat.emulator.wire import Chunk, Step, WireError, WireObject
 from chat.python.kernels.places import Place
@@ -65,7 +65,7 @@ class EmulatorForTests(Emulator):
         self, http_request: web.Request, model: str, body: WireObject, *, is_stream: bool
     ) -> web.StreamResponse:
         """Record, check and answer one generation request."""
-        entry = self._journal.begin(model, body)
+        entry = self._journal.begin(model, http_request.get(SENT, body))
         try:
             request = parse_generation_request(model, body, response_id="")
             check_order(request)

@@ -35,6 +35,17 @@ def long(asked: Asked) -> Iterator[Step]:
     yield End()
 
 
+def paragraphs(asked: Asked) -> Iterator[Step]:
+    """Write 1,000 short paragraphs (or the number given), 50 in each piece."""
+    lines = [
+        f"Paragraph {number} is *short*, and has `code` and $x_{{{number}}}$.\n\n"
+        for number in range(asked.amount or 1000)
+    ]
+    for start in range(0, len(lines), 50):
+        yield Text("".join(lines[start : start + 50]), whole=True)
+    yield End()
+
+
 def thought_and_graph(asked: Asked) -> Iterator[Step]:
     """Think for 2 seconds (or the number given), and draw."""
     yield Thought("**Choosing a curve**\n\nA sine wave shows ")
@@ -66,6 +77,7 @@ ANSWERS: Mapping[str, Script] = {
     "hostile": (Text(HOSTILE), Code(f"print('{SCRIPT}')", f"{SCRIPT}\n[GRAPH:1]\n"), End()),
     "unicode": (Text(UNICODE), End()),
     "long": long,
+    "paragraphs": paragraphs,
     "thoughts": (
         Thought("**Reading the question**\n\nThe question is about smoothing a daily series.\n\n\n"),
         Thought("**Choosing an example**\n\nA window of one week is what most readers know.\n\n\n"),

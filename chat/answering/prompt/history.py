@@ -81,6 +81,7 @@ def prepare(
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
         state=sent_state,
+        protocol=setup.protocol,
         known=recipient.capabilities.known,
     )
     choice, left_out, to_upload = messages.choice, messages.left_out, tuple(messages.files.to_upload)

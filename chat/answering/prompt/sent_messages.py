@@ -220,5 +220,6 @@ class SentMessages:
 
 def _is_own(earlier: Turn, turn: Turn) -> bool:
     """Return whether the model of a turn can read what the model of an earlier turn signed."""
-    signers = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
-    return signers[0] == signers[1]
+    names = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
+    protocols = [one.parameters.get("protocol", "") for one in (earlier, turn)]
+    return names[0] == names[1] and protocols[0] == protocols[1]

@@ -107,6 +107,7 @@ def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] |
         contents=(Content(Role.USER, (Text(excerpts),)),),
         system_instruction=INSTRUCTION,
         thinking=Thinking(level, setup.thinking_budget, include_thoughts=False),
+        protocol=setup.protocol,
     )
     return request, setup
 

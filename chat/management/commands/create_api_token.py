@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, username: str, name: str, days: int | None, **options: object) -> None:
         """Print the secret. Raise CommandError for an inactive user, a bad argument or too many tokens."""
-        user = User.objects.filter(username__iexact=username).first()
+        user = User.objects.named(username)
         if user is None or not user.is_active:
             raise CommandError(f"There is no active user “{username}”.")
         if days is not None and not 1 <= days <= DAYS_LIMIT:

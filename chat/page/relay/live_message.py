@@ -157,12 +157,9 @@ class LiveMessage:
 
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
-            self._texts[self._starts[-1]] = self._held_text(self._stream)
+            self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
             if self._stream.hides_dashes:
                 del self._texts[self._starts[-1]]
-
-    def _held_text(self, stream: MarkdownStream) -> RenderedText:
-        return RenderedText(*stream.hold(held_groups(self._message_id, self._starts[-1], OWNER)))
 
     def _remove_parts(self, kept: int) -> list[SafeString]:
         """Return the swaps that remove the parts of a failed attempt, all but the first `kept`. This cuts no run."""
@@ -267,7 +264,10 @@ class LiveMessage:
         if isinstance(part, Text | Thought):
             index = self._starts[-1]
             links = self._files.before(index)
-            self._stream = MarkdownStream(text_options(self._message_id, index, OWNER, links, may_grow=True))
+            self._stream = MarkdownStream(
+                text_options(self._message_id, index, OWNER, links, may_grow=True),
+                held_groups(self._message_id, index, OWNER),
+            )
         elif isinstance(part, CodeExecutionResult):
             self._stream = OutputStream()
         if self._stream:
@@ -289,7 +289,7 @@ class LiveMessage:
         root = part_element_id(self._message_id, index)
         is_whole = not self._is_shown or is_replaced or update is None or update.is_reset
         if is_whole and isinstance(self._stream, MarkdownStream):
-            rendered = self._held_text(self._stream)
+            rendered = RenderedText(*self._stream.closed_and_tail)
         if not self._is_shown:
             self._is_shown = True
             view = self._view(index, self._part, self._attachments, rendered)

@@ -22,8 +22,14 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, parse_markdown
-from chat.page.rendering.document_splits import find_split_inside_block, reopening_prefix
+from chat.page.rendering.document_splits import (
+    Split,
+    find_plain_split,
+    find_split_inside_block,
+    reopening_prefix,
+)
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
+from chat.page.rendering.table_cells import TableCellCounter
 
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
@@ -44,7 +50,6 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _DEFINITION = re.compile(
     r"(?:\A|(?<=[\r\n]))(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)\[(?>(?:[^\[\]\\]|\\.){1,1000})\]:", re.DOTALL
 )
-_BLANK = " \t\v\f>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ class Document:
         self._formula_delimiters = 0
         self._delimiters_counted_chars = 0
         """Length of the text whose delimiters of formulas are counted."""
-        self._cell_counter = _TableCellCounter()
+        self._cell_counter = TableCellCounter()
 
     @property
     def length(self) -> int:
@@ -158,22 +163,33 @@ class Document:
             raw_html = self._parse(source, with_positions=False, may_grow=self.options.may_grow)
         return self._make_safe(raw_html, source)
 
+    def find_end(self) -> Split:
+        """Return where this document ends, which is full. The next document begins there."""
+        if split := find_plain_split(self._text, self._first_end):
+            return split
+        self.close_blocks()
+        return self._split_after_parsing()
+
+    @property
+    def _first_end(self) -> int:
+        return self._prefix_chars + self.limit_chars // 2
+
+    def _split_after_parsing(self) -> Split:
+        if self._tail_start:
+            return Split(self._tail_start, "")
+        position = find_split_inside_block(self._text, self._first_end)
+        return Split(position, reopening_prefix(self._text, self._parse(self._text[:position])))
+
     def end(self) -> tuple[ClosedHtmlChange, Document, str]:
         """End this document, which is full; return the change, the next document, and the text that is left for it."""
         previous_html = self.closed_html
         change = self.close_blocks()
-        if self._tail_start:
-            prefix, split_at = "", self._tail_start
-            if self._has_definitions:
-                # Render the footnotes of the closed blocks too.
-                raw_html = self._parse(self._text[:split_at])
-                change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
-        else:
-            split_at = find_split_inside_block(self._text, self._prefix_chars + self.limit_chars // 2)
-            raw_html = self._parse(self._text[:split_at])
-            prefix = reopening_prefix(self._text, raw_html)
+        position, prefix = find_plain_split(self._text, self._first_end) or self._split_after_parsing()
+        # The footnotes of closed blocks are part of the tail.
+        if position != self._tail_start or self._has_definitions:
+            raw_html = self._parse(self._text[:position])
             change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
-        return change, Document(prefix, self.options, limit_chars=LATER_LIMIT_CHARS), self._text[split_at:]
+        return change, Document(prefix, self.options, limit_chars=LATER_LIMIT_CHARS), self._text[position:]
 
     def _check_limits(self) -> bool:
         """Turn off tables or formulas if there are too many; return whether this changes something."""
@@ -252,38 +268,6 @@ class Document:
         if html.startswith(previous_html):
             return ClosedHtmlChange(is_reset=False, html=SafeString(html[len(previous_html) :]))
         return ClosedHtmlChange(is_reset=True, html=html)
-
-
-class _TableCellCounter:
-    """Computes an upper bound for the number of cells to which the tables of a growing text can be padded."""
-
-    def __init__(self) -> None:
-        self._counted_chars = 0
-        """Length of the complete lines that are included in `_cells`."""
-        self._columns = 0
-        """Columns of the table that may continue in the next line; 0 if there is none."""
-        self._cells = 0
-
-    def count(self, text: str) -> int:
-        """Return the bound for the whole text, which must start with the text of the previous call."""
-        lines_end = text.rfind("\n") + 1
-        self._columns, self._cells = self._add_lines(text[self._counted_chars : lines_end], self._columns, self._cells)
-        self._counted_chars = lines_end
-        return self._add_lines(text[lines_end:], self._columns, self._cells)[1]
-
-    @staticmethod
-    def _add_lines(text: str, columns: int, cells: int) -> tuple[int, int]:
-        """Return `columns` and `cells` after the lines of `text`."""
-        if not text or not (columns or "|" in text):
-            return columns, cells
-        for line in _NEWLINE.split(text.removesuffix("\n")):
-            if not line.strip(_BLANK):
-                columns = 0
-                continue
-            cells += columns
-            if "-" in line and not line.strip(_BLANK + "|:-"):
-                columns = max(columns, line.strip(_BLANK + "|").count("|") + 1)
-        return columns, cells
 
 
 def _find_last_block(raw_html: str) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from chat.page.rendering.documents import MarkdownOptions
 
-HELD_AT_END = 4
+HELD_AT_END = 3
 """How many documents at the end of a text a page holds, beside the first one."""
 
 
@@ -34,6 +34,21 @@ class HeldGroups:
         if self.near is not None and abs(number - self.near) <= 2:
             return True
         return number == 0 or number >= count - (self.at_end if self.near is None else 1)
+
+
+def new_groups_html(
+    options: MarkdownOptions, first: int, documents: Sequence[SafeString], held: HeldGroups | None
+) -> SafeString:
+    """Return the elements of groups that one update of a page brings. `first`: the number of the first one.
+
+    With `held`, only the last two are rendered, so that the browser is not stopped when much text comes at once.
+    """
+    last = first + len(documents) - 1
+    elements = (
+        group_html(options, number, html) if held is None or number > last - 2 else _placeholder(options, number, held)
+        for number, html in enumerate(documents, start=first)
+    )
+    return SafeString("".join(elements))
 
 
 def group_html(options: MarkdownOptions, number: int, html: SafeString) -> SafeString:

@@ -89,8 +89,8 @@ def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
 def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
     document = Document(prefix, options, limit_chars=len(text), is_rendered=False)
     document.append(text)
-    _, next_document, rest = document.end()
-    return End(len(text) - len(rest), next_document.prefix)
+    position, next_prefix = document.find_end()
+    return End(position - len(prefix), next_prefix)
 
 
 def render_ended(prefix: str, text: str, options: MarkdownOptions) -> SafeString:

@@ -22,7 +22,7 @@ from chat.page.rendering.documents import (
     Document,
     MarkdownOptions,
 )
-from chat.page.rendering.groups import HeldGroups, group_html, join_documents
+from chat.page.rendering.groups import HeldGroups, group_html, join_documents, new_groups_html
 from chat.page.rendering.kept_documents import End, find_end, keep_ended, render_ended, render_open
 from chat.page.rendering.marks import open_dashes
 
@@ -54,11 +54,13 @@ class TextUpdate:
 class MarkdownStream:
     """A growing text; the cost of an update depends on the length of its open tail, not of the whole text."""
 
-    def __init__(self, options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
+    def __init__(self, options: MarkdownOptions = DEFAULT_OPTIONS, held: HeldGroups | None = None) -> None:
+        """Create an empty text. `held`: which groups its pages hold; `None`: all."""
         self._options = options
+        self._held = held
         self._pending_texts: list[str] = []
-        self._ended: list[SafeString] = []
-        """HTML of the documents before the current one."""
+        self._ended: list[SafeString | None] = []
+        """HTML of the documents before the current one; `None`: pages hold only a placeholder."""
         self._document = Document(options=options)
         self._tail_html = SafeString("")
 
@@ -72,6 +74,13 @@ class MarkdownStream:
         self._pending_texts.clear()
         start, first, changes = 0, len(self._ended), _Changes()
         while len(text) - start > (free_chars := self._document.limit_chars - self._document.length):
+            if self._is_passed_over(len(text) - start):
+                end = find_end(self._document.prefix, text[start : start + free_chars], self._options)
+                start += end.chars
+                changes.end()
+                self._ended.append(None)
+                self._document = Document(end.next_prefix, self._options, limit_chars=LATER_LIMIT_CHARS)
+                continue
             self._document.append(text[start : start + free_chars])
             start += free_chars
             change, next_document, rest = self._document.end()
@@ -86,7 +95,12 @@ class MarkdownStream:
         change = self._document.close_blocks()
         changes.add(change.is_reset, change.html)
         self._tail_html = self._document.render_tail()
-        return changes.update(first, self._options, self._tail_html)
+        return changes.update(first, self._options, self._tail_html, self._held)
+
+    def _is_passed_over(self, chars: int) -> bool:
+        """Return whether pages get a placeholder of the current document. `chars`: of the text from it on."""
+        is_new = bool(self._ended) and self._document.length == 0
+        return self._held is not None and is_new and chars > (self._held.at_end + 1) * LATER_LIMIT_CHARS
 
     @property
     def hides_dashes(self) -> bool:
@@ -95,12 +109,8 @@ class MarkdownStream:
 
     @property
     def closed_and_tail(self) -> tuple[SafeString, SafeString]:
-        """All closed HTML, and the HTML of the tail, as of the last update."""
-        return self.hold(None)
-
-    def hold(self, held: HeldGroups | None) -> tuple[SafeString, SafeString]:
-        """Return closed HTML with placeholders of the groups that a page need not hold, and the HTML of the tail."""
-        return join_documents([*self._ended, self._document.closed_html], self._options, held), self._tail_html
+        """The closed HTML with the groups that a page holds, and the HTML of the tail, as of the last update."""
+        return join_documents([*self._ended, self._document.closed_html], self._options, self._held), self._tail_html
 
 
 class _Changes:
@@ -121,10 +131,12 @@ class _Changes:
         """Begin with the next document."""
         self._html.append([])
 
-    def update(self, number: int, options: MarkdownOptions, tail_html: SafeString) -> TextUpdate:
+    def update(
+        self, number: int, options: MarkdownOptions, tail_html: SafeString, held: HeldGroups | None
+    ) -> TextUpdate:
         """Return the update. `number`: of the document that was the last one before."""
         first, *others = (SafeString("".join(pieces)) for pieces in self._html)
-        new = SafeString("".join(group_html(options, number + at, html) for at, html in enumerate(others, start=1)))
+        new = new_groups_html(options, number + 1, others, held)
         if number == 0:
             return TextUpdate(self._is_reset, SafeString(first + new), tail_html)
         group = GroupUpdate(number, self._is_reset, first) if first or self._is_reset else None

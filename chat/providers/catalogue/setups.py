@@ -57,6 +57,8 @@ class Setup:
     label: str
     endpoint: str = ""
     """The server that offers the model. Empty: the one that the provider's settings describe."""
+    protocol: str = ""
+    """How the provider asks the model. Empty: as it asks its other models."""
     thinking_level: str = ""
     thinking_budget: int | None = None
     temperature: float | None = None
@@ -227,6 +229,7 @@ def _model_setup(row: LanguageModel) -> Setup:
         endpoint=row.endpoint,
         model=row.name,
         label=str(row),
+        protocol=row.protocol,
         thinking_level=row.thinking_level,
         thinking_budget=row.thinking_budget,
         temperature=None if ignores_temperature(row.name) else row.temperature,

@@ -8,6 +8,7 @@ not know, and takes four times as long to read one (`docs/decisions/0010`).
 from __future__ import annotations
 
 import asyncio
+import re
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from http import HTTPStatus
 import aiohttp
 from google import genai
 from google.genai import types
+from yarl import URL
 
 from chat.providers.google.access import Access
 from chat.providers.google.errors import FOREIGN_ERRORS, provider_error
@@ -26,6 +28,9 @@ from chat.providers.provider_errors import NotConfigured, ProviderError
 
 PLACEHOLDER = types.Content(role="user")
 """The contents that the SDK gets. The middleware replaces the body that it makes of them."""
+
+MODEL_PATH = re.compile(r"(?:/publishers/[^/]+)?/models/[^/]+$")
+"""The end of the path of `streamGenerateContent`."""
 
 CONFIG = types.GenerateContentConfig(
     automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -45,6 +50,8 @@ class Exchange:
     access: Access
     body: bytes | None = None
     """The body of a streamed request; `None`: the SDK's own."""
+    is_interaction: bool = False
+    """Whether the request is for the Interactions API. It has the address of `generateContent` but for its end."""
     takes_response: bool = True
     """Whether the middleware takes the response of a streamed request from the SDK."""
     responses: list[aiohttp.ClientResponse] = field(default_factory=list)
@@ -143,13 +150,23 @@ class Clients:
             await self._sessions.pop(key).aclose()
 
 
+def interactions_url(url: URL) -> URL:
+    """Return the address of the Interactions API beside that of a model, of the Developer API or of Vertex AI."""
+    return url.with_path(f"{MODEL_PATH.sub('', url.raw_path)}/interactions", encoded=True)
+
+
 async def _exchange_middleware(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Send the exchange's body, and note the response. Raises ResponseTaken for one that the SDK must not read."""
+    """Send the exchange's body to its address, and note the response.
+
+    Raises ResponseTaken for a response that the SDK must not read.
+    """
     exchange = _exchange.get()
     if exchange.body is not None:
         await request.update_body(exchange.body)
+    if exchange.is_interaction:
+        request.url = interactions_url(request.url)
     response = await handler(request)
     exchange.responses.append(response)
     if exchange.body is not None and exchange.takes_response and response.status == HTTPStatus.OK:

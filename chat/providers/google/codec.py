@@ -203,6 +203,10 @@ class ChunkDecoder:
         if usage is not None:
             yield UsageReported(_usage(usage), usage)
 
+    def end(self) -> Iterator[StreamEvent]:
+        """Yield what is left at the end of the stream: nothing."""
+        return iter(())
+
     def _finished(self, reason: object, message: object) -> Finished:
         if not isinstance(reason, str):
             raise TypeError(f"a finish reason must be a string, not {type(reason).__name__}")

@@ -38,7 +38,8 @@ from chat.providers.untrusted_json import WireObject, as_object, as_objects
 class ReportedError(Exception):
     """An error that the API reports inside a stream that began with status 200."""
 
-    def __init__(self, code: int, body: WireObject) -> None:
+    def __init__(self, code: int | str, body: WireObject) -> None:
+        """`code`: an HTTP status, or a word of the Interactions API, which may stand at the end of an address."""
         super().__init__(code)
         self.code = code
         self.body = body
@@ -94,6 +95,23 @@ UNREADABLE_MESSAGE = re.compile(
 """`Unable to process input image. Please retry`, `Provided image is not valid.`, `The document has no pages.`,
 `Unsupported MIME type: text/x`.
 """
+KEY_MESSAGE = re.compile(r"\bapi key (?:not valid|expired|not found)", re.IGNORECASE)
+"""`API key not valid. Please pass a valid API key.`, which the Interactions API says without a reason beside it."""
+STATUS_OF_WORD: Mapping[str, int] = {
+    "invalid_request": 400,
+    "invalid_argument": 400,
+    "failed_precondition": 400,
+    "unauthenticated": 401,
+    "permission_denied": 403,
+    "not_found": 404,
+    "rate_limit_exceeded": 429,
+    "resource_exhausted": 429,
+    "too_many_requests": 429,
+    "cancelled": 499,
+    "unavailable": 503,
+    "gateway_timeout": 504,
+}
+"""Codes of the Interactions API. Every other one is a failure of the service too."""
 DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {
@@ -118,7 +136,9 @@ def provider_error(error: Exception, *, http_status: int | None, access: Access)
         report = error.body["error"]
         status, message = str(report.get("status") or ""), str(report.get("message") or "")
         says_why = (InvalidRequest, Overloaded, ToolsUnsupported)
-        return _error_of_the_api(error.code, error.body, status, message, access, says_why=says_why)
+        code = STATUS_OF_WORD.get(error.code.rpartition("/")[2], 500) if isinstance(error.code, str) else error.code
+        status = status or (error.code if isinstance(error.code, str) else "")
+        return _error_of_the_api(code, error.body, status, message, access, says_why=says_why)
     error_type = _for_access(_type_of_local_error(error, http_status), access)
     return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)
 
@@ -177,6 +197,8 @@ def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
     message = message[:MESSAGE_LIMIT_CHARS]
     if code == 400 and SIGNATURE_MESSAGE.search(message):
         return SignatureRefused
+    if code == 400 and KEY_MESSAGE.search(message):
+        return Unauthorised
     if code == 400 and LENGTH_MESSAGE.search(message):
         return ContextTooLong
     if code == 400 and UNREADABLE_MESSAGE.search(message):

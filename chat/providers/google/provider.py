@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 from django.conf import settings
@@ -21,12 +22,15 @@ from chat.providers.google.client import CONFIG, Clients, Exchange
 from chat.providers.google.codec import ChunkDecoder, request_body
 from chat.providers.google.errors import FOREIGN_ERRORS
 from chat.providers.google.file_types import accepted_type
+from chat.providers.google.interactions.body import request_body as interaction_body
+from chat.providers.google.interactions.events import InteractionDecoder
 from chat.providers.google.stream_parser import StreamParser
 from chat.providers.http_sessions import read_piece
-from chat.providers.provider_errors import Stalled
+from chat.providers.provider_errors import ProtocolUnavailable, Stalled
 from chat.providers.requests import Content, GenerateRequest
 from chat.providers.timeouts import read_within
-from chat.vocabulary.parts import JSONObject, Role, Text
+from chat.vocabulary.dialect_names import INTERACTIONS_API
+from chat.vocabulary.parts import Role, Text
 from chat.vocabulary.stream_events import Finished, StreamEvent
 
 logger = logging.getLogger(__name__)
@@ -67,13 +71,23 @@ class GeminiProvider:
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """Yield the events of one answer, read by the SDK or by this package (`GEMINI_STREAM_READER`)."""
-        exchange = Exchange(Access.from_settings())
+        """Yield the events of one answer, read by the SDK or by this package (`GEMINI_STREAM_READER`).
+
+        The SDK's client of the Interactions API would need another transport, takes 1.1 ms for each event, and takes a
+        stream that was cut for a complete one. So interactions are always sent and read by this package.
+        """
+        access, is_interaction = Access.from_settings(), request.protocol == INTERACTIONS_API
+        exchange = Exchange(access, is_interaction=is_interaction)
         is_finished = False
         try:
-            refuses_storage = not (exchange.access.vertexai or settings.GEMINI_STORE)
-            exchange.body = request_body(request, refuses_storage=refuses_storage)
-            read = self._read_with_sdk if settings.GEMINI_STREAM_READER == "sdk" else self._read
+            if is_interaction and access.vertexai and not access.uses_credentials:
+                raise ProtocolUnavailable("Vertex AI has no Interactions API for requests with a key.")
+            refuses_storage = not (access.vertexai or settings.GEMINI_STORE)
+            exchange.body = (
+                interaction_body(request) if is_interaction else request_body(request, refuses_storage=refuses_storage)
+            )
+            uses_sdk = settings.GEMINI_STREAM_READER == "sdk" and not is_interaction
+            read = self._read_with_sdk if uses_sdk else self._read
             async with aclosing(read(exchange, request.model)) as network_reads:
                 async for events, error in network_reads:
                     is_finished = is_finished or any(isinstance(event, Finished) for event in events)
@@ -81,7 +95,7 @@ class GeminiProvider:
                         yield events
                     if error:
                         raise error
-        except (*FOREIGN_ERRORS, Stalled) as error:
+        except (*FOREIGN_ERRORS, Stalled, ProtocolUnavailable) as error:
             # Without the original error, whose request headers or text may hold the key.
             reported = exchange.error(error)
             if not is_finished:
@@ -94,11 +108,15 @@ class GeminiProvider:
     async def _read(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
         """Yield the events of each network read, and the error that follows them."""
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        parser, decoder = StreamParser(), ChunkDecoder(exchange.access.api_key)
-        response = await read_within(limit_s, self._clients.open_response(exchange, model))
+        parser = StreamParser()
+        key = exchange.access.api_key
+        decoder = InteractionDecoder(key) if exchange.is_interaction else ChunkDecoder(key)
+        # The SDK makes the address of a model; that of an interaction does not name it.
+        name = INTERACTIONS_API if exchange.is_interaction else model
+        response = await read_within(limit_s, self._clients.open_response(exchange, name))
         while data := await read_piece(response.content, limit_s):
-            yield _decode(decoder, parser.feed(data))
-        yield _decode(decoder, parser.close())
+            yield _decode(chain.from_iterable(map(decoder.decode, parser.feed(data))))
+        yield _decode(chain(chain.from_iterable(map(decoder.decode, parser.close())), decoder.end()))
 
     async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
         """Yield the events of each chunk of the SDK, and the error that follows them."""
@@ -113,7 +131,7 @@ class GeminiProvider:
                     wire = chunk.model_dump(
                         mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"}
                     )
-                    yield _decode(decoder, iter([wire]))
+                    yield _decode(decoder.decode(wire))
             finally:
                 read.cancel()
                 await asyncio.gather(read, return_exceptions=True)
@@ -131,12 +149,12 @@ class GeminiProvider:
         await self._clients.aclose()
 
 
-def _decode(decoder: ChunkDecoder, chunks: Iterator[JSONObject]) -> Decoded:
+def _decode(decoded: Iterator[StreamEvent]) -> Decoded:
     """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
     events: list[StreamEvent] = []
     try:
-        for chunk in chunks:
-            events += decoder.decode(chunk)
+        # What comes before an error stays in the list.
+        events.extend(decoded)
     except FOREIGN_ERRORS as error:
         return events, error
     return events, None

@@ -57,6 +57,6 @@ def _raise_if_error(value: object) -> None:
         [value] = value
     if isinstance(value, dict) and value.get("error") is not None:
         code = value["error"].get("code") if isinstance(value["error"], dict) else None
-        if not isinstance(code, int):
+        if not isinstance(code, int | str):
             raise TypeError("an error must have a code")
         raise ReportedError(code, value)

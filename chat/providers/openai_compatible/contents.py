@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from attachments.images import is_image_type
+from chat.providers.fenced_text import fenced
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.vocabulary.code_outcomes import outcome_words
 from chat.vocabulary.parts import (
@@ -31,7 +32,6 @@ from chat.vocabulary.parts import (
 
 INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 NAME_LIMIT = 64
-BACKTICKS = re.compile("`+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,3 @@ def text_content(text: str) -> JSONObject:
 
 def _data_url(mime_type: str, data: bytes) -> str:
     return f"data:{mime_type};base64,{base64.b64encode(data).decode()}"
-
-
-def fenced(text: str, language: str) -> str:
-    """Return a Markdown code block. Its fence is longer than any in the text."""
-    longest = max(map(len, BACKTICKS.findall(text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"\n{fence}{language}\n{text.rstrip()}\n{fence}\n"

@@ -12,7 +12,8 @@ import json
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from chat.providers.openai_compatible.contents import CallIds, Form, fenced, function_name, text_content
+from chat.providers.fenced_text import fenced
+from chat.providers.openai_compatible.contents import CallIds, Form, function_name, text_content
 from chat.providers.requests import Content, GenerateRequest
 from chat.vocabulary.parts import (
     JSON,

@@ -2,6 +2,7 @@
 
     <think>…</think>            reasoning, at the beginning of an answer, perhaps several times
     …</think>                   the opening tag was in the prompt: all text before the closing tag was reasoning
+    …<|im_end|>                 the end of a message in other templates, at the end of an answer
     <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…
                                 messages of OpenAI's Harmony format
 
@@ -28,7 +29,17 @@ HEADERS = frozenset({"<|start|>", CHANNEL, CONSTRAIN})
 """Marks before words of a header, such as a role or the name of a channel."""
 ENDS = frozenset({"<|end|>", "<|return|>", "<|call|>"})
 MARKS = (OPEN, CLOSE, "<|message|>", *HEADERS, *ENDS)
-MARK = re.compile("|".join(re.escape(mark) for mark in sorted(MARKS)))
+MARK = re.compile("|".join(re.escape(mark) for mark in sorted(MARKS)), re.IGNORECASE | re.ASCII)
+STOPS = ("<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<end_of_turn>")
+"""Marks that are dropped at the end of an answer. Elsewhere, they are text."""
+_STOP = f"(?:{'|'.join(map(re.escape, STOPS))})"
+_STOP_BEGINNINGS = sorted({re.escape(stop[:length]) for stop in STOPS for length in range(1, len(stop))}, key=len)
+_STOPS_AT_END = re.compile(rf"{_STOP}(?>(?:{_STOP}|\s)*)\Z", re.IGNORECASE | re.ASCII)
+_OPEN_STOPS_AT_END = re.compile(
+    rf"(?:{_STOP}(?>(?:{_STOP}|\s)*))?(?:{'|'.join(reversed(_STOP_BEGINNINGS))})?\Z", re.IGNORECASE | re.ASCII
+)
+STOPS_LIMIT_CHARS = 200
+"""At most so much of the end of a text is held back, because it may be such marks."""
 LONGEST_MARK = max(map(len, MARKS))
 HEADER_LIMIT_CHARS = 200
 AFTER_WORDS = ("<|message|>", *sorted(HEADERS))
@@ -107,27 +118,29 @@ class TextMarks:
                 break
             start = end
         else:
-            end = len(held) if is_end else _start_of_partial_mark(held, start)
+            end = _start_of_stops(held, start, is_end=is_end)
+            if not is_end:
+                end = min(end, _start_of_partial_mark(held, start))
             self._add(held[start:end])
-            start = end
+            start = len(held) if is_end else end
         self._held = held[start:]
         pieces, self._pieces = self._pieces, []
         return pieces
 
     def _read_mark(self, match: re.Match[str], *, is_end: bool) -> int | None:
         """Apply a mark, or add it as text. Return where the text after it begins; `None`: later text decides."""
-        mark, rest = match[0], match.string[match.end() : match.end() + LOOKAHEAD_CHARS]
+        mark, rest = match[0].lower(), match.string[match.end() : match.end() + LOOKAHEAD_CHARS]
         is_quoted: bool | None = self._is_text(mark)
         if not is_quoted and not self._is_reasoning and self._state not in _BLANK:
             is_quoted = self._code.quotes(rest, is_whole=is_end or len(rest) == LOOKAHEAD_CHARS)
         if is_quoted is None:
             return None
         if is_quoted:
-            self._add(mark)
+            self._add(match[0])
         elif mark in HEADERS:
             return self._read_header(match, is_end=is_end)
         elif mark in (OPEN, CLOSE):
-            self._apply_tag(mark)
+            self._apply_tag(match[0], is_open=mark == OPEN)
         elif mark in ENDS and self._is_reasoning and self._state is _State.SETTLED:
             self._change_kind(is_reasoning=False)
         return match.end()
@@ -138,15 +151,15 @@ class TextMarks:
             self._state is _State.SETTLED or (mark == OPEN and self._state is _State.TAGGED)
         )
 
-    def _apply_tag(self, tag: str) -> None:
+    def _apply_tag(self, tag: str, *, is_open: bool) -> None:
         is_unsure = self._state is _State.UNSURE
-        if tag == OPEN and is_unsure:
+        if is_open and is_unsure:
             # Its closing tag will not be alone.
             self._state = _State.SETTLED
             self._add(tag)
             return
-        self._state = _State.TAGGED if tag == OPEN else _State.CLOSED
-        self._blank, self._is_new_message = "", tag == OPEN
+        self._state = _State.TAGGED if is_open else _State.CLOSED
+        self._blank, self._is_new_message = "", is_open
         if is_unsure:
             self._pieces.append(TextBecameThought())
             self._last_kind = True
@@ -158,7 +171,7 @@ class TextMarks:
         words = HEADER_WORDS.match(text, start)
         assert words is not None
         end = words.end()
-        following = text[end : end + LONGEST_MARK]
+        following = text[end : end + LONGEST_MARK].lower()
         is_followed = following.startswith(AFTER_WORDS)
         if not (is_followed or is_end) and any(mark.startswith(following) for mark in AFTER_WORDS):
             return None
@@ -166,7 +179,7 @@ class TextMarks:
             words = KNOWN_WORDS.match(text, start, end)
             assert words is not None
         if words.end() == end or words[0]:
-            self._begin_message(match[0], words[0])
+            self._begin_message(match[0].lower(), words[0])
         return words.end()
 
     def _begin_message(self, mark: str, words: str) -> None:
@@ -202,5 +215,16 @@ class TextMarks:
 def _start_of_partial_mark(text: str, start: int) -> int:
     """Return where the end of a text begins that may be the beginning of a mark."""
     position = text.rfind("<", max(start, len(text) - LONGEST_MARK + 1))
-    is_partial = position >= 0 and any(mark.startswith(text[position:]) for mark in MARKS)
+    is_partial = position >= 0 and any(mark.startswith(text[position:].lower()) for mark in MARKS)
     return position if is_partial else len(text)
+
+
+def _start_of_stops(text: str, start: int, *, is_end: bool) -> int:
+    """Return where the marks begin that end a text, or may end it; its length if there are none."""
+    pattern = _STOPS_AT_END if is_end else _OPEN_STOPS_AT_END
+    position = max(start, len(text) - STOPS_LIMIT_CHARS)
+    while (position := text.find("<", position)) >= 0:
+        if pattern.match(text, position):
+            return position
+        position += 1
+    return len(text)

@@ -27,9 +27,11 @@ def test_palette_begins_with_own_recent_conversations_actions_and_pages() -> Non
     user = make_user()
     for number in range(7):
         make_conversation(user, title=f"mine {number}")
+    opened = make_conversation(user, title="mine, and open")
     make_conversation(make_user(), title="not mine")
-    shown = labels(user, "")
+    shown = labels(user, f"?open={opened.pk}")
     assert [label for label in shown if "mine" in label] == [f"mine {number}" for number in (6, 5, 4, 3, 2)]
+    assert labels(user, f"?open={opened.pk}&q=and open") == ["mine, and open"]
     assert {"New conversation", "Conversation settings", "Import", "API tokens"} <= {*shown}
 
 

@@ -13,13 +13,17 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 
 
-def test_commands_know_a_name_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    user, out = make_user("Marie"), io.StringIO()
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [("Marie", "MARIE"), ("Marie", "\uff2d\uff41\uff52\uff49\uff45"), ("José", "JOSÉ"), ("Иван", "иван")],
+)
+def test_commands_know_a_name_in_any_case_and_width(monkeypatch: pytest.MonkeyPatch, known: str, name: str) -> None:
+    user, out = make_user(known), io.StringIO()
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "second-pass-22x")
     with pytest.raises(CommandError, match="already taken"):
-        call_command("createsuperuser", interactive=False, username="MARIE", email="n@localhost")
+        call_command("createsuperuser", interactive=False, username=name, email="n@localhost")
     assert list(User.objects.all()) == [user]
-    call_command("create_api_token", "marie", stdout=out)
+    call_command("create_api_token", name.swapcase(), stdout=out)
     token = ApiToken.objects.authenticate(out.getvalue().strip())
     assert token is not None
     assert token.owner == user

@@ -39,6 +39,7 @@ from chat.models import (
     SharedCount,
     User,
 )
+from chat.models.deletion import hide_conversation, restore_conversation
 from chat.people.access import (
     NotFound,
     attachments_of,
@@ -48,8 +49,10 @@ from chat.people.access import (
 )
 from tests.chat.library.exports.samples import graph_in
 from tests.factories import (
+    attach,
     make_attachment,
     make_conversation,
+    make_graph,
     make_model_message,
     make_user,
 )
@@ -462,3 +465,23 @@ def test_attachments_are_returned_in_the_given_order_or_not_at_all() -> None:
     for stranger in (foreign.pk, uuid.uuid4()):
         with pytest.raises(NotFound):
             attachments_of(user, [first.pk, stranger])
+
+
+def test_files_are_hidden_with_the_last_conversation_that_shows_them(client: Client) -> None:
+    conversation = make_conversation()
+    user, message = conversation.owner, make_model_message(conversation)
+    unsent = make_attachment(user)
+    graph, copied, of_project = (make_graph(message) for _ in range(3))
+    attach(make_model_message(make_conversation(user)), copied)
+    Project.objects.create(owner=user, name="A project").files.create(attachment=of_project)
+    client.force_login(user)
+    addresses = [graph.url, f"/api/v1/attachments/{graph.pk}/", f"/api/v1/attachments/{graph.pk}/content/"]
+    assert {client.get(address).status_code for address in addresses} == {200}
+    hide_conversation(conversation)
+    assert {client.get(address).status_code for address in addresses} == {404}
+    with pytest.raises(NotFound):
+        attachments_of(user, [graph.pk])
+    kept = [copied.pk, of_project.pk, unsent.pk]
+    assert [file.pk for file in attachments_of(user, kept)] == kept
+    restore_conversation(conversation)
+    assert client.get(graph.url).status_code == 200

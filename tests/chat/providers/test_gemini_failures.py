@@ -228,7 +228,7 @@ async def test_connection_that_breaks_is_unreachable(sent: bytes, provider: Gemi
         b"data: {\n\n",
         b"data: \xff\xfe\n\n",
         b'data: {"error": "text"}\n\n',
-        b'data: {"error": {"code": "x"}}\n\n',
+        b'data: {"error": {"code": ["x"]}}\n\n',
         b'data: {"error": {}}\n\n',
         b'data: {"candidates": 5}\n\n',
         b'data: {"candidates": [{"content": {"parts": [{"text": 5}]}}]}\n\n',

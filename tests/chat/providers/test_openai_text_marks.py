@@ -13,6 +13,7 @@ from chat.providers.openai_compatible.text_marks import TextMarks
 from chat.vocabulary.stream_events import TextBecameThought
 
 PIECES = ["<think>", "</think>", "<|channel|>", "<|start|>", "<|message|>", "<|end|>", "analysis", "final", "assistant",
+          "<|im_end|>", "</Think>",
           "to=functions.f", "`", "``", "```", "~~~", "\n", "\r\n", " ", "a", "<", "<|", "</th", "- "]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 HARMONY = (
@@ -70,6 +71,20 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "- ~~~\n  </think>\n  ~~~\n": [answer("- ~~~\n  </think>\n  ~~~\n")],
     "```\n1\n```</think>42": [thought("```\n1\n```"), answer("42")],
     "```\n1\n```\n</think>42": [thought("```\n1\n```\n"), answer("42")],
+    # In any case.
+    "<Think>Hm.</THINK>42": [thought("Hm."), answer("42")],
+    "Hm.\n</THINK>\n\n42": [thought("Hm.\n"), answer("42")],
+    "Write `</Think>`.": [answer("Write `</Think>`.")],
+    # Ends of other templates.
+    "42<|im_end|>": [answer("42")],
+    "42\n<|im_end|>\n<|IM_END|>\n": [answer("42\n")],
+    "42<end_of_turn>\n": [answer("42")],
+    "42 <|eot_id|><|endoftext|>": [answer("42 ")],
+    "<|im_end|>": [],
+    "42<|im_e": [answer("42<|im_e")],
+    "42 <|im_end|> and 43": [answer("42 <|im_end|> and 43")],
+    "It ends in `<|im_end|>`": [answer("It ends in `<|im_end|>`")],
+    "<think>Hm.</think>42<|eot_id|>": [thought("Hm."), answer("42")],
     # Harmony.
     HARMONY: [thought("I can say it."), answer("It is 42.")],
     "\n" + HARMONY: [thought("I can say it."), answer("It is 42.")],

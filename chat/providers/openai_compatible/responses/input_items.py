@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from attachments.images import is_image_type
-from chat.providers.openai_compatible.contents import CallIds, Form, fenced, function_name, text_content
+from chat.providers.fenced_text import fenced
+from chat.providers.openai_compatible.contents import CallIds, Form, function_name, text_content
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.providers.openai_compatible.messages import OWN_PICTURE
 from chat.providers.requests import Content, GenerateRequest

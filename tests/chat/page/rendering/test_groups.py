@@ -7,8 +7,8 @@ import re
 import pytest
 from django.utils.safestring import SafeString
 
-from chat.page.rendering.documents import LATER_LIMIT_CHARS, MarkdownOptions
-from chat.page.rendering.groups import HeldGroups
+from chat.page.rendering.documents import DOCUMENT_LIMIT_CHARS, LATER_LIMIT_CHARS, MarkdownOptions
+from chat.page.rendering.groups import HELD_AT_END, HeldGroups
 from chat.page.rendering.kept_documents import KeptValues, Rendering, renderings
 from chat.page.rendering.stream import MarkdownStream, render_group, split_documents, split_markdown
 
@@ -34,7 +34,7 @@ def test_page_with_placeholders_equals_the_whole_text_once_all_of_it_is_loaded(n
     absent = {int(number) for number in PLACEHOLDER.findall(closed)}
     assert count > 14
     if near is None:
-        assert absent == set(range(1, count - 4))
+        assert absent == set(range(1, count - HELD_AT_END))
     else:
         assert absent == set(range(1, count - 1)) - set(range(near - 2, near + 3))
     assert (PLACEHOLDER.sub(replaced, closed), tail) == split_markdown(TEXT, OPTIONS)
@@ -56,6 +56,55 @@ def test_definition_in_a_later_document_replaces_its_own_group_alone() -> None:
     assert (update.is_reset, update.closed_html, update.group.is_reset) == (False, "", True)
     assert 'href="https://e.example"' in update.group.html
     assert len(update.group.html) < 4 * LATER_LIMIT_CHARS
+
+
+def test_much_text_that_arrives_at_once_brings_placeholders_and_the_end() -> None:
+    stream, whole = MarkdownStream(OPTIONS, HeldGroups(link)), split_markdown(TEXT, OPTIONS, HeldGroups(link))
+    start = len("## 0\n\nText of 0, and *more*.\n\n")
+    stream.append(TEXT[:start])
+    stream.update()
+    size_bytes = renderings.size_bytes
+    stream.append(TEXT[start:])
+    update = stream.update()
+    count = len(split_documents(TEXT))
+    assert [int(number) for number in PLACEHOLDER.findall(update.closed_html)] == [*range(1, count - 2)]
+    # What no page holds is not rendered.
+    assert renderings.size_bytes - size_bytes < 12 * DOCUMENT_LIMIT_CHARS
+    assert (stream.closed_and_tail, update.tail_html) == (whole, whole[1])
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\nx = 1\n\ny = 2\n```\n\n",
+        "- one\n\n  two\n\n- three\n\n",
+        "<details><summary>More</summary>\n\nHidden.\n\nIt ends.\n</details>\n\n",
+        "\\[\n\\begin{aligned}\n\nx &= 1\n\\end{aligned}\n\\]\n\n",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n",
+        "> One.\n>\n> Two.\n\n",
+        "[^1]: One.\n\n    Two.\n\n",
+        "1. one\n\n   ```\n   x\n    ```\n\n```\ny\n\nz\n```\n\n",
+        "- one\n\n  ```\n  x\n\n```\ny\n\nz\n```\n\n",
+        "<div>\n```\n</div>\n\n```\ny\n\nz\n```\n\n",
+    ],
+)
+def test_no_short_block_is_split(block: str) -> None:
+    text = "".join(f"{block}Text {number}.\n\n" for number in range(5000))
+    starts = [start for _, start in split_documents(text)][1:]
+    assert len(starts) > 2
+    assert all(text[start:].startswith((block, "Text ", "```\ny\n\nz\n```\n\nText")) for start in starts)
+    assert all(text[:start].endswith("\n\n") for start in starts)
+
+
+@pytest.mark.parametrize("line", ["x = 1  # `a` | $b$\n", "def f(): pass\n\n"])
+def test_parts_of_long_code_are_code(line: str) -> None:
+    text = f"```python\n{line * 20_000}```\n"[: 6 * LATER_LIMIT_CHARS]
+    closed, tail = split_markdown(text)
+    groups = closed.split('<div class="blocks">')[1:]
+    assert len(groups) > 1
+    # The code of the last one is in the tail.
+    assert all(group.startswith('<div class="code-block">') for group in groups[:-1])
+    assert tail.startswith('<div class="code-block">')
 
 
 def test_text_that_was_received_is_not_rendered_again() -> None:

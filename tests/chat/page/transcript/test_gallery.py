@@ -61,7 +61,7 @@ def test_only_shown_images_of_the_owner_are_listed(browser: Client, owner: User)
     attach(make_user_message(make_conversation(owner)), make_attachment(owner))
     html = page(browser)
     assert "<img" not in html
-    assert "There are none yet." in html
+    assert "No graphs and images yet" in html
 
 
 def test_gallery_of_another_user_is_not_found(browser: Client) -> None:

@@ -34,8 +34,9 @@ def test_the_page_shows_only_the_own_usage_by_day(client: Client) -> None:
     assert "Answers by day over 30 days: 12 in all." in page
     assert f'<th scope="row">{today:%Y-%m-%d}</th><td>41,000</td>' in page
     assert not any(word in page for word in ("1,111", "777"))
-    # The session, the user, the days, the limits, the files, and the answers that are not counted: today's, and all.
-    assert len(queries) == 7
+    # The session, the user, the days, the limits, the files, the answers that are not counted (today's, and all), and
+    # the three of the sidebar.
+    assert len(queries) == 10
 
 
 def test_limits_are_named_with_what_is_left(client: Client, settings: Settings) -> None:

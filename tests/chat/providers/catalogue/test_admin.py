@@ -150,6 +150,8 @@ def test_model_can_be_added_with_only_the_required_fields(operator: Client) -> N
         ({"input_price": "-1"}, "Ensure this value is greater than or equal to 0"),
         ({"name": "taken"}, "already exists"),
         ({"name": ""}, "This field is required"),
+        ({"protocol": "interactions", "thinking_budget": "5"}, "The chosen protocol has no budget."),
+        ({"protocol": "interactions", "provider": "openai_compatible"}, "Only Gemini is asked by this protocol."),
     ],
 )
 def test_invalid_model_is_rejected_with_a_message(operator: Client, fields: dict[str, str], sentence: str) -> None:

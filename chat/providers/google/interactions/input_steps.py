@@ -1,0 +1,202 @@
+"""A conversation as the steps of a request to the Interactions API. Pure.
+
+The steps of an answer of the same model go back as they came. Answers of other models become text, because the API
+refuses calls that it has not signed: the model gets their code as its own text, and their results from the user.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import assert_never
+
+from chat.providers.fenced_text import fenced
+from chat.providers.google.interactions.steps import step_of
+from chat.providers.requests import Content, GenerateRequest
+from chat.vocabulary.code_outcomes import outcome_words
+from chat.vocabulary.parts import (
+    JSON,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    JSONObject,
+    Part,
+    Role,
+    Text,
+    Thought,
+    ToolCall,
+    ToolResponse,
+    Unsupported,
+)
+
+USER_INPUT, MODEL_OUTPUT = "user_input", "model_output"
+ANNOTATIONS = "annotations"
+MEDIA = frozenset({"image", "audio", "video"})
+FOREIGN_CALL = "[The function {name} was called with {arguments}. It returned: {result}]"
+
+
+class StepWriter:
+    """Writes the steps of one request."""
+
+    def __init__(self) -> None:
+        self._steps: list[JSONObject] = []
+        self._is_open = False
+        """Whether the last step takes more content."""
+        self._calls: dict[str, FunctionCall] = {}
+        """Ids are unique in one answer only. A response belongs to the last call of its id."""
+        self._results: list[JSON] = []
+        """The contents of the last result of code that may hold images, which follow."""
+
+    def write(self, request: GenerateRequest) -> list[JSONObject]:
+        """Return the steps. The system instruction is not among them."""
+        for content in request.contents:
+            self._is_open = False
+            if content.role is Role.MODEL:
+                for part in content.parts:
+                    self._write_answer(part, is_own=content.is_own)
+            else:
+                self._write_question(content)
+        if request.state:
+            self._write_state(request.state)
+        return [_without_gaps(step) for step in self._steps]
+
+    def _write_question(self, content: Content) -> None:
+        """Write the results of functions, then everything else as one input."""
+        rest: list[JSONObject] = []
+        for part in content.parts:
+            if isinstance(part, FunctionResponse):
+                rest += self._result(part)
+            else:
+                rest += file_content(part)
+        for one in rest:
+            self._add(USER_INPUT, one)
+
+    def _result(self, response: FunctionResponse) -> list[JSONObject]:
+        """Write the result of a function; return it as content if another model has called it."""
+        call = self._calls.get(response.call_id)
+        step = call.provider_data.get("step") if call else None
+        if not isinstance(step, dict):
+            arguments = json.dumps(dict((call.arguments if call else None) or {}), ensure_ascii=False)
+            result = json.dumps(dict(response.result), ensure_ascii=False)
+            return [_text(FOREIGN_CALL.format(name=response.name, arguments=arguments, result=result))]
+        wire: JSONObject = {"type": "function_result", "call_id": step.get("id", ""), "name": response.name}
+        is_error: JSONObject = {"is_error": True} if response.is_error else {}
+        self._append({**wire, "result": dict(response.result), **is_error})
+        return []
+
+    def _write_state(self, state: str) -> None:
+        """Write the state of the tools into the last result of a function, or else at the end of the question."""
+        last = self._steps[-1] if self._steps else {}
+        if last.get("type") == "function_result":
+            # An input would be a new question.
+            last["result"] = [_text(json.dumps(last["result"], ensure_ascii=False)), _text(state)]
+        else:
+            self._is_open = last.get("type") == USER_INPUT
+            self._add(USER_INPUT, _text(state))
+
+    def _write_answer(self, part: Part, *, is_own: bool) -> None:
+        data = part.provider_data if is_own else {}
+        step, place = data.get("step"), data.get("place")
+        if isinstance(part, FunctionCall):
+            self._calls[part.call_id] = part
+        match part:
+            case Text() if isinstance(step, dict):
+                self._end_output(step)
+            case Text():
+                self._add_text(part.text)
+            case InlineData() if isinstance(place, int) and place < len(self._results):
+                self._results[place] = _media(part, data.get("content"))
+            case InlineData() | FileData():
+                for one in file_content(part):
+                    self._add(MODEL_OUTPUT if is_own else USER_INPUT, one)
+            case _ if isinstance(step, dict):
+                self._append(step_of(part, step))
+            case ExecutableCode():
+                self._add_text(fenced(part.code, part.language.lower()))
+            case CodeExecutionResult():
+                ending = outcome_words(part).for_model
+                text = f"[The code {ending}. Its output:]\n{fenced(part.output or '', '')}"
+                self._add(USER_INPUT, _text(text))
+            case FunctionCall() | FunctionResponse():
+                # Both stand together in the user's content.
+                pass
+            case Thought() | ToolCall() | ToolResponse() | Display() | Unsupported():
+                pass
+            case _:
+                assert_never(part)
+
+    def _add_text(self, text: str) -> None:
+        """Add text to the open output. Text in pieces is one content."""
+        last = self._contents()[-1:] if self._is_open and self._steps[-1]["type"] == MODEL_OUTPUT else []
+        if last and isinstance(last[0], dict) and last[0]["type"] == "text":
+            last[0]["text"] = f"{last[0]['text']}{text}"
+        elif text:
+            self._add(MODEL_OUTPUT, _text(text))
+
+    def _end_output(self, step: JSONObject) -> None:
+        """End the open output, with what else its step holds. Citations name positions in its text."""
+        if self._is_open and self._steps[-1]["type"] == MODEL_OUTPUT:
+            self._steps[-1] |= {name: value for name, value in step.items() if name != ANNOTATIONS}
+            texts = [one for one in self._contents() if isinstance(one, dict) and one["type"] == "text"]
+            if texts and step.get(ANNOTATIONS):
+                texts[-1][ANNOTATIONS] = step[ANNOTATIONS]
+        self._is_open = False
+
+    def _add(self, kind: str, content: JSONObject) -> None:
+        """Add content to the last step, or to a new one of this kind."""
+        if not (self._is_open and self._steps[-1]["type"] == kind):
+            self._append({"type": kind, "content": []})
+            self._is_open = True
+        self._contents().append(content)
+
+    def _append(self, step: JSONObject) -> None:
+        result = step.get("result")
+        self._results = result if isinstance(result, list) else []
+        self._is_open = False
+        self._steps.append(step)
+
+    def _contents(self) -> list[JSON]:
+        contents = self._steps[-1]["content"]
+        assert isinstance(contents, list)
+        return contents
+
+
+def file_content(part: Part) -> list[JSONObject]:
+    """Return a text or a file as content; nothing for an empty one, and for other parts."""
+    match part:
+        case Text() if part.text:
+            return [_text(part.text)]
+        case InlineData() if part.data:
+            return [_media(part, part.provider_data.get("content"))]
+        case FileData():
+            return [{"type": _media_type(part.mime_type), "mime_type": part.mime_type, "uri": part.uri}]
+        case _:
+            return []
+
+
+def _without_gaps(step: JSONObject) -> JSONObject:
+    """Return a step without the places of images that are not sent."""
+    result = step.get("result")
+    if not isinstance(result, list) or None not in result:
+        return step
+    return {**step, "result": [one for one in result if one is not None]}
+
+
+def _media(part: InlineData, fields: JSON) -> JSONObject:
+    """Return bytes as content. `fields`: what else the content had."""
+    data = base64.b64encode(part.data or b"").decode("ascii")
+    wire: JSONObject = {"type": _media_type(part.mime_type), "mime_type": part.mime_type, "data": data}
+    return {**wire, **(fields if isinstance(fields, dict) else {})}
+
+
+def _media_type(mime_type: str) -> str:
+    family = mime_type.partition("/")[0]
+    return family if family in MEDIA else "document"
+
+
+def _text(text: str) -> JSONObject:
+    return {"type": "text", "text": text}
