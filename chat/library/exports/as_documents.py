@@ -6,12 +6,23 @@ is made before its download begins, so that a refusal has a sentence. See decisi
 
 from __future__ import annotations
 
+import base64
 import logging
+import re
+from collections.abc import Callable
+from functools import reduce
 
+from django.template.loader import render_to_string
 from django.utils.translation import get_language
 
-from chat.library.exports.document_html import PictureFiles, document_html
-from chat.library.exports.document_programs import ConversionFailed, compile_typst, conversion_slot, convert_html
+from chat.library.exports.document_html import DocumentFiles, Fidelity, document_html
+from chat.library.exports.document_programs import (
+    ConversionFailed,
+    compile_typst,
+    conversion_slot,
+    convert_html,
+    draw_pictures,
+)
 from chat.library.exports.download import Download
 from chat.library.exports.encoding import split_bytes
 from chat.library.exports.export_format import ExportFormat, RefusedExport
@@ -22,49 +33,71 @@ from chat.models.database_thread import close_connection
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PDF_TYPE = "application/pdf"
 
-DOUBLE_BARS = (b'mat(delim: "||"', 'mat(delim: "‖"'.encode())
-"""What pandoc writes for the bars of `Vmatrix`, and what Typst reads."""
+MENDED = (
+    (b'mat(delim: "||"', 'mat(delim: "‖"'.encode()),
+    (b"#block[\n#set text(dir: rtl); ", b"#block(width: 100%)[\n#set text(dir: rtl)\n"),
+)
+"""What pandoc writes, and what Typst needs: the bars of `Vmatrix`, and the width that lets lines begin at the right."""
+FIDELITIES = (Fidelity(), Fidelity(has_formulas=False), Fidelity(has_formulas=False, has_pictures=False))
+"""What is tried in turn, until both programs understand the document."""
+_DRAWN_SUFFIXES = (".svg", ".webp")
+"""Pictures that Word does not show, or not in all its versions."""
 
 logger = logging.getLogger(__name__)
 
 
 def export_docx(source: ExportSource) -> Download:
     """Export a document of Word. Raises RefusedExport."""
-    return Download(f"{file_stem(source.conversation.title)}.docx", DOCX_TYPE, split_bytes(_convert(source, "docx")))
+    return Download(f"{file_stem(source.conversation.title)}.docx", DOCX_TYPE, split_bytes(_convert(source, _word)))
 
 
 def export_pdf(source: ExportSource) -> Download:
     """Export a PDF. Raises RefusedExport."""
-    return Download(f"{file_stem(source.conversation.title)}.pdf", PDF_TYPE, split_bytes(_convert(source, "typst")))
+    return Download(f"{file_stem(source.conversation.title)}.pdf", PDF_TYPE, split_bytes(_convert(source, _pdf)))
 
 
 PDF = ExportFormat("pdf", "PDF", "To print or hand in", (PDF_TYPE,), export_pdf, has_single_messages=True)
 DOCX = ExportFormat("docx", "Word", "A document to edit", (DOCX_TYPE,), export_docx, has_single_messages=True)
 
 
-def _convert(source: ExportSource, target: str) -> bytes:
-    """Return the document. A formula that one of the programs does not know makes all formulas their source."""
-    with conversion_slot():
-        try:
-            return _convert_once(source, target, has_formulas=True)
-        except ConversionFailed as error:
-            logger.warning("A document was refused, and is made without formulas: %s", error)
-        try:
-            return _convert_once(source, target, has_formulas=False)
-        except ConversionFailed:
-            logger.exception("A document could not be made.")
-            raise RefusedExport from None
-
-
-def _convert_once(source: ExportSource, target: str, *, has_formulas: bool) -> bytes:
-    pictures = PictureFiles(has_files=target == "typst")
-    html = document_html(source, pictures, has_formulas=has_formulas)
+def _convert(source: ExportSource, write: Callable[[str, DocumentFiles, dict[str, str]], bytes]) -> bytes:
     metadata = {
         "title": str(source.conversation),
         "date": f"{source.exported_at:%Y-%m-%d}",
         "lang": get_language() or "en",
     }
-    # The programs may take long, and need no database.
-    close_connection()
-    document = convert_html(html, target, metadata)
-    return compile_typst(document.replace(*DOUBLE_BARS), pictures.files) if pictures.has_files else document
+    with conversion_slot():
+        for fidelity in FIDELITIES:
+            files = DocumentFiles()
+            html = document_html(source, files, fidelity)
+            # The programs may take long, and need no database.
+            close_connection()
+            try:
+                return write(html, files, metadata)
+            except ConversionFailed as error:
+                logger.warning("A document with %s was refused: %s", fidelity, error)
+    raise RefusedExport
+
+
+def _word(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
+    pictures = {name: picture.data for name, picture in files.pictures.items()}
+    drawn = [name for name in pictures if name.endswith(_DRAWN_SUFFIXES)]
+    pictures.update(zip(drawn, draw_pictures({name: files.pictures[name] for name in drawn}), strict=True))
+    name_pattern = re.compile(rf"{files.token}-\d+\.\w+")
+    return convert_html(name_pattern.sub(lambda match: _data_uri(pictures[match[0]]), html), "docx", metadata)
+
+
+def _data_uri(data: bytes) -> str:
+    # Pandoc recognizes the type by the bytes.
+    return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def _pdf(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
+    style = render_to_string("exports/document.typ")
+    document = convert_html(html, "typst", metadata, {"header-includes": style, "papersize": "a4"})
+    for name, picture in files.pictures.items():
+        description = " ".join(picture.description.split()).translate({ord(sign): f"\\{sign}" for sign in '\\"'})
+        # Screen readers need the descriptions, which pandoc leaves out.
+        document = document.replace(f'image("{name}"'.encode(), f'image("{name}", alt: "{description}"'.encode())
+    document = reduce(lambda text, pair: text.replace(*pair), MENDED, document)
+    return compile_typst(document, {name: one.data for name, one in files.pictures.items()})

@@ -6,8 +6,8 @@ as a command, and every address that is no link to the web, is left out.
 
 from __future__ import annotations
 
-import base64
 import re
+import secrets
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from django.utils.html import escape
 from lxml.html import HtmlElement, fragment_fromstring, tostring
 
-from attachments.validation import RASTER_TYPES
+from attachments.validation import GIF, JPEG, PNG, WEBP
 from chat.library.exports.as_markdown import answer_blocks
 from chat.library.exports.export_format import ExportTooLarge
 from chat.library.exports.sentences import LIVE_SENTENCE, message_heading
@@ -36,7 +36,7 @@ HTML_LIMIT_CHARS = 3_000_000
 PICTURES_LIMIT_BYTES = 24 * 1024**2
 PLAIN = MarkdownOptions(has_buttons=False)
 
-_SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
+_SUFFIXES = {PNG: "png", JPEG: "jpg", WEBP: "webp", GIF: "gif"}
 _LANGUAGE = re.compile(r"[a-z][a-z0-9]{0,19}")
 _DROPPED = (
     ".//button | .//*[@class='code-head' or @class='table-foot']"
@@ -47,37 +47,52 @@ _BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol")
 _KEPT_ATTRIBUTES = frozenset({"align", "class", "colspan", "dir", "rowspan", "start"})
 
 
+@dataclass(frozen=True, slots=True)
+class PictureFile:
+    """A picture of a document. A size of 0 is not known."""
+
+    data: bytes
+    description: str
+    width: int
+    """Width in pixels; of SVG, in CSS pixels."""
+    height: int
+
+
 @dataclass(slots=True)
-class PictureFiles:
-    """The pictures of a document. `has_files`: they are files beside it; otherwise it holds them as `data:` URIs."""
+class DocumentFiles:
+    """The pictures of a document by the names that its HTML has for them. No text of a message holds such a name."""
 
-    has_files: bool
-    files: dict[str, bytes] = field(default_factory=dict)
+    pictures: dict[str, PictureFile] = field(default_factory=dict)
     size_bytes: int = 0
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
 
-    def add(self, data: bytes, mime_type: str, suffix: str) -> str:
-        """Return the address of a picture. Raises ExportTooLarge."""
-        self.size_bytes += len(data)
+    def add(self, picture: PictureFile, suffix: str) -> str:
+        """Return the HTML that shows a picture. Raises ExportTooLarge."""
+        self.size_bytes += len(picture.data)
         if self.size_bytes > PICTURES_LIMIT_BYTES:
             raise ExportTooLarge
-        if not self.has_files:
-            return f"data:{mime_type};base64,{base64.b64encode(data).decode('ascii')}"
-        name = f"picture-{len(self.files) + 1}.{suffix}"
-        self.files[name] = data
-        return name
+        name = f"{self.token}-{len(self.pictures) + 1}.{suffix}"
+        self.pictures[name] = picture
+        width = f' width="{picture.width}"' if suffix == "svg" and picture.width else ""
+        return f'<p><img src="{name}" alt="{escape(picture.description)}"{width}></p>'
 
 
-def document_html(source: ExportSource, pictures: PictureFiles, *, has_formulas: bool = True) -> str:
-    """Return the shown messages as HTML, each once and in order. Raises ExportTooLarge.
+@dataclass(frozen=True, slots=True)
+class Fidelity:
+    """What the programs must understand. Otherwise, formulas are their source, and pictures their names."""
 
-    `has_formulas`: otherwise formulas are their source.
-    """
+    has_formulas: bool = True
+    has_pictures: bool = True
+
+
+def document_html(source: ExportSource, files: DocumentFiles, fidelity: Fidelity) -> str:
+    """Return the shown messages as HTML, each once and in order. Raises ExportTooLarge."""
     pieces: list[str] = []
     size = 0
     if source.message_id is None and source.is_live():
         pieces.append(f"<p><em>{escape(translate_sentence(LIVE_SENTENCE))}</em></p>")
     for record in source.messages(shown_only=True):
-        for piece in _message_pieces(record, pictures, has_formulas=has_formulas):
+        for piece in _message_pieces(record, files, fidelity):
             size += len(piece)
             if size > HTML_LIMIT_CHARS:
                 raise ExportTooLarge
@@ -85,37 +100,46 @@ def document_html(source: ExportSource, pictures: PictureFiles, *, has_formulas:
     return "\n".join([*pieces, *([] if pieces else ["<p></p>"])])
 
 
-def _message_pieces(record: MessageRecord, pictures: PictureFiles, *, has_formulas: bool) -> Iterator[str]:
+def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidelity) -> Iterator[str]:
     words = [f"{record.message.created_at:%Y-%m-%d %H:%M} UTC", translate_sentence(answered_by(record.turn).sentence)]
     yield f"<h2>{escape(translate_sentence(message_heading(record)))}</h2>"
     yield f"<p><em>{escape(' · '.join(filter(None, words)))}</em></p>"
     if record.message.role == Role.USER and record.message.text:
         code = unfence_code(record.message.text)
         html = render_markdown(fence_code(code, "python"), PLAIN) if code else _question_html(record.message.text)
-        yield _adapt(html, has_formulas=has_formulas)
+        yield _adapt(html, has_formulas=fidelity.has_formulas)
     alts = {index: view.alt for index, view in captioned_views(record).items()}
     for block in answer_blocks(record):
         if isinstance(block, str):
-            yield _adapt(render_markdown(block, PLAIN), has_formulas=has_formulas)
+            yield _adapt(render_markdown(block, PLAIN), has_formulas=fidelity.has_formulas)
         else:
-            yield _picture_html(block, alts, pictures)
+            yield _picture_html(block, alts, files, fidelity)
 
 
 def _question_html(text: str) -> str:
     return str(render_question(text, "", has_buttons=False))
 
 
-def _picture_html(block: PlacedAttachment | Picture, alts: dict[int, str], pictures: PictureFiles) -> str:
+def _picture_html(
+    block: PlacedAttachment | Picture, alts: dict[int, str], files: DocumentFiles, fidelity: Fidelity
+) -> str:
     if isinstance(block, Picture):
-        uri = pictures.add(block.svg.encode(), "image/svg+xml", "svg")
-        return f'<p><img src="{uri}" alt="{escape(block.title)}"></p>'
+        if not fidelity.has_pictures:
+            return _note_html(block.title)
+        return files.add(PictureFile(block.svg.encode(), block.title, block.width or 0, block.height or 0), "svg")
     attachment = block.attachment
     suffix = _SUFFIXES.get(attachment.mime_type)
-    data = load_bytes(attachment) if suffix and attachment.mime_type in RASTER_TYPES else None
-    if data is None or suffix is None:
-        return f"<p><em>{escape(attachment.name)} ({attachment.size_bytes:,} bytes)</em></p>"
-    uri = pictures.add(data, attachment.mime_type, suffix)
-    return f'<p><img src="{uri}" alt="{escape(alts.get(block.index, attachment.name))}"></p>'
+    if suffix is None or not fidelity.has_pictures:
+        return _note_html(f"{attachment.name} ({attachment.size_bytes:,} bytes)")
+    data = load_bytes(attachment)
+    if data is None:
+        return _note_html(translate_sentence(f"“{attachment.name}” is missing in storage."))
+    description = alts.get(block.index, attachment.name)
+    return files.add(PictureFile(data, description, attachment.width or 0, attachment.height or 0), suffix)
+
+
+def _note_html(text: str) -> str:
+    return f"<p><em>{escape(text)}</em></p>"
 
 
 def _adapt(html: str, *, has_formulas: bool) -> str:
@@ -131,7 +155,8 @@ def _adapt(html: str, *, has_formulas: bool) -> str:
                 del element.attrib[name]
     for element in list(root.iter(*_BLOCKS)):
         _set_direction(element)
-    return str(tostring(root, encoding="unicode"))
+    # Pandoc tells Word the direction, and hands attributes with this prefix to Typst.
+    return str(tostring(root, encoding="unicode")).replace('<div dir="rtl">', '<div dir="rtl" typst:text:dir="rtl">')
 
 
 def _adapt_element(element: HtmlElement, *, has_formulas: bool) -> None:

@@ -2,6 +2,7 @@
 
 `limits_program.py MEMORY_BYTES CPU_S exec PROGRAM ARGUMENTS...` becomes the program.
 `limits_program.py MEMORY_BYTES CPU_S typst` compiles `main.typ` of the working directory and writes the PDF to stdout.
+`limits_program.py MEMORY_BYTES CPU_S typst-png` draws its pages into `page-1.png` and so on, beside it.
 `document_programs` runs it, so it imports no other module of the project. MEMORY_BYTES is 0 for a program that limits
 its memory itself. Sockets are refused, where libseccomp is installed: neither program may fetch anything.
 """
@@ -19,7 +20,8 @@ OUTPUT_LIMIT_BYTES = 256 * 1024**2
 def limit(memory_bytes: int, cpu_s: int) -> None:
     """Limit this process and those that it becomes."""
     if memory_bytes:
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        # Not RLIMIT_AS, which counts the files of fonts too: they are mapped, and most of them never read.
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_LIMIT_BYTES, OUTPUT_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -40,8 +42,19 @@ def compile_pdf() -> bytes:
     return pdf
 
 
+def draw_pages() -> None:
+    """Draw the pages of `main.typ`, two pixels for each point."""
+    import typst
+
+    typst.compile("main.typ", output="page-{n}.png", root=".", format="png", ppi=144)
+
+
 if __name__ == "__main__":
     limit(int(sys.argv[1]), int(sys.argv[2]))
-    if sys.argv[3] == "exec":
-        os.execv(sys.argv[4], sys.argv[4:])
-    sys.stdout.buffer.write(compile_pdf())
+    match sys.argv[3]:
+        case "exec":
+            os.execv(sys.argv[4], sys.argv[4:])
+        case "typst":
+            sys.stdout.buffer.write(compile_pdf())
+        case _:
+            draw_pages()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import logging
 import zipfile
+from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import Client
 from lxml import etree
 from pypdf import PdfReader
@@ -48,8 +50,16 @@ def word_document(data: bytes) -> etree._Element:
         return etree.fromstring(archive.read("word/document.xml"))
 
 
+def word_text(node: etree._Element) -> str:
+    return "".join(node.xpath(".//w:t/text() | .//m:t/text()", namespaces=NAMESPACES))
+
+
 def pdf_text(data: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
+
+
+async def body_of(response: Any) -> bytes:
+    return b"".join([chunk async for chunk in response.streaming_content])
 
 
 def illustrated_conversation() -> Conversation:
@@ -67,7 +77,7 @@ def test_word_document_has_headings_graphs_tables_code_and_formulas() -> None:
     document = word_document(data)
 
     def texts(path: str) -> list[str]:
-        return ["".join(one.itertext()) for one in document.xpath(path, namespaces=NAMESPACES)]
+        return [word_text(one) for one in document.xpath(path, namespaces=NAMESPACES)]
 
     assert texts("//w:p[w:pPr/w:pStyle/@w:val='Title']") == ["Sales, by month"]
     headings = texts("//w:p[w:pPr/w:pStyle/@w:val='Heading1']")
@@ -84,7 +94,7 @@ def test_word_document_has_headings_graphs_tables_code_and_formulas() -> None:
     assert any(text.startswith("Graph") for text in descriptions)
     assert "مرحبا بالعالم" in texts("//w:p[w:pPr/w:bidi]")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        assert sorted(name.rpartition(".")[2] for name in archive.namelist() if "/media/" in name) == ["png", "svg"]
+        assert sorted(name.rpartition(".")[2] for name in archive.namelist() if "/media/" in name) == ["png", "png"]
 
 
 @pytest.mark.django_db
@@ -109,7 +119,7 @@ def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixt
     add_parts(answer, Text(HOSTILE))
     with caplog.at_level(logging.WARNING, "chat.library.exports"):
         data = exported_bytes(conversation, format_name)
-    text = pdf_text(data) if format_name == "pdf" else "".join(word_document(data).itertext())
+    text = pdf_text(data) if format_name == "pdf" else word_text(word_document(data))
     assert "root:" not in text
     assert text.count("The end.") == 2
     assert text.count("\\input{/etc/passwd}") == 2
@@ -119,7 +129,7 @@ def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixt
 def test_programs_read_no_file_and_no_address() -> None:
     html = '<p>a</p><img src="/etc/passwd"><iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:9/">'
     data = convert_html(html, "docx", {})
-    assert "root:" not in "".join(word_document(data).itertext())
+    assert "root:" not in word_text(word_document(data))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert not [name for name in archive.namelist() if "/media/" in name]
     for source in ('#read("/etc/passwd")', '#read("../../etc/passwd")', '#import "@preview/cetz:0.3.0"'):
@@ -129,7 +139,7 @@ def test_programs_read_no_file_and_no_address() -> None:
 
 @pytest.mark.django_db
 def test_formula_that_a_program_refuses_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.library.exports.as_documents.DOUBLE_BARS", (b"frac", b"?"))
+    monkeypatch.setattr("chat.library.exports.as_documents.MENDED", ((b"frac", b"?"),))
     conversation = make_conversation()
     add_parts(make_model_message(conversation, parts=[]), Text(FORMULAS))
     assert "begin{Vmatrix}" in pdf_text(exported_bytes(conversation, "pdf"))
@@ -143,8 +153,7 @@ def test_one_answer_is_exported_alone() -> None:
     client = Client()
     client.force_login(conversation.owner)
     url = f"/c/{conversation.pk}/export/docx/?message="
-    response = client.get(f"{url}{answer.pk}")
-    text = "".join(word_document(b"".join(response.streaming_content)).itertext())
+    text = word_text(word_document(async_to_sync(body_of)(client.get(f"{url}{answer.pk}"))))
     assert "The sum is 8." in text
     assert "And now" not in text
     other = make_model_message(make_conversation())
