@@ -54,9 +54,11 @@ export function endEditing() {
 
 /** Continues editing after a reload. The server rejects the edit if the message is no longer in view. */
 export function resumeEditing(savedState) {
+  const wasEditing = state !== null;
   state = savedState;
   place();
-  if (state) show();
+  // Another tab may have sent the draft that waits here.
+  if (state && !wasEditing) show();
 }
 
 /** Scrolls to the composer. The message that it replaces may have been higher. */
