@@ -67,7 +67,10 @@ class ConversationExport(ApiView):
             "Return a conversation as a file.\n\n"
             + "\n".join(f"- `{one.name}`: {one.description}." for one in FORMATS.values())
         ),
-        responses={**EXPORT_RESPONSES, **problem_responses(ProblemType.REFUSED, ProblemType.UNAVAILABLE, ProblemType.WRONG_SERVER)},
+        responses={
+            **EXPORT_RESPONSES,
+            **problem_responses(ProblemType.REFUSED, ProblemType.UNAVAILABLE, ProblemType.WRONG_SERVER),
+        },
     )
     def get(self, request: Request, conversation_id: uuid.UUID, format: str) -> HttpResponseBase:
         """Return a conversation as a file."""

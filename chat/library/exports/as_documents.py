@@ -1,7 +1,7 @@
 """The formats `pdf` and `docx`: the shown messages as documents to print, to hand in and to edit.
 
-`document_html` renders the messages, and pandoc writes Word's format, or Typst's, which Typst makes a PDF of. A document
-is made before its download begins, so that a refusal has a sentence. See decision 31.
+`document_html` renders the messages, and pandoc writes Word's format, or Typst's, which Typst makes a PDF of. A
+document is made before its download begins, so that a refusal has a sentence. See decision 31.
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ logger = logging.getLogger(__name__)
 
 def export_docx(source: ExportSource) -> Download:
     """Export a document of Word. Raises RefusedExport."""
-    return Download(f"{file_stem(source.conversation.title)}.docx", DOCX_TYPE, split_bytes(_convert(source, _word)))
+    return Download(
+        f"{file_stem(source.conversation.title)}.docx", DOCX_TYPE, split_bytes(_convert(source, word_of_html))
+    )
 
 
 def export_pdf(source: ExportSource) -> Download:
     """Export a PDF. Raises RefusedExport."""
-    return Download(f"{file_stem(source.conversation.title)}.pdf", PDF_TYPE, split_bytes(_convert(source, _pdf)))
+    return Download(f"{file_stem(source.conversation.title)}.pdf", PDF_TYPE, split_bytes(_convert(source, pdf_of_html)))
 
 
 PDF = ExportFormat("pdf", "PDF", "To print or hand in", (PDF_TYPE,), export_pdf, has_single_messages=True)
@@ -79,7 +81,8 @@ def _convert(source: ExportSource, write: Callable[[str, DocumentFiles, dict[str
     raise RefusedExport
 
 
-def _word(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
+def word_of_html(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
+    """Return a document of Word. Raises ConversionFailed and ExportTooLarge."""
     pictures = {name: picture.data for name, picture in files.pictures.items()}
     drawn = [name for name in pictures if name.endswith(_DRAWN_SUFFIXES)]
     pictures.update(zip(drawn, draw_pictures({name: files.pictures[name] for name in drawn}), strict=True))
@@ -92,7 +95,8 @@ def _data_uri(data: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def _pdf(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
+def pdf_of_html(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
+    """Return a PDF. Raises ConversionFailed and ExportTooLarge."""
     style = render_to_string("exports/document.typ")
     document = convert_html(html, "typst", metadata, {"header-includes": style, "papersize": "a4"})
     for name, picture in files.pictures.items():

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 from attachments.validation import RASTER_TYPES
-from chat.library.exports.download import Download
 from chat.library.exports.display_markdown import block_markdown
+from chat.library.exports.download import Download
 from chat.library.exports.encoding import encode_base64
 from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_stem

@@ -88,7 +88,10 @@ def draw_pictures(pictures: Mapping[str, PictureFile]) -> list[bytes]:
         size = f", width: {picture.width * scale}pt, height: {picture.height * scale}pt" if picture.width else ""
         source.append(f'#page[#image("{name}"{size})]')
     with TemporaryDirectory(prefix="plotline-") as folder:
-        for name, data in {**{name: one.data for name, one in pictures.items()}, "main.typ": "\n".join(source).encode()}.items():
+        for name, data in {
+            **{name: one.data for name, one in pictures.items()},
+            "main.typ": "\n".join(source).encode(),
+        }.items():
             Path(folder, name).write_bytes(data)
         _run(str(TYPST_MEMORY_BYTES), "typst-png", folder=folder)
         return [Path(folder, f"page-{number}.png").read_bytes() for number in range(1, len(pictures) + 1)]

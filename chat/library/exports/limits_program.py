@@ -9,10 +9,16 @@ its memory itself. Sockets are refused, where libseccomp is installed: neither p
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import sys
+
+import typst
+
+try:
+    import pyseccomp
+except (ImportError, OSError, RuntimeError):
+    pyseccomp = None
 
 OUTPUT_LIMIT_BYTES = 256 * 1024**2
 
@@ -25,9 +31,7 @@ def limit(memory_bytes: int, cpu_s: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_LIMIT_BYTES, OUTPUT_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(ImportError, OSError, RuntimeError):
-        import pyseccomp
-
+    if pyseccomp is not None:
         rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
         rules.add_rule(pyseccomp.ERRNO(1), "socket")
         rules.load()
@@ -35,8 +39,6 @@ def limit(memory_bytes: int, cpu_s: int) -> None:
 
 def compile_pdf() -> bytes:
     """Return the PDF of `main.typ`. Files outside of the working directory cannot be read."""
-    import typst
-
     pdf = typst.compile("main.typ", root=".", format="pdf")
     assert isinstance(pdf, bytes)
     return pdf
@@ -44,8 +46,6 @@ def compile_pdf() -> bytes:
 
 def draw_pages() -> None:
     """Draw the pages of `main.typ`, two pixels for each point."""
-    import typst
-
     typst.compile("main.typ", output="page-{n}.png", root=".", format="png", ppi=144)
 
 

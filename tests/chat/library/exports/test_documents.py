@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import zipfile
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -13,12 +13,15 @@ from django.test import Client
 from lxml import etree
 from pypdf import PdfReader
 
+from attachments.models import PendingUpload
 from chat.library.exports import document_html, document_programs
+from chat.library.exports.as_documents import pdf_of_html
+from chat.library.exports.document_html import DocumentFiles
 from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html
 from chat.models import Conversation
 from chat.vocabulary.parts import Display, Text
-from tests.chat.library.exports.samples import add_parts, exported_bytes, graph_in, rich_conversation
-from tests.factories import make_conversation, make_model_message, make_user_message
+from tests.chat.library.exports.samples import add_parts, exported_bytes, graph_in, png, rich_conversation
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
 FORMULAS = r"So $\frac{a}{b}$ holds, and" "\n\n" r"$$\begin{Vmatrix}1&2\\3&4\end{Vmatrix}$$"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="9" height="9"/></svg>'
@@ -26,7 +29,9 @@ HOSTILE = """![](/etc/passwd) ![x](file:///etc/passwd) ![y](http://127.0.0.1:9/a
 
 <img src="file:///etc/passwd"> <iframe src="http://127.0.0.1:9/"></iframe> <div typst:text:font="x">div</div>
 
-#read("/etc/passwd") #import "@preview/cetz:0.1.0" @label <label> $\\text{"#read("/etc/passwd")}$ $\\includegraphics{/etc/passwd}$
+#read("/etc/passwd") #import "@preview/cetz:0.1.0" @label <label>
+
+$\\text{"#read("/etc/passwd")}$ $\\includegraphics{/etc/passwd}$
 
 ```{=typst}
 #read("/etc/passwd")
@@ -38,6 +43,7 @@ code
 
 The end."""
 
+A4_WIDTH_PT = 595
 NAMESPACES = {
     "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
@@ -58,8 +64,8 @@ def pdf_text(data: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
 
 
-async def body_of(response: Any) -> bytes:
-    return b"".join([chunk async for chunk in response.streaming_content])
+async def body_of(chunks: AsyncIterator[bytes]) -> bytes:
+    return b"".join([chunk async for chunk in chunks])
 
 
 def illustrated_conversation() -> Conversation:
@@ -83,7 +89,12 @@ def test_word_document_has_headings_graphs_tables_code_and_formulas() -> None:
     headings = texts("//w:p[w:pPr/w:pStyle/@w:val='Heading1']")
     assert headings == ["You", "Answer (plotline-demo)"] * 3
     body = "".join(texts("//w:body"))
-    shown = ("I will read the file.", "The sum is 8.", "And now `stop`." if "`stop`" in body else "And now stop.", "数据")
+    shown = (
+        "I will read the file.",
+        "The sum is 8.",
+        "And now stop.",
+        "数据",
+    )
     assert [body.count(text) for text in shown] == [1, 1, 1, 1]
     assert sorted(shown, key=body.index) == list(shown)
     assert "An older answer" not in body
@@ -146,6 +157,37 @@ def test_formula_that_a_program_refuses_is_its_source(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.django_db
+def test_picture_that_is_missing_is_named() -> None:
+    conversation = make_conversation()
+    graph = graph_in(make_model_message(conversation, parts=[]), None, name="plot.png")
+    PendingUpload.objects.filter(attachment=graph).delete()
+    assert "“plot.png” is missing in storage." in pdf_text(exported_bytes(conversation, "pdf"))
+
+
+@pytest.mark.django_db
+def test_pictures_are_named_if_one_is_broken() -> None:
+    conversation = make_conversation()
+    answer = make_model_message(conversation, parts=[])
+    broken = make_attachment(conversation.owner, data=png(), is_graph=True, name="plot.png")
+    PendingUpload.objects.filter(attachment=broken).update(data=png()[:40])
+    attach(answer, broken, part_index=None)
+    assert "plot.png" in pdf_text(exported_bytes(conversation, "pdf"))
+
+
+def test_paragraphs_from_right_to_left_begin_at_the_right_in_a_pdf() -> None:
+    places: list[float] = []
+
+    def note(text: str, moved: list[float], place: list[float], *_font: object) -> None:
+        if "ש" in text or "ם" in text:
+            places.append(moved[4] + place[4])
+
+    html = '<div dir="rtl" typst:text:dir="rtl"><ul><li>שלום</li></ul></div>'
+    PdfReader(io.BytesIO(pdf_of_html(html, DocumentFiles(), {}))).pages[0].extract_text(visitor_text=note)
+    assert places
+    assert min(places) > A4_WIDTH_PT / 2
+
+
+@pytest.mark.django_db
 def test_one_answer_is_exported_alone() -> None:
     conversation = rich_conversation()
     answer = conversation.messages.filter(role="model", is_shown=True).order_by("index").first()
@@ -153,7 +195,7 @@ def test_one_answer_is_exported_alone() -> None:
     client = Client()
     client.force_login(conversation.owner)
     url = f"/c/{conversation.pk}/export/docx/?message="
-    text = word_text(word_document(async_to_sync(body_of)(client.get(f"{url}{answer.pk}"))))
+    text = word_text(word_document(async_to_sync(body_of)(client.get(f"{url}{answer.pk}").streaming_content)))
     assert "The sum is 8." in text
     assert "And now" not in text
     other = make_model_message(make_conversation())
