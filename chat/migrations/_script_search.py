@@ -134,15 +134,16 @@ CONCERNED = (
     "\ua9d0-\ua9f9\uaa50-\uaa59\uabf0-\uabf9\U000104a0-\U000104a9\U00011066-\U0001106f\U0001e950-\U0001e959\U0001f1e6-\U0001f1ff]"
 )
 
+# `found` would otherwise be read twice for each entry.
 SQLITE_FILL = f"""
-    UPDATE chat_searchwords SET words = found.words
-    FROM (
+    WITH found AS MATERIALIZED (
         SELECT entry.id, CASE WHEN message.id IS NULL THEN chat_title_words(owner_id, title)
             ELSE chat_entry_words(owner_id, message.text) END AS words
         FROM chat_searchentry entry JOIN chat_conversation ON chat_conversation.id = entry.conversation_id
         LEFT JOIN chat_message message ON message.id = entry.source_id
         WHERE entry.id BETWEEN %s AND %s AND coalesce(message.text, title) REGEXP '{CONCERNED}'
-    ) found
+    )
+    UPDATE chat_searchwords SET words = found.words FROM found
     WHERE chat_searchwords.rowid = found.id AND chat_searchwords.rowid BETWEEN %s AND %s
         AND chat_searchwords.words <> found.words
 """

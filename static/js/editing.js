@@ -27,6 +27,8 @@ function place() {
   if (article ? form.parentElement === article : form.nextElementSibling === settings) return;
   // An element that is moved loses the focus, as does one that was removed with its message.
   const hasFocus = form.isConnected ? form.contains(document.activeElement) : hadFocus;
+  form.closest(".message")?.classList.remove("has-composer");
+  article?.classList.add("has-composer");
   if (article) article.append(form);
   else settings.before(form);
   if (hasFocus) form.elements.text.focus({ preventScroll: true });
