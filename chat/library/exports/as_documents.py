@@ -9,29 +9,28 @@ from __future__ import annotations
 import base64
 import logging
 import re
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Generator
+from functools import partial, reduce
+from time import monotonic
+from typing import IO
 
 from django.template.loader import render_to_string
-from django.utils.translation import get_language
 
+from chat.library.exports import document_programs
 from chat.library.exports.document_html import DocumentFiles, Fidelity, document_html
-from chat.library.exports.document_programs import (
-    ConversionFailed,
-    compile_typst,
-    conversion_slot,
-    convert_html,
-    draw_pictures,
-)
+from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html, draw_pictures
 from chat.library.exports.download import Download
-from chat.library.exports.encoding import split_bytes
-from chat.library.exports.export_format import ExportFormat, RefusedExport
+from chat.library.exports.export_format import ExportBusy, ExportFormat, RefusedExport
 from chat.library.exports.file_names import file_stem
 from chat.library.exports.source import ExportSource
 from chat.models.database_thread import close_connection
+from chat.page.render_queue import DOCUMENTS, QueueIsFull
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PDF_TYPE = "application/pdf"
+QUEUE_LIMIT_S = 30.0
+"""Longest wait for the documents that were asked for before."""
+BLOCK_BYTES = 64 * 1024
 
 MENDED = (
     (b'mat(delim: "||"', 'mat(delim: "‖"'.encode()),
@@ -46,62 +45,77 @@ _DRAWN_SUFFIXES = (".svg", ".webp")
 logger = logging.getLogger(__name__)
 
 
-def export_docx(source: ExportSource) -> Download:
-    """Export a document of Word. Raises RefusedExport."""
-    return Download(
-        f"{file_stem(source.conversation.title)}.docx", DOCX_TYPE, split_bytes(_convert(source, word_of_html))
-    )
+Write = Callable[[str, DocumentFiles], IO[bytes]]
+"""Makes a document of HTML and its pictures. Raises ConversionFailed and RefusedExport."""
 
 
-def export_pdf(source: ExportSource) -> Download:
-    """Export a PDF. Raises RefusedExport."""
-    return Download(f"{file_stem(source.conversation.title)}.pdf", PDF_TYPE, split_bytes(_convert(source, pdf_of_html)))
+def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
+    """Return a document of Word. Raises ConversionFailed and RefusedExport."""
+    pictures = {name.encode(): picture.data for name, picture in files.pictures.items()}
+    drawn = {name: one for name, one in files.pictures.items() if name.endswith(_DRAWN_SUFFIXES)}
+    pictures.update(zip(map(str.encode, drawn), draw_pictures(drawn), strict=True))
+    name_pattern = re.compile(rb"%b-\d+\.\w+" % files.token.encode())
+    return convert_html(name_pattern.sub(lambda match: _data_uri(pictures[match[0]]), html.encode()), "docx")
 
 
-PDF = ExportFormat("pdf", "PDF", "To print or hand in", (PDF_TYPE,), export_pdf, has_single_messages=True)
-DOCX = ExportFormat("docx", "Word", "A document to edit", (DOCX_TYPE,), export_docx, has_single_messages=True)
+def _data_uri(data: bytes) -> bytes:
+    # Pandoc recognizes the type by the bytes.
+    return b"data:image/png;base64," + base64.b64encode(data)
 
 
-def _convert(source: ExportSource, write: Callable[[str, DocumentFiles, dict[str, str]], bytes]) -> bytes:
-    metadata = {
-        "title": str(source.conversation),
-        "date": f"{source.exported_at:%Y-%m-%d}",
-        "lang": get_language() or "en",
-    }
-    with conversion_slot():
-        for fidelity in FIDELITIES:
-            files = DocumentFiles()
-            html = document_html(source, files, fidelity)
-            # The programs may take long, and need no database.
-            close_connection()
-            try:
-                return write(html, files, metadata)
-            except ConversionFailed as error:
-                logger.warning("A document with %s was refused: %s", fidelity, error)
+def pdf_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
+    """Return a PDF. Raises ConversionFailed and RefusedExport."""
+    style = render_to_string("exports/document.typ")
+    with convert_html(html.encode(), "typst", "--variable=papersize=a4", f"--variable=header-includes={style}") as file:
+        document = file.read()
+    document = reduce(lambda text, pair: text.replace(*pair), MENDED, document)
+    # Screen readers need the descriptions, which pandoc leaves out.
+    image_pattern = re.compile(rb'image\("(%b-\d+\.\w+)"' % files.token.encode())
+    document = image_pattern.sub(lambda match: b"%b, alt: %b" % (match[0], _description(files, match[1])), document)
+    return compile_typst(document, {name: one.data for name, one in files.pictures.items()})
+
+
+def _description(files: DocumentFiles, name: bytes) -> bytes:
+    text = " ".join(files.pictures[name.decode()].description.split())
+    return b'"%b"' % text.translate({ord(sign): f"\\{sign}" for sign in '\\"'}).encode()
+
+
+def _export(source: ExportSource, *, suffix: str, media_type: str, write: Write) -> Download:
+    """Make a document. Raises RefusedExport."""
+    # A request that waits, or whose programs run, needs no connection to the database.
+    close_connection()
+    try:
+        with DOCUMENTS.hold(source.conversation.owner_id, QUEUE_LIMIT_S):
+            file = _convert(source, write)
+    except QueueIsFull:
+        raise ExportBusy from None
+    return Download(f"{file_stem(source.conversation.title)}.{suffix}", media_type, _blocks(file))
+
+
+def _convert(source: ExportSource, write: Write) -> IO[bytes]:
+    started = monotonic()
+    for fidelity in FIDELITIES:
+        files = DocumentFiles()
+        html = document_html(source, files, fidelity)
+        close_connection()
+        try:
+            return write(html, files)
+        except ConversionFailed as error:
+            logger.warning("A document with %s was refused: %s", fidelity, error)
+        if monotonic() - started > document_programs.CONVERSION_LIMIT_S:
+            break
     raise RefusedExport
 
 
-def word_of_html(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
-    """Return a document of Word. Raises ConversionFailed and ExportTooLarge."""
-    pictures = {name: picture.data for name, picture in files.pictures.items()}
-    drawn = [name for name in pictures if name.endswith(_DRAWN_SUFFIXES)]
-    pictures.update(zip(drawn, draw_pictures({name: files.pictures[name] for name in drawn}), strict=True))
-    name_pattern = re.compile(rf"{files.token}-\d+\.\w+")
-    return convert_html(name_pattern.sub(lambda match: _data_uri(pictures[match[0]]), html), "docx", metadata)
+def _blocks(file: IO[bytes]) -> Generator[bytes]:
+    with file:
+        yield from iter(partial(file.read, BLOCK_BYTES), b"")
 
 
-def _data_uri(data: bytes) -> str:
-    # Pandoc recognizes the type by the bytes.
-    return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
+def _document_format(name: str, label: str, description: str, media_type: str, write: Write) -> ExportFormat:
+    export = partial(_export, suffix=name, media_type=media_type, write=write)
+    return ExportFormat(name, label, description, (media_type,), export, has_single_messages=True)
 
 
-def pdf_of_html(html: str, files: DocumentFiles, metadata: dict[str, str]) -> bytes:
-    """Return a PDF. Raises ConversionFailed and ExportTooLarge."""
-    style = render_to_string("exports/document.typ")
-    document = convert_html(html, "typst", metadata, {"header-includes": style, "papersize": "a4"})
-    for name, picture in files.pictures.items():
-        description = " ".join(picture.description.split()).translate({ord(sign): f"\\{sign}" for sign in '\\"'})
-        # Screen readers need the descriptions, which pandoc leaves out.
-        document = document.replace(f'image("{name}"'.encode(), f'image("{name}", alt: "{description}"'.encode())
-    document = reduce(lambda text, pair: text.replace(*pair), MENDED, document)
-    return compile_typst(document, {name: one.data for name, one in files.pictures.items()})
+PDF = _document_format("pdf", "PDF", "To print or hand in", PDF_TYPE, pdf_of_html)
+DOCX = _document_format("docx", "Word", "A document to edit", DOCX_TYPE, word_of_html)

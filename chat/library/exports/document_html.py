@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from django.utils.html import escape
+from django.utils.translation import get_language
 from lxml.html import HtmlElement, fragment_fromstring, tostring
 
 from attachments.validation import GIF, JPEG, PNG, WEBP
 from chat.library.exports.as_markdown import answer_blocks
+from chat.library.exports.document_math import adapt_formula
 from chat.library.exports.export_format import ExportTooLarge
 from chat.library.exports.sentences import LIVE_SENTENCE, message_heading
 from chat.library.exports.source import ExportSource, load_bytes
@@ -44,7 +46,7 @@ _DROPPED = (
 )
 """What belongs to the page: buttons, names of languages, sizes of tables, and the ways back from footnotes."""
 _BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol")
-_KEPT_ATTRIBUTES = frozenset({"align", "class", "colspan", "dir", "rowspan", "start"})
+_KEPT_ATTRIBUTES = frozenset({"align", "class", "colspan", "dir", "notation", "rowspan", "start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +88,21 @@ class Fidelity:
 
 
 def document_html(source: ExportSource, files: DocumentFiles, fidelity: Fidelity) -> str:
-    """Return the shown messages as HTML, each once and in order. Raises ExportTooLarge."""
-    pieces: list[str] = []
+    """Return the shown messages as an HTML document, each once and in order. Raises ExportTooLarge."""
+    pieces = [
+        f'<html lang="{get_language() or "en"}"><head><title>{escape(source.conversation)}</title>'
+        f'<meta name="date" content="{source.exported_at:%Y-%m-%d}"></head><body>'
+    ]
     size = 0
     if source.message_id is None and source.is_live():
-        pieces.append(f"<p><em>{escape(translate_sentence(LIVE_SENTENCE))}</em></p>")
+        pieces.append(_note_html(translate_sentence(LIVE_SENTENCE)))
     for record in source.messages(shown_only=True):
         for piece in _message_pieces(record, files, fidelity):
             size += len(piece)
             if size > HTML_LIMIT_CHARS:
                 raise ExportTooLarge
             pieces.append(piece)
-    return "\n".join([*pieces, *([] if pieces else ["<p></p>"])])
+    return "\n".join([*pieces, "</body></html>"])
 
 
 def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidelity) -> Iterator[str]:
@@ -106,7 +111,8 @@ def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidel
     yield f"<p><em>{escape(' · '.join(filter(None, words)))}</em></p>"
     if record.message.role == Role.USER and record.message.text:
         code = unfence_code(record.message.text)
-        html = render_markdown(fence_code(code, "python"), PLAIN) if code else _question_html(record.message.text)
+        text = record.message.text
+        html = render_markdown(fence_code(code, "python"), PLAIN) if code else render_question(text, "", has_buttons=False)
         yield _adapt(html, has_formulas=fidelity.has_formulas)
     alts = {index: view.alt for index, view in captioned_views(record).items()}
     for block in answer_blocks(record):
@@ -114,10 +120,6 @@ def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidel
             yield _adapt(render_markdown(block, PLAIN), has_formulas=fidelity.has_formulas)
         else:
             yield _picture_html(block, alts, files, fidelity)
-
-
-def _question_html(text: str) -> str:
-    return str(render_question(text, "", has_buttons=False))
 
 
 def _picture_html(
@@ -143,11 +145,13 @@ def _note_html(text: str) -> str:
 
 
 def _adapt(html: str, *, has_formulas: bool) -> str:
-    """Return HTML of the page as pandoc should read it."""
+    """Return HTML of the page as pandoc should read it. Raises ExportTooLarge."""
+    if len(html) > HTML_LIMIT_CHARS:
+        raise ExportTooLarge
     root = fragment_fromstring(html, create_parent="div")
     for element in root.xpath(_DROPPED):
         element.drop_tree()
-    for element in list(root.iter("input", "details", "summary", "a", "pre", "math", "span")):
+    for element in list(root.iter("input", "details", "div", "summary", "a", "pre", "math", "span")):
         _adapt_element(element, has_formulas=has_formulas)
     for element in root.iter():
         for name in list(element.attrib):
@@ -170,6 +174,8 @@ def _adapt_element(element: HtmlElement, *, has_formulas: bool) -> None:
             element.tag = "p"
         case "a" if element.get("href", "").startswith("#"):
             element.drop_tag()
+        case "div" if element.get("class") == "as-typed":
+            element.tag = "pre"
         case "pre":
             language = element.get("data-language", "").lower()
             element.set("class", language if _LANGUAGE.fullmatch(language) else "")
@@ -177,6 +183,8 @@ def _adapt_element(element: HtmlElement, *, has_formulas: bool) -> None:
             for child in list(element):
                 element.remove(child)
             element.tag, element.text = "code", element.get("alttext", "")
+        case "math":
+            adapt_formula(element)
 
 
 def _is_kept(element: HtmlElement, name: str) -> bool:

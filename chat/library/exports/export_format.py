@@ -47,3 +47,9 @@ class ExportBusy(RefusedExport):
 
     status = 503
     sentence = "The server is busy with other documents. Try again soon."
+
+
+class ExportUnavailable(RefusedExport):
+    """The programs that make documents are not installed."""
+
+    sentence = "This server has no programs for PDF and Word. Export it as a web page."

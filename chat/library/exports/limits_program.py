@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sys
 
 import typst
@@ -20,16 +21,21 @@ try:
 except (ImportError, OSError, RuntimeError):
     pyseccomp = None
 
-OUTPUT_LIMIT_BYTES = 256 * 1024**2
+FILE_LIMIT_BYTES = 128 * 1024**2
+"""Largest file, also of what is written to stdout. The signal of this limit, which Python ignores, ends the program."""
+NICENESS = 10
+"""The server's own work goes first."""
 
 
 def limit(memory_bytes: int, cpu_s: int) -> None:
     """Limit this process and those that it becomes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    os.nice(NICENESS)
     if memory_bytes:
         # Not RLIMIT_AS, which counts the files of fonts too: they are mapped, and most of them never read.
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_LIMIT_BYTES, OUTPUT_LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, FILE_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if pyseccomp is not None:
         rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)

@@ -6,19 +6,25 @@ import io
 import logging
 import zipfile
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
-from asgiref.sync import async_to_sync
-from django.test import Client
+from asgiref.sync import async_to_sync, sync_to_async
+from django.test import AsyncClient, Client
 from lxml import etree
 from pypdf import PdfReader
 
 from attachments.models import PendingUpload
-from chat.library.exports import document_html, document_programs
+from chat.library.exports import as_documents, document_html, document_programs, limits_program
 from chat.library.exports.as_documents import pdf_of_html
-from chat.library.exports.document_html import DocumentFiles
+from chat.library.exports.document_html import PLAIN, DocumentFiles, _adapt
 from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html
-from chat.models import Conversation
+from chat.library.exports.export_format import ExportTooLarge
+from chat.models import Conversation, User
+from chat.page.render_queue import DOCUMENTS
+from chat.page.rendering.markdown import render_markdown
 from chat.vocabulary.parts import Display, Text
 from tests.chat.library.exports.samples import add_parts, exported_bytes, graph_in, png, rich_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
@@ -139,7 +145,8 @@ def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixt
 
 def test_programs_read_no_file_and_no_address() -> None:
     html = '<p>a</p><img src="/etc/passwd"><iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:9/">'
-    data = convert_html(html, "docx", {})
+    with convert_html(html.encode(), "docx") as file:
+        data = file.read()
     assert "root:" not in word_text(word_document(data))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert not [name for name in archive.namelist() if "/media/" in name]
@@ -182,7 +189,8 @@ def test_paragraphs_from_right_to_left_begin_at_the_right_in_a_pdf() -> None:
             places.append(moved[4] + place[4])
 
     html = '<div dir="rtl" typst:text:dir="rtl"><ul><li>שלום</li></ul></div>'
-    PdfReader(io.BytesIO(pdf_of_html(html, DocumentFiles(), {}))).pages[0].extract_text(visitor_text=note)
+    with pdf_of_html(html, DocumentFiles()) as file:
+        PdfReader(file).pages[0].extract_text(visitor_text=note)
     assert places
     assert min(places) > A4_WIDTH_PT / 2
 
@@ -210,19 +218,72 @@ def test_too_large_and_too_many_are_refused_with_a_sentence(monkeypatch: pytest.
     graph_in(make_model_message(conversation, parts=[]), None)
     client = Client()
     client.force_login(conversation.owner)
-    page, call = f"/c/{conversation.pk}/export/pdf/", f"/api/v1/conversations/{conversation.pk}/export/pdf/"
+    page = f"/c/{conversation.pk}/export/pdf/"
     for limit in ("HTML_LIMIT_CHARS", "PICTURES_LIMIT_BYTES"):
         with monkeypatch.context() as patch:
             patch.setattr(document_html, limit, 100)
             response = client.get(page)
         assert response.status_code == 422
         assert "too large for this format" in response.text
-    monkeypatch.setattr(document_programs, "QUEUE_LIMIT_S", 0.01)
-    for _ in range(document_programs.AT_ONCE):
-        document_programs._slots.acquire()
-    try:
+    monkeypatch.setattr(as_documents, "QUEUE_LIMIT_S", 0.01)
+    with ExitStack() as stack:
+        # Another document of this person, then documents of other people.
+        stack.enter_context(DOCUMENTS.hold(conversation.owner_id, 60))
         assert client.get(page).status_code == 503
-        assert client.get(call).status_code == 503
-    finally:
-        for _ in range(document_programs.AT_ONCE):
-            document_programs._slots.release()
+    with ExitStack() as stack:
+        for reader in ("a", "b"):
+            stack.enter_context(DOCUMENTS.hold(reader, 60))
+        response = client.get(page)
+    assert response.status_code == 503
+    assert "busy with other documents" in response.text
+    monkeypatch.undo()
+    assert async_to_sync(body_of)(client.get(page).streaming_content).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "source"),
+    [
+        ("CONVERSION_LIMIT_S", 1.0, "#for a in range(9999) { for b in range(9999) { for c in range(9999) { let x = c } } }"),
+        ("TYPST_MEMORY_BYTES", 128 * 1024**2, "#let a = range(9000000)"),
+    ],
+)
+def test_programs_end_at_their_limits(monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str) -> None:
+    monkeypatch.setattr(document_programs, name, value)
+    before = set(Path(gettempdir()).glob("plotline-*"))
+    with pytest.raises(ExportTooLarge):
+        compile_typst(source.encode(), {})
+    assert set(Path(gettempdir()).glob("plotline-*")) <= before
+
+
+def test_size_of_a_document_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "limits_program.py"
+    text = Path(limits_program.__file__).read_text()
+    program.write_text(text.replace("FILE_LIMIT_BYTES = 128 * 1024**2", "FILE_LIMIT_BYTES = 1000"))
+    monkeypatch.setattr(limits_program, "__file__", str(program))
+    with pytest.raises(ExportTooLarge):
+        convert_html(b"<p>a</p>", "docx")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_refusals_are_problems_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = await sync_to_async(make_conversation)()
+    client = AsyncClient()
+    await client.aforce_login(await User.objects.aget())
+    path = f"/api/v1/conversations/{conversation.pk}/export/docx/"
+    monkeypatch.setattr(as_documents, "QUEUE_LIMIT_S", 0.01)
+    with DOCUMENTS.hold(conversation.owner_id, 60):
+        response = await client.get(path)
+    assert response.status_code == 503
+    assert "busy with other documents" in response.text
+    assert "Retry-After" in response.headers
+    monkeypatch.undo()
+    monkeypatch.setattr(document_programs, "find_spec", lambda _name: None)
+    response = await client.get(path)
+    assert response.status_code == 422
+    assert "no programs for PDF and Word" in response.text
+
+
+def test_signs_and_lines_of_formulas_are_kept() -> None:
+    html = _adapt(render_markdown(r"$\vec v \dot x \overline{ab} \cancel{c} \boxed{d}$", PLAIN), has_formulas=True)
+    with convert_html(html.encode(), "typst") as file:
+        assert "$arrow(v) dot(x) overline(a b) cancel(c) #box(stroke: black, inset: 3pt, [$ d $])$" in file.read().decode()
