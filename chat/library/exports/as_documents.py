@@ -9,16 +9,26 @@ from __future__ import annotations
 import base64
 import logging
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from functools import partial, reduce
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from time import monotonic
 from typing import IO
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.template.loader import render_to_string
 
+from attachments.validation import UnreadableImage, inspect_image
 from chat.library.exports import document_programs
 from chat.library.exports.document_html import DocumentFiles, Fidelity, document_html
-from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html, draw_pictures
+from chat.library.exports.document_programs import (
+    DRAWN_SCALE,
+    ConversionFailed,
+    compile_typst,
+    convert_html,
+    draw_pictures,
+)
 from chat.library.exports.download import Download
 from chat.library.exports.export_format import ExportBusy, ExportFormat, RefusedExport
 from chat.library.exports.file_names import file_stem
@@ -31,6 +41,8 @@ PDF_TYPE = "application/pdf"
 QUEUE_LIMIT_S = 30.0
 """Longest wait for the documents that were asked for before."""
 BLOCK_BYTES = 64 * 1024
+HEIGHT_LIMIT = 800
+"""Of a picture in Word, in CSS pixels. Pandoc limits the width."""
 
 MENDED = (
     (b'mat(delim: "||"', 'mat(delim: "‖"'.encode()),
@@ -54,13 +66,37 @@ def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
     pictures = {name.encode(): picture.data for name, picture in files.pictures.items()}
     drawn = {name: one for name, one in files.pictures.items() if name.endswith(_DRAWN_SUFFIXES)}
     pictures.update(zip(map(str.encode, drawn), draw_pictures(drawn), strict=True))
-    name_pattern = re.compile(rb"%b-\d+\.\w+" % files.token.encode())
-    return convert_html(name_pattern.sub(lambda match: _data_uri(pictures[match[0]]), html.encode()), "docx")
+    source_pattern = re.compile(rb'src="(%b-\d+\.\w+)"' % files.token.encode())
+
+    def source(match: re.Match[bytes]) -> bytes:
+        return _placeholder(match[1], pictures[match[1]], is_drawn=match[1].decode() in drawn)
+
+    return _insert_pictures(convert_html(source_pattern.sub(source, html.encode()), "docx"), pictures)
 
 
-def _data_uri(data: bytes) -> bytes:
-    # Pandoc recognizes the type by the bytes.
-    return b"data:image/png;base64," + base64.b64encode(data)
+def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
+    """Return the attributes of a picture whose content is its name: pandoc would write each picture twice."""
+    try:
+        info = inspect_image(data)
+    except UnreadableImage:
+        raise ConversionFailed("A picture is broken.") from None
+    scale = min(1 / (DRAWN_SCALE if is_drawn else info.scale), HEIGHT_LIMIT / info.height)
+    size = f'width="{max(1, round(info.width * scale))}" height="{max(1, round(info.height * scale))}"'
+    return f'src="data:{info.mime_type};base64,{base64.b64encode(name).decode()}" {size}'.encode()
+
+
+def _insert_pictures(file: IO[bytes], pictures: Mapping[bytes, bytes]) -> IO[bytes]:
+    """Return a document of Word with pictures in place of their names, and close the given one."""
+    output = TemporaryFile()
+    with file, ZipFile(file) as given, ZipFile(output, "w", ZIP_DEFLATED) as made:
+        for entry in given.infolist():
+            if entry.filename.startswith("word/media/"):
+                made.writestr(entry.filename, pictures[given.read(entry)])
+            else:
+                with given.open(entry) as source, made.open(entry.filename, "w") as target:
+                    copyfileobj(source, target)
+    output.seek(0)
+    return output
 
 
 def pdf_of_html(html: str, files: DocumentFiles) -> IO[bytes]:

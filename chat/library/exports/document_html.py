@@ -36,6 +36,8 @@ from chat.vocabulary.sentences import translate_sentence
 
 HTML_LIMIT_CHARS = 3_000_000
 PICTURES_LIMIT_BYTES = 24 * 1024**2
+QUOTES_LIMIT = 8
+"""Quotes within each other. Typst refuses documents with 16."""
 PLAIN = MarkdownOptions(has_buttons=False)
 
 _SUFFIXES = {PNG: "png", JPEG: "jpg", WEBP: "webp", GIF: "gif"}
@@ -151,7 +153,7 @@ def _adapt(html: str, *, has_formulas: bool) -> str:
     root = fragment_fromstring(html, create_parent="div")
     for element in root.xpath(_DROPPED):
         element.drop_tree()
-    for element in list(root.iter("input", "details", "div", "summary", "a", "pre", "math", "span")):
+    for element in list(root.iter("input", "details", "blockquote", "div", "summary", "a", "pre", "math", "span")):
         _adapt_element(element, has_formulas=has_formulas)
     for element in root.iter():
         for name in list(element.attrib):
@@ -173,6 +175,8 @@ def _adapt_element(element: HtmlElement, *, has_formulas: bool) -> None:
         case "summary":
             element.tag = "p"
         case "a" if element.get("href", "").startswith("#"):
+            element.drop_tag()
+        case "blockquote" if sum(1 for _ in element.iterancestors("blockquote")) >= QUOTES_LIMIT:
             element.drop_tag()
         case "div" if element.get("class") == "as-typed":
             element.tag = "pre"

@@ -16,13 +16,15 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO
 
 from chat.library.exports import limits_program
-from chat.library.exports.document_html import PictureFile
+from chat.library.exports.document_html import PICTURES_LIMIT_BYTES, PictureFile
 from chat.library.exports.export_format import ExportTooLarge, ExportUnavailable
 
 CONVERSION_LIMIT_S = 60.0
 """Longest run of one program."""
 DRAWN_SIDE_LIMIT = 1_000
-"""Longest side of a picture that is drawn, in CSS pixels. Each has two pixels of the PNG."""
+"""Longest side of a picture that is drawn, in CSS pixels."""
+DRAWN_SCALE = 2
+"""Pixels of the PNG for each CSS pixel."""
 PANDOC_MEMORY_MB = 768
 TYPST_MEMORY_BYTES = 1024**3
 HEAP_EXHAUSTED = 251
@@ -78,7 +80,10 @@ def draw_pictures(pictures: Mapping[str, PictureFile]) -> list[bytes]:
     files = {name: one.data for name, one in pictures.items()}
     with _folder_with({**files, "main.typ": "\n".join(source).encode()}) as folder:
         _run(str(TYPST_MEMORY_BYTES), "typst-png", folder=folder).close()
-        return [Path(folder, f"page-{number}.png").read_bytes() for number in range(1, len(pictures) + 1)]
+        drawn = [Path(folder, f"page-{number}.png") for number in range(1, len(pictures) + 1)]
+        if sum(path.stat().st_size for path in drawn) > PICTURES_LIMIT_BYTES:
+            raise ExportTooLarge
+        return [path.read_bytes() for path in drawn]
 
 
 @contextmanager
