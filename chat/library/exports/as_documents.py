@@ -10,6 +10,7 @@ import base64
 import logging
 import re
 from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack
 from functools import partial, reduce
 from shutil import copyfileobj
 from tempfile import TemporaryFile
@@ -51,6 +52,10 @@ MENDED = (
 """What pandoc writes, and what Typst needs: the bars of `Vmatrix`, and the width that lets lines begin at the right."""
 FIDELITIES = (Fidelity(), Fidelity(has_formulas=False), Fidelity(has_formulas=False, has_pictures=False))
 """What is tried in turn, until both programs understand the document."""
+_SOURCE = re.compile(rb'src="([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
+"""How HTML names a picture. Images of messages have no address."""
+_IMAGE = re.compile(rb'image\("([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
+"""How Typst's language does. In text, its quotation marks are escaped."""
 _DRAWN_SUFFIXES = (".svg", ".webp")
 """Pictures that Word does not show, or not in all its versions."""
 
@@ -66,12 +71,11 @@ def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
     pictures = {name.encode(): picture.data for name, picture in files.pictures.items()}
     drawn = {name: one for name, one in files.pictures.items() if name.endswith(_DRAWN_SUFFIXES)}
     pictures.update(zip(map(str.encode, drawn), draw_pictures(drawn), strict=True))
-    source_pattern = re.compile(rb'src="(%b-\d+\.\w+)"' % files.token.encode())
 
     def source(match: re.Match[bytes]) -> bytes:
         return _placeholder(match[1], pictures[match[1]], is_drawn=match[1].decode() in drawn)
 
-    return _insert_pictures(convert_html(source_pattern.sub(source, html.encode()), "docx"), pictures)
+    return _insert_pictures(convert_html(_SOURCE.sub(source, html.encode()), "docx"), pictures)
 
 
 def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
@@ -87,16 +91,18 @@ def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
 
 def _insert_pictures(file: IO[bytes], pictures: Mapping[bytes, bytes]) -> IO[bytes]:
     """Return a document of Word with pictures in place of their names, and close the given one."""
-    output = TemporaryFile()
-    with file, ZipFile(file) as given, ZipFile(output, "w", ZIP_DEFLATED) as made:
-        for entry in given.infolist():
-            if entry.filename.startswith("word/media/"):
-                made.writestr(entry.filename, pictures[given.read(entry)])
-            else:
+    with ExitStack() as on_errors:
+        output = on_errors.enter_context(TemporaryFile())
+        with file, ZipFile(file) as given, ZipFile(output, "w", ZIP_DEFLATED) as made:
+            for entry in given.infolist():
+                if entry.filename.startswith("word/media/"):
+                    made.writestr(entry.filename, pictures[given.read(entry)])
+                    continue
                 with given.open(entry) as source, made.open(entry.filename, "w") as target:
                     copyfileobj(source, target)
-    output.seek(0)
-    return output
+        output.seek(0)
+        on_errors.pop_all()
+        return output
 
 
 def pdf_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
@@ -106,8 +112,7 @@ def pdf_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
         document = file.read()
     document = reduce(lambda text, pair: text.replace(*pair), MENDED, document)
     # Screen readers need the descriptions, which pandoc leaves out.
-    image_pattern = re.compile(rb'image\("(%b-\d+\.\w+)"' % files.token.encode())
-    document = image_pattern.sub(lambda match: b"%b, alt: %b" % (match[0], _description(files, match[1])), document)
+    document = _IMAGE.sub(lambda match: b"%b, alt: %b" % (match[0], _description(files, match[1])), document)
     return compile_typst(document, {name: one.data for name, one in files.pictures.items()})
 
 

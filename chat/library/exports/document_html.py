@@ -114,7 +114,9 @@ def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidel
     if record.message.role == Role.USER and record.message.text:
         code = unfence_code(record.message.text)
         text = record.message.text
-        html = render_markdown(fence_code(code, "python"), PLAIN) if code else render_question(text, "", has_buttons=False)
+        html = (
+            render_markdown(fence_code(code, "python"), PLAIN) if code else render_question(text, "", has_buttons=False)
+        )
         yield _adapt(html, has_formulas=fidelity.has_formulas)
     alts = {index: view.alt for index, view in captioned_views(record).items()}
     for block in answer_blocks(record):
@@ -122,6 +124,11 @@ def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidel
             yield _adapt(render_markdown(block, PLAIN), has_formulas=fidelity.has_formulas)
         else:
             yield _picture_html(block, alts, files, fidelity)
+
+
+def _question_html(text: str) -> str:
+    code = unfence_code(text)
+    return render_markdown(fence_code(code, "python"), PLAIN) if code else render_question(text, "", has_buttons=False)
 
 
 def _picture_html(
@@ -193,9 +200,9 @@ def _adapt_element(element: HtmlElement, *, has_formulas: bool) -> None:
 
 def _is_kept(element: HtmlElement, name: str) -> bool:
     if name == "href":
-        return element.tag == "a" and element.attrib[name].startswith(("https://", "http://", "mailto:"))
+        return element.tag == "a" and str(element.attrib[name]).startswith(("https://", "http://", "mailto:"))
     if name == "class":
-        return element.tag == "pre"
+        return str(element.tag) == "pre"
     return name in _KEPT_ATTRIBUTES or name in MATHML_ATTRIBUTES.get(element.tag, ())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -97,27 +97,26 @@ def _folder_with(files: Mapping[str, bytes]) -> Iterator[str]:
 def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/") -> IO[bytes]:
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
     command = [sys.executable, "-I", limits_program.__file__, memory_bytes, str(int(CONVERSION_LIMIT_S)), *arguments]
-    # A file, because the limit on sizes does not count what is written to a pipe.
-    output = TemporaryFile()
-    try:
-        completed = subprocess.run(
-            command,
-            input=data,
-            stdout=output,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={"LANG": "C.UTF-8"},
-            timeout=CONVERSION_LIMIT_S,
-            check=False,
-        )
+    with ExitStack() as on_errors:
+        # A file, because the limit on sizes does not count what is written to a pipe.
+        output = on_errors.enter_context(TemporaryFile())
+        try:
+            completed = subprocess.run(
+                command,
+                input=data,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env={"LANG": "C.UTF-8"},
+                timeout=CONVERSION_LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise ExportTooLarge from None
         if completed.returncode < 0 or completed.returncode == HEAP_EXHAUSTED:
             raise ExportTooLarge
         if completed.returncode:
             raise ConversionFailed(completed.stderr.decode(errors="replace").strip()[-LOGGED_CHARS:])
-    except BaseException as error:
-        output.close()
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise ExportTooLarge from None
-        raise
-    output.seek(0)
-    return output
+        output.seek(0)
+        on_errors.pop_all()
+        return output
