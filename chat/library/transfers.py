@@ -23,6 +23,7 @@ from chat.library.exports.response import download_response
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
+from chat.messages.records import Deleted
 from chat.models import ImportedConversation
 from chat.people.access import NotFound, SignedInRequest, conversations_of, imports_of, readable_conversation
 from chat.people.quotas.pages import limited, limited_as_calls, refusal
@@ -46,7 +47,7 @@ def conversation_export(request: SignedInRequest, conversation_id: uuid.UUID, fo
         download = export_conversation(
             conversation, format_name, exported_at=timezone.now(), message_id=request.GET.get("message")
         )
-    except (UnknownFormat, UnknownMessage):
+    except (UnknownFormat, UnknownMessage, Deleted):
         raise NotFound from None
     except RefusedExport as error:
         return refusal(request, str(error), status=error.status)

@@ -28,6 +28,7 @@ from chat.library.exports.registry import FORMATS, UnknownFormat, UnknownMessage
 from chat.library.exports.response import download_response
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
+from chat.messages.records import Deleted
 from chat.people.access import NotFound, conversations_of, readable_conversation
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 
@@ -80,7 +81,7 @@ class ConversationExport(ApiView):
             download = export_conversation(
                 conversation, format, exported_at=timezone.now(), message_id=request.query_params.get("message")
             )
-        except (UnknownFormat, UnknownMessage):
+        except (UnknownFormat, UnknownMessage, Deleted):
             raise NotFound from None
         except ExportBusy as error:
             raise unavailable(str(error)) from None

@@ -13,6 +13,8 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import typst
 
@@ -31,6 +33,9 @@ def limit(memory_bytes: int, cpu_s: int) -> None:
     """Limit this process and those that it becomes."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     os.nice(NICENESS)
+    # Where memory runs out, the kernel ends this program, not the server.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
     if memory_bytes:
         # Not RLIMIT_AS, which counts the files of fonts too: they are mapped, and most of them never read.
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))

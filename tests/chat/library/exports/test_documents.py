@@ -11,6 +11,7 @@ from tempfile import gettempdir
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.core.management import call_command
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.test import AsyncClient, Client
@@ -290,6 +291,18 @@ async def test_refusals_are_problems_of_the_api(monkeypatch: pytest.MonkeyPatch)
     response = await client.get(path)
     assert response.status_code == 422
     assert "no programs for PDF and Word" in response.content.decode()
+
+
+@pytest.mark.django_db
+def test_command_names_what_it_could_not_export(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    conversation = make_conversation()
+    make_model_message(conversation)
+    monkeypatch.setattr(document_programs, "find_spec", lambda _name: None)
+    output, errors = io.StringIO(), io.StringIO()
+    call_command("export_conversations", output=tmp_path, format="pdf", stdout=output, stderr=errors)
+    assert str(conversation.pk) in errors.getvalue()
+    assert "no programs" in errors.getvalue()
+    assert "Wrote 0 conversations" in output.getvalue()
 
 
 def test_signs_and_lines_of_formulas_are_kept() -> None:
