@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from chat.answering.prompt.rows import PromptRows
 from chat.messages.records import MessageRecord
 from chat.models import Round, Turn
 from chat.vocabulary.stream_events import Finish
@@ -22,8 +23,8 @@ class RequestSource:
 
     turn: Turn
     """The turn that sent it first."""
-    records: list[MessageRecord]
-    """The messages up to the question of that turn."""
+    rows: PromptRows
+    """Those with the messages up to the question of that turn."""
     rounds: MessageRecord | None
     """The earlier rounds of its answer; `None`: this is the first request of the turn."""
     state: str
@@ -32,12 +33,12 @@ class RequestSource:
     """With which it is sent again; empty: it is sent for the first time."""
 
 
-def find_continuation(turn: Turn, records: list[MessageRecord]) -> RequestSource | None:
+def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
     """Return the request that a turn sends again; `None` if there is no token for it, or it asks another model.
 
-    `records`: the messages before the answer of the turn.
+    `rows`: those of the turn.
     """
-    earlier = records[:-1]
+    earlier = rows.records[:-1]
     answer = earlier[-1] if earlier else None
     if answer is None or answer.turn is None or not turn.chosen.get("continues"):
         return None
@@ -47,11 +48,12 @@ def find_continuation(turn: Turn, records: list[MessageRecord]) -> RequestSource
     token = last.metadata.get(TOKEN) if last else None
     if last is None or not isinstance(token, str):
         return None
-    if last.index == 0 and (before := find_continuation(answer.turn, earlier[:-1])):
+    asked = replace(rows, records=earlier[:-1])
+    if last.index == 0 and (before := find_continuation(answer.turn, asked)):
         # The response that ended here was asked for with a token, too.
         return replace(before, token=token)
     rounds = _first_rounds(answer, last.index) if last.index else None
-    return RequestSource(answer.turn, earlier[:-1], rounds, last.state, token)
+    return RequestSource(answer.turn, asked, rounds, last.state, token)
 
 
 def _first_rounds(answer: MessageRecord, number: int) -> MessageRecord:
