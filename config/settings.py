@@ -70,6 +70,7 @@ from config.model_servers import ENDPOINT_API_KEYS as ENDPOINT_API_KEYS
 from config.model_servers import GEMINI_API_KEY as GEMINI_API_KEY
 from config.model_servers import GEMINI_API_VERSION as GEMINI_API_VERSION
 from config.model_servers import GEMINI_EMULATED as GEMINI_EMULATED
+from config.model_servers import GEMINI_SERVICE_TIER as GEMINI_SERVICE_TIER
 from config.model_servers import GEMINI_STORE as GEMINI_STORE
 from config.model_servers import GEMINI_STREAM_READER as GEMINI_STREAM_READER
 from config.model_servers import GOOGLE_CLOUD_LOCATION as GOOGLE_CLOUD_LOCATION
