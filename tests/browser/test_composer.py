@@ -168,9 +168,10 @@ def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(p
     ask_and_wait(page, "Compute the first 30 Fibonacci numbers")
     hidden = "The 2 messages after it will stay with the old version"
     press(page.locator(QUESTION).first, "edit")
-    expect(page.locator("#composer-note")).to_contain_text(hidden)
-    page.click('[data-action="cancel-edit"]')
+    expect(page.locator("#editing")).to_contain_text(hidden)
     expect(page.locator("#composer-note")).to_be_empty()
+    page.click('[data-action="cancel-edit"]')
+    expect(page.locator("#editing")).to_be_hidden()
     press(first, "regenerate")
     expect(page.locator("#composer-note")).to_contain_text(hidden)
 
