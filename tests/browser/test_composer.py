@@ -194,7 +194,8 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
     assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")
-    # The panel of the Python session leaves too little room for it.
+    # The panel of the Python session leaves too little room for it in a narrow window.
+    page.set_viewport_size({"width": 1160, "height": 800})
     press_in_header(page, 'button[data-action="open-session"]')
     expect(hint).to_be_hidden()
     page.click('#session [data-action="close-session"]')
