@@ -1,4 +1,4 @@
-"""Nothing jumps: while an answer grows, when code is opened, and where the Python session's panel is."""
+"""Nothing jumps while an answer grows and when code is opened, and the panel of the Python session gets out of the way."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ OBSERVE = """() => {
         }
     }).observe({ type: "layout-shift" });
 }"""
-"""Collects what moved without the reader: an element, and by how many CSS pixels down. The row below the text that grows moves
-down, and nothing else does."""
+"""Collects what moved without the reader: an element, and by how many CSS pixels down.
+
+The row below the text that grows moves down, and nothing else does.
+"""
 
 
 def test_only_the_row_below_an_answer_moves_while_it_grows(page: Page) -> None:
