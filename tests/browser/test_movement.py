@@ -1,4 +1,4 @@
-"""Nothing jumps while an answer grows and when code is opened, and the panel of the Python session gets out of the way."""
+"""Nothing jumps while an answer grows or code is opened, and the panel of the session belongs to its conversation."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ def list_choices(current: str = "") -> list[Choice]:
 
     `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
-    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers. It is left out
-    where it is the default and nothing else can be chosen.
+    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers. It is left
+    out where it is the default and nothing else can be chosen.
     """
     offers = Offers()
     addresses = offers.addresses
