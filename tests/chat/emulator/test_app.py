@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterable
 from typing import Any
 
 import aiohttp
@@ -123,6 +124,7 @@ async def test_long_answer_is_read_whole_by_the_sdk_in_both_protocols(client: ge
     events = await client.aio.interactions.create(
         model=LONG, input=[question], stream=True, store=False, service_tier="flex"
     )
+    assert isinstance(events, AsyncIterable)
     deltas = [event.delta async for event in events if isinstance(event, StepDelta)]
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == PLAIN
 
