@@ -252,6 +252,9 @@ class MessageView:
     """A user's text as Markdown."""
     text_url: str = ""
     """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
+    pdf_url: str = ""
+    """Where the owner gets this message alone as a PDF."""
+    word_url: str = ""
     versions: Versions | None = None
     is_own_code: bool = False
     """Whether a user's message is nothing but code."""

@@ -147,6 +147,11 @@ def answer_view(
     return model_message_view(shown_answer, OWNER, versions)
 
 
+def _document_url(message: Message, format_name: str) -> str:
+    url = reverse("conversation-export", args=[message.conversation_id, format_name])
+    return f"{url}?message={message.pk}"
+
+
 def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None = None) -> MessageView:
     """Return the view of a model's message."""
     if not reader.may_act:
@@ -164,6 +169,8 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         status=turn.status,
         text="",
         text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
+        pdf_url=_document_url(message, "pdf") if reader.may_act else "",
+        word_url=_document_url(message, "docx") if reader.may_act else "",
         parts=_part_views(answer, shown, reader),
         attachments=tuple(view for view in unplaced if view.attachment_id not in kept_ids),
         files=files,
