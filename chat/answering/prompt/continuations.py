@@ -19,18 +19,18 @@ TOKEN = "continuationToken"
 
 @dataclass(frozen=True, slots=True)
 class RequestSource:
-    """From what a request is made."""
+    """The turn, messages and state of which a request is made."""
 
     turn: Turn
-    """The turn that sent it first."""
+    """The turn that sent the request first."""
     rows: PromptRows
-    """Those with the messages up to the question of that turn."""
+    """The rows of the request, with the messages up to the question of that turn."""
     rounds: MessageRecord | None
-    """The earlier rounds of its answer; `None`: this is the first request of the turn."""
+    """The earlier rounds of the turn's answer; `None`: the request is the first of its turn."""
     state: str
-    """What it says about the tools."""
+    """What the request says about the tools."""
     token: str = ""
-    """With which it is sent again; empty: it is sent for the first time."""
+    """The token with which the request is sent again; empty: it is sent for the first time."""
 
 
 def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:

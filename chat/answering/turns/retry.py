@@ -76,16 +76,12 @@ class RetryPolicy:
     _tried: set[str] = field(default_factory=set)
 
     def after_failure(
-        self,
-        error: ProviderError,
-        *,
-        sent_files: Collection[uuid.UUID],
-        request: GenerateRequest | None = None,
+        self, error: ProviderError, *, sent_files: Collection[uuid.UUID], request: GenerateRequest | None = None
     ) -> Retry | None:
         """Return the retry after a failure before the first byte; `None` if the error is final.
 
-        `sent_files`: ids of the files and images of earlier messages in the request. `request`: that failed; `None`: it
-        was not made.
+        `sent_files`: ids of the files and images of earlier messages in the request. `request`: what was sent;
+        `None`: nothing was.
         """
         self.suspected_files = frozenset()
         if isinstance(error, TEMPORARY):

@@ -43,7 +43,7 @@ QUEUE_LIMIT_S = 30.0
 """Longest wait for the documents that were asked for before."""
 BLOCK_BYTES = 64 * 1024
 HEIGHT_LIMIT = 800
-"""Of a picture in Word, in CSS pixels. Pandoc limits the width."""
+"""The greatest height of a picture in Word, in CSS pixels. Pandoc limits the width."""
 
 MENDED = (
     (b'mat(delim: "||"', 'mat(delim: "‖"'.encode()),
@@ -53,9 +53,9 @@ MENDED = (
 FIDELITIES = (Fidelity(), Fidelity(has_formulas=False), Fidelity(has_formulas=False, has_pictures=False))
 """What is tried in turn, until both programs understand the document."""
 _SOURCE = re.compile(rb'src="([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
-"""How HTML names a picture. Images of messages have no address."""
+"""How the HTML names a picture. Images of messages have no address."""
 _IMAGE = re.compile(rb'image\("([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
-"""How Typst's language does. In text, its quotation marks are escaped."""
+"""How the document for Typst names a picture. In text, its quotation marks are escaped."""
 _DRAWN_SUFFIXES = (".svg", ".webp")
 """Pictures that Word does not show, or not in all its versions."""
 

@@ -112,12 +112,7 @@ def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidel
     yield f"<h2>{escape(translate_sentence(message_heading(record)))}</h2>"
     yield f"<p><em>{escape(' · '.join(filter(None, words)))}</em></p>"
     if record.message.role == Role.USER and record.message.text:
-        code = unfence_code(record.message.text)
-        text = record.message.text
-        html = (
-            render_markdown(fence_code(code, "python"), PLAIN) if code else render_question(text, "", has_buttons=False)
-        )
-        yield _adapt(html, has_formulas=fidelity.has_formulas)
+        yield _adapt(_question_html(record.message.text), has_formulas=fidelity.has_formulas)
     alts = {index: view.alt for index, view in captioned_views(record).items()}
     for block in answer_blocks(record):
         if isinstance(block, str):
@@ -127,6 +122,7 @@ def _message_pieces(record: MessageRecord, files: DocumentFiles, fidelity: Fidel
 
 
 def _question_html(text: str) -> str:
+    """Return a question as it was typed, or the code that it consists of."""
     code = unfence_code(text)
     return render_markdown(fence_code(code, "python"), PLAIN) if code else render_question(text, "", has_buttons=False)
 

@@ -30,7 +30,7 @@ TYPST_MEMORY_BYTES = 1024**3
 HEAP_EXHAUSTED = 251
 """Exit status of pandoc. A program that exceeds another limit ends by a signal."""
 LOGGED_CHARS = 200
-"""Of what a program wrote to stderr, which may quote the document."""
+"""The characters that are logged of what a program wrote to stderr, which may quote the document."""
 
 
 class ConversionFailed(Exception):
