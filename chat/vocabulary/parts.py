@@ -168,6 +168,8 @@ class CodeExecutionResult(BasePart):
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     """Files that the code wrote, by name. Only code of the Python session has them."""
+    table_changes: tuple[str, ...] = ()
+    """Which tables the code has changed, and how: a sentence for each, see `in_kernel.table_compare`."""
     cleared: tuple[str, ...] = ()
     """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
     cleared_left_out: int = 0

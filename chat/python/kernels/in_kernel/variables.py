@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 VARIABLES_LIMIT = 100
 FILES_LIMIT = 200
+CHANGES_LIMIT = 16
+CHANGE_LIMIT_CHARS = 600
 LIST_LIMIT_CHARS = 64_000
 """Sum of all texts of a list. Its JSON escapes other characters than ASCII, so it can be six times as long."""
 PREVIEW_LIMIT_CHARS = 200
@@ -72,6 +74,7 @@ def contents(namespace: Mapping[str, object]) -> dict[str, object]:
         "variables": variables,
         "files": sorted(kept_files, key=lambda file: str(file["name"])),
         "execution_count": execution_count(),
+        "changes": list(vars(sys.modules["IPython"].get_ipython()).get("plotline_table_changes", ()))[:CHANGES_LIMIT],
         "is_truncated": has_more_files or len(variables) < len(names) or len(kept_files) < len(found_files),
     }
 

@@ -64,6 +64,35 @@ async def test_variables_stay_from_turn_to_turn(sessions: Settings) -> None:
     assert session.last_message_id == turn.message_id
 
 
+async def test_changes_of_tables_are_said_to_readers_and_to_the_model(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    await ask_and_wait(
+        conversation, "import pandas as pd\ncities = pd.DataFrame({'city': list('aab'), 'n': [1, 2, 3]})", tab
+    )
+    code = """
+sales = pd.DataFrame({"city": list("abca") * 5, "price": [1.5, None] * 10})
+joined = sales.merge(cities, on="city")
+print(len(joined))
+sales = sales.dropna()
+"""
+    turn = await ask_and_wait(conversation, code, tab)
+    lines = (
+        "a merge made 25 rows of 20: keys occur more than once in the other table",
+        "`sales`: new, 10 rows; duplicate rows 8",
+        "`joined`: made from `cities`; 3 -> 25 rows; duplicate rows 0 -> 20; new column `price`; `price` missing 15",
+    )
+    [result] = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert result.table_changes == lines
+    [response] = await responses_of(turn)
+    assert response["changed_tables"] == list(lines)
+    page = await fresh_page(conversation)
+    assert tab.page.transcript == page
+    assert "<li><code>sales</code>: new, 10 rows; duplicate rows 8</li>" in page
+    await ask_and_wait(conversation, "sales['price'] *= 100", tab)
+    assert "<li><code>sales</code>: <code>price</code> all values times 100</li>" in tab.page.transcript
+
+
 async def test_outputs_that_code_changes_are_shown_as_they_are_at_its_end(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)

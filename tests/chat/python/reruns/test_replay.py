@@ -49,6 +49,7 @@ async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.Monk
     monkeypatch.setattr(replay, "run_in_held_kernel", run)
     message = Message(conversation_id=uuid.uuid4())
     codes = [str(number) for number in range(20)]
+
     async def forget(number: int, execution: Execution) -> None:
         pass
 
