@@ -154,7 +154,7 @@ def _values(quoted: str, old: Series, new: Series) -> Iterator[str]:
     if is_number and count > 1 and (factor := _factor(first[first != 0], second[first != 0])):
         yield f"{quoted} all values times {factor:g}"
     elif shift := _shift(old, new):
-        yield f"{quoted} moved by {shift} row{'s' if abs(shift) > 1 else ''}"
+        yield f"{quoted} moved {'down' if shift > 0 else 'up'} by {abs(shift)} row{'s' if abs(shift) > 1 else ''}"
     else:
         yield f"{quoted} {count:,} of {len(new):,} values changed"
 
