@@ -29,7 +29,7 @@ _LINES_LIMIT = 8
 _JOINS_LIMIT = 4
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
 """Ways of joining whose number of rows says nothing about the rows of the first table."""
-MULTIPLIED = "a merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
+MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
 CHANGES = "plotline_table_changes"
 """The attribute of the shell that holds the sentences about the last cell."""
 
@@ -44,8 +44,8 @@ class TableChanges:
         self._before: dict[str, DataFrame] = {}
         self._rows: dict[str, int] = {}
         """The number of rows of each table before the cell."""
-        self._words: set[str] = set()
-        """The words of the cell."""
+        self._words: list[str] = []
+        """The words of the cell, in order."""
         self._joins: list[str] = []
         self._is_joining = False
         vars(shell)[CHANGES] = []
@@ -53,7 +53,7 @@ class TableChanges:
         when_imported("pandas", self._watch_joins)
 
     def _begin(self, code: str) -> None:
-        self._words = {*re.findall(r"\w+", code)}
+        self._words = re.findall(r"\w+", code)
         self._joins, vars(self._shell)[CHANGES] = [], []
         tables = self._tables()
         self._rows, self._before = {name: len(frame) for name, frame in tables.items()}, {}
@@ -91,8 +91,9 @@ class TableChanges:
     def _origin(self, frame: DataFrame) -> str:
         """Return the table of which this one holds rows: the cell names it, and it has most of the columns."""
         columns = {*frame.columns}
-        shared = {name: len(columns & {*self._before[name].columns}) for name in self._words & {*self._before}}
-        name = max(sorted(shared), key=lambda one: shared[one], default="")
+        shared = {name: len(columns & {*self._before[name].columns}) for name in self._words if name in self._before}
+        # Of two that are joined, the first one.
+        name = max(shared, key=lambda one: shared[one], default="")
         is_like = bool(name) and shared[name] * 2 > len(columns) and frame.index.nlevels == 1
         return name if is_like and has_rows_of(self._before[name], frame) else ""
 
@@ -138,4 +139,4 @@ class TableChanges:
         if result > rows:
             self._joins.append(MULTIPLIED.format(result=result, rows=rows))
         elif result < rows:
-            self._joins.append(f"a merge kept {result:,} of {rows:,} rows: the others have no partner")
+            self._joins.append(f"A merge kept {result:,} of {rows:,} rows: the others have no partner")

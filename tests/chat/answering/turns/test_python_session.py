@@ -78,7 +78,7 @@ sales = sales.dropna()
 """
     turn = await ask_and_wait(conversation, code, tab)
     lines = (
-        "a merge made 25 rows of 20: keys occur more than once in the other table",
+        "A merge made 25 rows of 20: keys occur more than once in the other table",
         "`sales`: new, 10 rows; duplicate rows 8",
         "`joined`: made from `cities`; 3 -> 25 rows; duplicate rows 0 -> 20; new column `price`; `price` missing 15",
     )
