@@ -11,7 +11,7 @@ from tests.conftest import Shown
 
 PLACES = ("local-service",)
 
-pytestmark = [pytest.mark.drill, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.drill, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
 
 MAKE = """
 import numpy as np, pandas as pd
