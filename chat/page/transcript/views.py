@@ -16,6 +16,7 @@ from chat.messages.approval import Approval, awaited_approval
 from chat.messages.calls_as_code import CallsAsCode
 from chat.messages.changes import AnswerAttachment
 from chat.messages.code_results import CodeResults, codes_without_result, earlier_results
+from chat.messages.missing_cells import unmentioned_missing_cells
 from chat.messages.notices import Notice, notice_of
 from chat.messages.records import MessageRecord
 from chat.messages.text_runs import part_runs
@@ -254,7 +255,7 @@ def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
     if turn.is_own_code and turn.status == Turn.Status.DONE:
         # Code may print nothing. Its result says how it ended.
         return None
-    return notice_of(
+    notice = notice_of(
         status=turn.status,
         finish=turn.finish,
         finish_reason=turn.finish_reason,
@@ -265,6 +266,10 @@ def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
         is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
         has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
     )
+    if notice or turn.status != Turn.Status.DONE:
+        return notice
+    sentence = unmentioned_missing_cells(parts)
+    return Notice("info", sentence) if sentence else None
 
 
 def attachment_view(attachment: Attachment, index: int, reader: Reader) -> AttachmentView:

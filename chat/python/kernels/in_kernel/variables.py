@@ -28,6 +28,8 @@ PREVIEW_LIMIT_CHARS = 200
 DESCRIPTION_LIMIT_CHARS = 8_000
 ITEMS_LIMIT = 6
 DEPTH_LIMIT = 3
+COUNTED_CELLS_LIMIT = 1_000_000
+"""In larger tables, missing cells are not counted."""
 LONG_INTEGER_BITS = 500
 LIBRARIES = frozenset(
     {"numpy", "pandas", "torch", "scipy", "PIL", "polars", "xarray", "pyarrow", "decimal", "fractions"}
@@ -227,7 +229,9 @@ def preview_of_library(value: Any, name: str, depth: int) -> str:
     if name == "pandas" and kind == "DataFrame":
         columns = [preview(column, depth + 1) for column in value.columns[:ITEMS_LIMIT]]
         more = ", …" if len(value.columns) > ITEMS_LIMIT else ""
-        return f"columns {', '.join(columns)}{more}"
+        counts = value.iloc[:, :ITEMS_LIMIT].isna().sum() if value.size <= COUNTED_CELLS_LIMIT else [0] * len(columns)
+        missing = [f" ({count:,} missing)" if count else "" for count in counts]
+        return f"columns {', '.join(map(''.join, zip(columns, missing, strict=True)))}{more}"
     if name == "pandas" and (kind == "Series" or kind.endswith("Index")):
         items = [
             preview(item, depth + 1) for item in (value.iloc if kind == "Series" else value)[:ITEMS_LIMIT].tolist()
