@@ -19,11 +19,7 @@ def answer(code: str, text: str, changes: tuple[str, ...] = LOADED) -> list[Part
     [
         ("sales['price'].mean()", "The mean price is 49.80 €.", LOADED),
         ("sales.groupby('city').price.agg('median')", "Der mittlere Preis in Ulm ist 50 €.", LOADED),
-        (
-            "sales = sales.fillna(0)\nsales['price'].mean()",
-            "It is 49.8.",
-            ("`sales`: `price` missing 11 -> 0", *LOADED),
-        ),
+        ("sales['price'].fillna(0).mean()", "It is 49.8.", ("`sales`: `price` missing 11 -> 0", *LOADED)),
     ],
 )
 def test_summary_of_a_column_with_missing_cells_gets_a_sentence(code: str, text: str, changes: tuple[str, ...]) -> None:

@@ -89,6 +89,9 @@ sales = sales.dropna()
     page = await fresh_page(conversation)
     assert tab.page.transcript == page
     assert "<li><code>sales</code>: new, 10 rows; duplicate rows 8</li>" in page
+    session = await PythonSession.objects.aget(conversation=conversation)
+    previews = {variable["name"]: variable["preview"] for variable in session.variables}
+    assert previews["joined"] == "columns 'city', 'price' (15 missing), 'n'"
     await ask_and_wait(conversation, "sales['price'] *= 100", tab)
     assert "<li><code>sales</code>: <code>price</code> all values times 100</li>" in tab.page.transcript
 
