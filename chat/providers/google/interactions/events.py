@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from chat.providers.google.codec import FINISHES as FINISHES_BY_WORD
 from chat.providers.google.errors import ReportedError
 from chat.providers.google.interactions.steps import media_part, output_end, parts_of
-from chat.providers.reasons import GOOGLE_REFUSALS, clean_reason
+from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
@@ -224,7 +225,7 @@ class InteractionDecoder:
         """Yield the end of an answer that Google's rules ended. Another failure is raised at the end of the stream."""
         for error in errors:
             word = str(error.get("code") or "").rpartition("/")[2]
-            if finish := GOOGLE_REFUSALS.get(word.upper()):
+            if finish := FINISHES_BY_WORD.get(word.upper()):
                 message = clean_reason(as_text(error.get("message")), self._api_key)
                 yield Finished(finish, word[:REASON_LIMIT_CHARS], message)
                 return
