@@ -16,6 +16,7 @@ from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
+    CONTINUATION_TOKEN,
     Finish,
     Finished,
     MetadataReported,
@@ -214,7 +215,7 @@ class InteractionDecoder:
         if usage := as_object(interaction.get("usage")):
             yield _usage(usage)
         if token := as_text(interaction.get("continuation_token")):
-            yield MetadataReported("continuationToken", token)
+            yield MetadataReported(CONTINUATION_TOKEN, token)
         status = as_text(interaction.get("status"))
         if status == FAILED:
             yield from self._fail(as_objects(interaction.get("errors")))

@@ -59,6 +59,11 @@ CONVERSATIONS: Mapping[str, Case] = {
 STOPPED = "stopped"
 NOTICES = dict.fromkeys(("max-tokens-without-text", "max-tokens-unseen"), f"<p>{ONLY_THOUGHTS}</p>")
 """What the page must say of an answer."""
+USAGE = {
+    "thoughts": {"prompt": 50, "thoughts": 38, "candidates": 54, "total": 142},
+    "two rounds of calls": {"prompt": 50 + 74 + 98, "cached": 50 + 50, "candidates": 12 + 12 + 12, "total": 258},
+}
+"""Counts of the first answer, the sum of its rounds."""
 FUNCTIONS = ("echo", "fail", "run", "plot", "plot_fail")
 OF_THE_SESSION: Mapping[str, Case] = {
     name: Case("script-with-end", code, IN_SESSION)
@@ -146,7 +151,9 @@ async def test_conversation_is_the_same_in_all_protocols(
     use_tools(*FUNCTIONS)
     outcomes = {protocol: await outcome_of(endpoints, protocol, CONVERSATIONS[name]) for protocol in PROTOCOLS}
     assert_same(outcomes, DIFFERENCES.get(name))
-    assert NOTICES.get(name, "") in outcomes[GENERATE_CONTENT].page
+    first = outcomes[GENERATE_CONTENT]
+    assert NOTICES.get(name, "") in first.page
+    assert first.usage[0] == USAGE.get(name, first.usage[0])
 
 
 async def end_sessions() -> None:
