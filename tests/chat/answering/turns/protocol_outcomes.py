@@ -48,12 +48,12 @@ SILENT = re.compile(
 """Thoughts and texts without words, which only go back to their model."""
 COUNTS = re.compile(r"<dt>Tokens [^<]*</dt><dd>[^<]*</dd>|<dt>Tokens, estimated</dt><dd>[^<]*</dd>")
 SECOND = "second"
-Columns: TypeAlias = tuple[tuple[str, str], ...]
-"""Settings of a conversation."""
-ANY_CODE: Columns = ()
+Columns: TypeAlias = tuple[str, str]
+"""The columns `code_execution` and `engine` of a conversation."""
+ANY_CODE: Columns = ("auto", "auto")
 """Code runs where the product chooses, also at the model's service."""
-WITHOUT_CODE: Columns = (("code_execution", "off"),)
-IN_SESSION: Columns = (("code_execution", "on"), ("engine", "session"))
+WITHOUT_CODE: Columns = ("off", "auto")
+IN_SESSION: Columns = ("on", "session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,8 @@ async def conversation_at(server: StandInServer, protocol: str, case: Case) -> C
             columns |= {"code_execution": runs_code, "functions_beside_tools": runs_code}
             own = INTERACTIONS_API if protocol == INTERACTIONS else ""
             LanguageModel.objects.create(name=name, protocol=own, **columns)
-        return make_conversation(model=name, **dict(case.columns))
+        code_execution, engine = case.columns
+        return make_conversation(model=name, code_execution=code_execution, engine=engine)
 
     conversation: Conversation = await database_sync_to_async(make)()
     return conversation
