@@ -34,7 +34,7 @@ from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
 from chat.vocabulary.fences import unfence_code
-from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
+from chat.vocabulary.parts import Part, Role, Text, Thought, ToolCall, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
 """Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
@@ -72,7 +72,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
     shown: dict[int | None, list[AttachmentView]] = {}
     for placed, view in zip(record.attachments, files, strict=True):
         shown.setdefault(placed.part_index, []).append(view)
-    has_rating = bool(record.parts) and not record.is_live
+    has_rating = _shows_something(record.parts) and not record.is_live
     answer = ShownAnswer(
         record.message,
         record.turn,
@@ -94,6 +94,11 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
 def rating_of(message: Message, feedback: Feedback | None) -> Rating:
     """Return the owner's rating of an answer."""
     return Rating(message.pk, feedback.is_good, feedback.reason) if feedback else Rating(message.pk)
+
+
+def _shows_something(parts: Sequence[Part]) -> bool:
+    """Return whether there is anything to rate. Of empty texts and thoughts, only a signature is kept."""
+    return any(part.text if isinstance(part, Text | Thought) else True for part in parts)
 
 
 def user_message_view(
@@ -142,7 +147,7 @@ def answer_view(
         move_reason=answer.move_reason,
         earlier_readings=(),
         texts=texts,
-        rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
+        rating=Rating(message.pk) if not turn.is_live and _shows_something(answer.parts) else None,
         reruns=None if turn.is_live else message.reruns or {},
     )
     return model_message_view(shown_answer, OWNER, versions)
