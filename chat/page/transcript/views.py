@@ -16,8 +16,6 @@ from chat.messages.approval import Approval, awaited_approval
 from chat.messages.calls_as_code import CallsAsCode
 from chat.messages.changes import AnswerAttachment
 from chat.messages.code_results import CodeResults, codes_without_result, earlier_results
-from chat.messages.missing_cells import unmentioned_missing_cells
-from chat.messages.notices import Notice, notice_of
 from chat.messages.records import MessageRecord
 from chat.messages.text_runs import part_runs
 from chat.messages.written_files import attachment_names, written_files
@@ -33,8 +31,9 @@ from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
+from chat.page.transcript.turn_notices import turn_notice
 from chat.vocabulary.fences import unfence_code
-from chat.vocabulary.parts import Part, Role, Text, Thought, ToolCall, WrittenFile
+from chat.vocabulary.parts import Part, Role, Text, Thought, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
 """Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
@@ -253,28 +252,6 @@ def answer_markdown(record: MessageRecord) -> str:
     """Return the texts of an answer as the model wrote them."""
     texts = (run.part.text.strip("\n") for run in record.runs() if isinstance(run.part, Text))
     return "\n\n".join(filter(None, texts))
-
-
-def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
-    """Return what the page says about how a turn ended. `parts`: of its answer."""
-    if turn.is_own_code and turn.status == Turn.Status.DONE:
-        # Code may print nothing. Its result says how it ended.
-        return None
-    notice = notice_of(
-        status=turn.status,
-        finish=turn.finish,
-        finish_reason=turn.finish_reason,
-        finish_message=turn.finish_message,
-        error_code=turn.error_code,
-        retry_after_s=turn.retry_after_s,
-        # The notice then offers to run it again: there is nothing that a model could continue.
-        is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
-        has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
-    )
-    if notice or turn.status != Turn.Status.DONE:
-        return notice
-    sentence = unmentioned_missing_cells(parts)
-    return Notice("info", sentence) if sentence else None
 
 
 def attachment_view(attachment: Attachment, index: int, reader: Reader) -> AttachmentView:
