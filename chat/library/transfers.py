@@ -29,6 +29,7 @@ from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
 from chat.messages.records import Deleted
 from chat.models import ImportedConversation
+from chat.page.queued_views import ended_with_client
 from chat.people.access import NotFound, SignedInRequest, conversations_of, imports_of, readable_conversation
 from chat.people.quotas.pages import limited, limited_as_calls, refusal
 from chat.people.quotas.resources import QuotaExceeded
@@ -40,6 +41,7 @@ SHOWN_JOBS = 20
 """Imports of large files that the form lists."""
 
 
+@ended_with_client
 @never_cache
 @login_required
 @require_safe
