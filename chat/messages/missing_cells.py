@@ -14,6 +14,7 @@ SENTENCE = "Missing cells in “{column}”: {number}. The answer does not menti
 
 _MISSING = re.compile(r"`([^`]+)` missing (?:[\d,]+ -> )?([\d,]+)")
 _SUMMARY = re.compile(r"\b(?:nan)?(?:mean|average|median|sum|std|var|corr|describe|agg|aggregate|quantile)\b")
+_ATTRIBUTE = re.compile(r"\.(\w+)")
 _MENTION = re.compile(
     r"missing|absent|incomplete|empty|blank|null|\bnan\b|\bn/a\b|dropp|exclud|imput|without a (?:value|price)"
     r"|fehl|leer|unvollständig|ohne (?:Wert|Angabe)|ausgelassen"
@@ -50,5 +51,4 @@ def _missing(parts: Sequence[Part]) -> Mapping[str, int]:
 
 def _is_named(column: str, code: str) -> bool:
     """Return whether code reads a column: as a text, or as an attribute."""
-    name = re.escape(column)
-    return re.search(rf"['\"]{name}['\"]|\.{name}\b", code) is not None
+    return f"'{column}'" in code or f'"{column}"' in code or column in _ATTRIBUTE.findall(code)

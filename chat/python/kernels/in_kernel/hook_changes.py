@@ -113,7 +113,7 @@ class TableChanges:
         frame = pandas.DataFrame
         frame.merge = self._watched(frame.merge)
         frame.join = self._watched(frame.join)
-        pandas.merge = self._watched(pandas.merge)
+        vars(pandas)["merge"] = self._watched(vars(pandas)["merge"])
 
     def _watched(self, join: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
         """Return the function with a note of joins that multiply or lose rows of their first table."""

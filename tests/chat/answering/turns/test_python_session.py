@@ -88,12 +88,12 @@ sales = sales.dropna()
     assert response["changed_tables"] == list(lines)
     page = await fresh_page(conversation)
     assert tab.page.transcript == page
-    assert "<li><code>sales</code>: new, 10 rows; duplicate rows 8</li>" in page
+    assert '<p class="muted" data-table-change><code>sales</code>: new, 10 rows; duplicate rows 8</p>' in page
     session = await PythonSession.objects.aget(conversation=conversation)
     previews = {variable["name"]: variable["preview"] for variable in session.variables}
     assert previews["joined"] == "columns 'city', 'price' (15 missing), 'n'"
     await ask_and_wait(conversation, "sales['price'] *= 100", tab)
-    assert "<li><code>sales</code>: <code>price</code> all values times 100</li>" in tab.page.transcript
+    assert "<code>sales</code>: <code>price</code> all values times 100</p>" in tab.page.transcript
 
 
 async def test_outputs_that_code_changes_are_shown_as_they_are_at_its_end(sessions: Settings) -> None:
