@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -137,8 +138,8 @@ class WebKitDriver:
 
     def call(self, method: str, path: str, **body: object) -> object:
         """Send a command of WebDriver and return its value. Raises RuntimeError with the error of the driver."""
-        content = body if method == "POST" else None
-        response = requests.request(method, self._url + path, json=content, timeout=180)
+        content = json.dumps(body) if method == "POST" else None
+        response = requests.request(method, self._url + path, data=content, timeout=180)
         value: object = response.json()["value"]
         if not response.ok:
             raise RuntimeError(value)
