@@ -37,7 +37,8 @@ OF_THE_PROTOCOL = OF_THE_PROVIDER | {
 """What exports hold of ids, signatures, positions, counts, and of the words of a protocol."""
 CHANGING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+|scenario-[\w-]+(?:/[\w-]+)?"
-    r"|gemini|openai\\*_compatible(?:, endpoint [\w-]+)?|<dt>Ended with</dt><dd><bdi>[^<]*</bdi></dd>"
+    r"|(?:Google Gemini|gemini|OpenAI-compatible|openai\\*_compatible)(?:, endpoint [\w-]+)?"
+    r"|<dt>Ended with</dt><dd><bdi>[^<]*</bdi></dd>"
 )
 """Ids, times, names of models and of endpoints, and the words of a server for the end of an answer."""
 SILENT = re.compile(
