@@ -21,6 +21,7 @@ from chat.api.views import (
     transfers,
     turns,
 )
+from chat.page.queued_views import ended_with_client
 
 
 class AnyPathConverter(PathConverter):
@@ -56,7 +57,7 @@ calls = [
     path("conversations/<uuid:conversation_id>/turns/", turns.ConversationTurns.as_view(), name="api-turns"),
     path(
         "conversations/<uuid:conversation_id>/export/<slug:format>/",
-        transfers.ConversationExport.as_view(),
+        ended_with_client(transfers.ConversationExport.as_view()),
         name="api-conversation-export",
     ),
     path("conversations/<uuid:conversation_id>/session/run/", code.SessionRun.as_view(), name="api-session-run"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -16,6 +17,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from attachments.content_disposition import content_disposition
+from chat.library.exports import verify_evidence
+from chat.library.exports.evidence_key import fingerprint
 from chat.library.exports.export_format import RefusedExport
 from chat.library.exports.export_lease import ExportUnderWay, check_export, claim_export
 from chat.library.exports.registry import UnknownFormat, UnknownMessage, export_all, export_conversation
@@ -25,6 +29,7 @@ from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
 from chat.messages.records import Deleted
 from chat.models import ImportedConversation
+from chat.page.queued_views import ended_with_client
 from chat.people.access import NotFound, SignedInRequest, conversations_of, imports_of, readable_conversation
 from chat.people.quotas.pages import limited, limited_as_calls, refusal
 from chat.people.quotas.resources import QuotaExceeded
@@ -36,6 +41,7 @@ SHOWN_JOBS = 20
 """Imports of large files that the form lists."""
 
 
+@ended_with_client
 @never_cache
 @login_required
 @require_safe
@@ -69,6 +75,19 @@ def all_conversations_export(request: SignedInRequest) -> HttpResponseBase:
         return refusal(request, str(error), status=409, retry_after_s=error.retry_after_s)
     download = export_all(conversations_of(request.user), exported_at=timezone.now())
     return download_response(download, request.user.pk, claim)
+
+
+@require_safe
+def evidence(request: HttpRequest) -> HttpResponse:
+    """Show how an evidence pack is checked, and the fingerprint of this server's key. Anybody may read it."""
+    return render(request, "chat/evidence.html", {"fingerprint": fingerprint()})
+
+
+@require_safe
+def evidence_program(request: HttpRequest) -> HttpResponse:
+    """Return the program that checks evidence packs."""
+    headers = {"Content-Disposition": content_disposition("verify_evidence.py")}
+    return HttpResponse(Path(verify_evidence.__file__).read_bytes(), content_type="text/x-python", headers=headers)
 
 
 @never_cache
@@ -140,5 +159,7 @@ def import_sentence(result: ImportResult) -> str:
 urlpatterns = [
     path("c/<uuid:conversation_id>/export/<slug:format_name>/", conversation_export, name="conversation-export"),
     path("export/", all_conversations_export, name="export"),
+    path("evidence/", evidence, name="evidence"),
+    path("evidence/verify_evidence.py", evidence_program, name="evidence-program"),
     path("import/", conversation_import, name="conversation-import"),
 ]

@@ -99,7 +99,10 @@ LEFT_OUT = " It is not sent again with later questions."
 """Added to the notice of a refused question. The provider would refuse each prompt that repeats it."""
 NO_ANSWER = "The model gave an empty answer. Ask again, perhaps in other words."
 NO_ANSWER_AFTER_WORK = "The model thought or searched, but wrote no answer. Ask again, perhaps in other words."
-ONLY_THOUGHTS = "The model used its whole length for thinking, and wrote no answer. Try again, or ask for less at once."
+ONLY_THOUGHTS = (
+    "The answer is empty, because thinking used up its length limit. Its tokens are billed all the same. Ask for less"
+    " at once, or choose a model that thinks less."
+)
 
 
 def notice_of(

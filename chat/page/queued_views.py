@@ -1,4 +1,4 @@
-"""A decorator for views that render long pages: they wait for their turn in the queue of this process."""
+"""Decorators for views that take long: they end with their client, and long pages wait for their turn."""
 
 from __future__ import annotations
 
@@ -39,6 +39,23 @@ def queued(view: View[R, P]) -> AsyncView[R, P]:
             response = await sync_to_async(refusal)(request, TOO_MANY, status=503, retry_after_s=RETRY_AFTER_S)
             response.headers["Cache-Control"] = "no-store"
             return response
+
+    return wrapped
+
+
+def ended_with_client(view: View[R, P]) -> AsyncView[R, P]:
+    """Decorate a view so that `render_queue.check_reader` raises in its thread once its client has disconnected.
+
+    It is the outermost decorator.
+    """
+
+    @wraps(view)
+    async def wrapped(request: R, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        place = Place(lambda: None)
+        try:
+            return await sync_to_async(place.run)(_render, place, view, request, *args, **kwargs)
+        finally:
+            place.leave()
 
     return wrapped
 

@@ -68,8 +68,9 @@ def part_from_json(json: Mapping[str, Any]) -> Part:
         values["refusal"] = Refusal(values["refusal"])
     if "images" in values:
         values["images"] = tuple(PrintedImage(**image) for image in values["images"])
-    if "cleared" in values:
-        values["cleared"] = tuple(map(str, values["cleared"]))
+    for name in ("cleared", "table_changes"):
+        if name in values:
+            values[name] = tuple(map(str, values[name]))
     if "files" in values:
         values["files"] = tuple(WrittenFile(**file) for file in values["files"])
     provider_data = dict(json.get("provider_data", {}))

@@ -6,9 +6,8 @@ and written. A test fails for a kind that one of these places does not know.
 | place | how it treats a kind |
 |---|---|
 | stored row, log of a live turn, REST API, JSON export | `part_json.py` beside this file, which reads the dataclass |
-| a provider's wire format | its codec: a `match` that ends in `assert_never` |
 | page | `templates/chat/parts/_<kind>.jinja` |
-| Markdown and notebook export, event stream of the API | a `match` that ends in `assert_never` |
+| codecs of providers, Markdown and notebook export, event stream of the API | a `match` that ends in `assert_never` |
 
 Pure values: no clock, no network, no database.
 """
@@ -167,7 +166,8 @@ class CodeExecutionResult(BasePart):
     engine: Engine = Engine.NATIVE
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
-    """Files that the code wrote, by name. Only code of the Python session has them."""
+    table_changes: tuple[str, ...] = ()
+    """Which tables the code has changed, and how."""
     cleared: tuple[str, ...] = ()
     """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
     cleared_left_out: int = 0

@@ -12,6 +12,9 @@ from typing import TypeAlias
 
 from chat.vocabulary.parts import JSON, Part
 
+CONTINUATION_TOKEN = "continuationToken"
+"""The name of the metadata with which an answer goes on that ended with `Finish.CONTINUATION`, also in stored rows."""
+
 
 class Finish(StrEnum):
     """Why an answer ended."""

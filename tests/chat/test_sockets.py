@@ -416,7 +416,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
         assert "<article" not in first
 
 
-@pytest.mark.parametrize("size_mib", [3, pytest.param(20, marks=pytest.mark.drill)])
+@pytest.mark.parametrize("size_mib", [1, pytest.param(20, marks=pytest.mark.drill)])
 def test_a_message_of_many_mebibytes_arrives_with_links_to_its_middle(
     server: LiveServer, demo: Visitor, size_mib: int
 ) -> None:

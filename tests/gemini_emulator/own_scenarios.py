@@ -190,8 +190,6 @@ def continuation(builder: ChunkBuilder, asked: Asked) -> Iterable[AnyStep]:
 OWN_SCENARIOS: Mapping[str, OwnScript] = {
     # Ends that the service chose.
     "unknown-finish": lambda builder, asked: [Text(PLAIN), End("NEWLY_INVENTED")],
-    "max-tokens": lambda builder, asked: [Text(PLAIN[:TOKENS_AT_ONCE], "MAX_TOKENS")],
-    "max-tokens-without-text": lambda builder, asked: [THINKING, builder.chunk(finish="MAX_TOKENS")],
     "continuation": continuation,
     "continuation-after-call": lambda builder, asked: (
         continuation(builder, asked) if asked.results else [Calls(numbered(asked, asked.functions[:1]))]

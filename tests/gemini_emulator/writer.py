@@ -14,7 +14,8 @@ from tests.gemini_emulator.sources import SOURCES
 from tests.gemini_emulator.steps import Fault, RawBytes
 from tests.scenarios import SCENARIOS, find
 from tests.scenarios.asked import Asked, steps_of
-from tests.scenarios.steps import Calls, Code, End, HalfEvent, HttpError, Image, Text, Thought
+from tests.scenarios.counts import TokenCounts
+from tests.scenarios.steps import Calls, Code, End, HalfEvent, HttpError, Image, Step, Text, Thought
 from tests.scenarios.texts import PLAIN
 
 PREFIX = "scenario-"
@@ -44,14 +45,43 @@ class Gemini25ChunkBuilder(ChunkBuilder):
         return super().usage(is_last=True)
 
 
+class CountingChunkBuilder(ChunkBuilder):
+    """Builds chunks with the counts of a common scenario, which all stand-ins report."""
+
+    def __init__(self, request: GenerationRequest, asked: Asked) -> None:
+        """`asked`: the same request, as scenarios know it."""
+        super().__init__(request)
+        self.counts = TokenCounts.of_request(asked)
+
+    def usage(self, *, is_last: bool) -> WireObject:
+        """Return the counts so far. Only the last chunk counts the tokens of tool use."""
+        counts = self.counts
+        given = {
+            **self.prompt_usage(),
+            "candidatesTokenCount": counts.output,
+            "thoughtsTokenCount": counts.thoughts,
+            "toolUsePromptTokenCount": counts.tools if is_last else 0,
+            "totalTokenCount": counts.total - (0 if is_last else counts.tools),
+        }
+        return {name: count for name, count in given.items() if count}
+
+    def prompt_usage(self) -> WireObject:
+        """Return the counts of the prompt. The API leaves out those that are zero."""
+        counts = self.counts
+        cached = {"cachedContentTokenCount": counts.cached} if counts.cached else {}
+        return {"promptTokenCount": counts.prompt, "totalTokenCount": counts.prompt, **cached}
+
+
 def scenario_steps(request: GenerationRequest, repetition: int) -> Iterator[wire.Step]:
     """Yield the steps of the scenario that the request's model selects, or an error 404 if there is none."""
     name = request.model.removeprefix(PREFIX)
-    builder = (Gemini25ChunkBuilder if name in GEMINI_2_5 else ChunkBuilder)(request)
     if own := find(OWN, name):
+        builder = (Gemini25ChunkBuilder if name in GEMINI_2_5 else ChunkBuilder)(request)
         yield from _written(builder, own[0](builder, _asked(request, own[1], repetition)))
     elif shared := find(SCENARIOS, name):
-        yield from _written(builder, steps_of(shared[0], _asked(request, shared[1], repetition)))
+        asked = _asked(request, shared[1], repetition)
+        counting = CountingChunkBuilder(request, asked)
+        yield from _written(counting, _counted(counting.counts, steps_of(shared[0], asked)))
     else:
         yield Fault(HttpError(404, "NOT_FOUND", f"models/{request.model} is not a scenario of this emulator."))
 
@@ -59,6 +89,12 @@ def scenario_steps(request: GenerationRequest, repetition: int) -> Iterator[wire
 def is_scenario(name: str) -> bool:
     """Return whether there is a scenario of this name."""
     return bool(find(OWN, name) or find(SCENARIOS, name))
+
+
+def _counted(counts: TokenCounts, steps: Iterable[Step]) -> Iterator[Step]:
+    for step in steps:
+        counts.add(step)
+        yield step
 
 
 def _written(builder: ChunkBuilder, steps: Iterable[AnyStep]) -> Iterator[wire.Step]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from tests.openai_server.models import ModelName
 from tests.openai_server.violations import Violation, violations
+from tests.scenarios.steps import HttpError
 
 Table: TypeAlias = Mapping[str, tuple[int, str, str]]
 """For each mistake, the status, the code and the message."""
@@ -23,6 +24,7 @@ WRONG_KEY = "wrong"
 """Servers that need no key accept every key but this one."""
 NEED_KEY = ("openai", "mistral", "deepseek")
 LOCAL_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error"}
+SCRIPTED_CODES = {404: "model_not_found", 429: "rate_limit_exceeded"}
 VLLM_TYPES = {400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError"}
 
 _FILE: Mapping[str, Table] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
@@ -42,6 +44,7 @@ class Refusal:
 
     status: int
     body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def refuse(server: str, violation: Violation, model: str = "") -> Refusal | None:
@@ -102,3 +105,15 @@ def error_body(server: str, status: int, code: str, message: str, violation: Vio
         case _:
             # Some gateways write a string.
             return {"error": message}
+
+
+def scripted_refusal(error: HttpError) -> Refusal:
+    """Return the error of a scenario as OpenAI says it: the same meaning and message, with its own words and status."""
+    details = {name: value for one in error.details for name, value in one.items()}
+    is_key = details.get("reason") == "API_KEY_INVALID"
+    status = 401 if is_key else error.status
+    code = "invalid_api_key" if is_key else SCRIPTED_CODES.get(status)
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    body = {"error": {"message": error.message, "type": kind, "param": None, "code": code}}
+    delay = str(details.get("retryDelay", "")).removesuffix("s")
+    return Refusal(status, body, {"Retry-After": delay} if delay else {})

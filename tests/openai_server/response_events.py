@@ -14,14 +14,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tests.openai_server.writer import IMAGE, REASONING, WORDS, Piece, colour_of_url, plain_text
+from tests.openai_server.refusals import scripted_refusal
+from tests.openai_server.writer import IMAGE, WORDS, Piece, colour_of_url, plain_text, question_in
 from tests.scenarios import SCENARIOS, find
 from tests.scenarios.asked import Asked, steps_of
 from tests.scenarios.calls import quote_results
-from tests.scenarios.steps import Calls, HalfEvent, Reset, Silence, Steps, Text, Thought
+from tests.scenarios.counts import TokenCounts
+from tests.scenarios.steps import Calls, End, HalfEvent, HttpError, Reset, Silence, Steps, Text, Thought
 from tests.scenarios.steps import Image as ImageStep
 
 Item = dict[str, Any]
+INCOMPLETE = {"MAX_TOKENS": "max_output_tokens", "OTHER": "content_filter"}
+"""Why a response is not complete, by the finish reason of the scenario."""
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -38,6 +42,8 @@ class ResponseStream:
     number: int
     """Number of the request. It makes ids unique."""
     body: Mapping[str, Any]
+    repetition: int = 0
+    """How many equal requests came before."""
     done: list[Item] = field(default_factory=list)
     open: Item | None = None
     """The item that is being written."""
@@ -63,59 +69,69 @@ class ResponseStream:
             results.insert(0, (names.get(result["call_id"], ""), plain_text(result["output"])))
         kinds = ["", *(one["type"] for one in self.items[question:])]
         return Asked(
-            question=plain_text(self.items[question]["content"]).rpartition("```")[2].strip(),
+            question=question_in(self.items[question]["content"]),
             functions=[tool["name"] for tool in self.body.get("tools") or []],
             results=results,
             calls=len(calls),
             rounds=sum(one in OUTPUTS and before not in OUTPUTS for before, one in pairwise(kinds)),
             colour=colour if results else "",
             amount=amount,
+            repetition=self.repetition,
         )
 
     def answer(self, scenario: str) -> Iterator[Piece]:
         """Yield the answer of a scenario. Every server answers with the model that it has loaded to an unknown one."""
         script, amount = find(SCENARIOS, scenario) or (SCENARIOS["text"], 0)
+        asked = self.asked(amount)
         if scenario == IMAGE:
-            script = (Text(f"It begins with {first_pixel(self.items) or 'no colour'}."),)
-        return self._written(steps_of(script, self.asked(amount)))
+            script = (Text(f"It begins with {first_pixel(self.items) or 'no colour'}."), End())
+        return self._written(steps_of(script, asked), TokenCounts.of_request(asked))
 
     def answer_results(self) -> Iterator[Piece]:
         """Yield an answer that quotes the results of functions."""
-        return self._written(quote_results(self.asked()))
+        asked = self.asked()
+        return self._written(quote_results(asked), TokenCounts.of_request(asked))
 
-    def _written(self, steps: Steps) -> Iterator[Piece]:
-        head = [
-            event("response.created", response=self._response("in_progress")),
-            event("response.in_progress", response=self._response("in_progress")),
-        ]
+    def _written(self, steps: Steps, counts: TokenCounts) -> Iterator[Piece]:
+        head = [event("response.created", response=self._head()), event("response.in_progress", response=self._head())]
+        finish = ""
         for step in steps:
+            counts.add(step)
             match step:
                 case Silence() | Reset():
                     yield step
                     continue
+                case HttpError():
+                    refusal = scripted_refusal(step)
+                    yield refusal if head else event("error", **refusal.body)
+                    return
             yield from head
             head = []
             match step:
                 case Text(text):
                     yield from self._open("message")
                     yield from (self._delta("output_text", content_index=0, delta=one) for one in WORDS.findall(text))
+                    finish = step.finish
                 case Thought(text):
                     yield from self._open("reasoning")
                     yield from self._reason(text)
                 case Calls(calls):
-                    yield from self._close()
+                    # As of a model that thinks, and whose thoughts are not shown.
                     yield from self._open("reasoning")
-                    yield from self._reason(REASONING)
                     for name, arguments in calls:
                         yield from self._call(name, arguments)
+                    finish = "STOP"
                 case ImageStep(chart):
                     yield from self._close()
                     picture = base64.b64encode(chart.data).decode()
                     yield from self._whole({"type": "image_generation_call", "output_format": "png", "result": picture})
                 case HalfEvent():
                     yield self._delta("output_text", content_index=0, delta="lost")[:-20]
-        yield from self._close()
-        yield event("response.completed", response=self._response("completed"))
+                case End():
+                    finish = step.finish
+        if finish:
+            yield from self._close()
+            yield from self._end(finish, counts)
 
     def _id(self, prefix: str) -> str:
         digest = hashlib.sha256(f"{self.number} {len(self.done)} {prefix}".encode()).hexdigest()
@@ -158,7 +174,7 @@ class ResponseStream:
             return
         text = item.pop("text", "")
         if item["type"] == "reasoning":
-            item = {**item, "summary": [{"type": "summary_text", "text": text}]}
+            item = {**item, "summary": [{"type": "summary_text", "text": text}] if text else []}
             item["encrypted_content"] = self._sealed("done")
         else:
             content = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
@@ -185,31 +201,37 @@ class ResponseStream:
         yield event("response.function_call_arguments.done", output_index=index, item_id=call["id"], arguments=text)
         yield from self._done({**call, "arguments": text, "status": "completed"})
 
-    def _response(self, status: str) -> Item:
-        is_done = status == "completed"
+    def _end(self, finish: str, counts: TokenCounts) -> Iterator[bytes]:
+        """Yield the last event. Its copies of encrypted reasoning differ from those that were done."""
         output = [
             {**one, "encrypted_content": one["encrypted_content"].replace("done-", "final-")}
             if "encrypted_content" in one
             else one
             for one in self.done
         ]
-        tokens = len(json.dumps(self.body["input"])) // 4
         usage = {
-            "input_tokens": tokens,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": 7,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": tokens + 7,
+            "input_tokens": counts.prompt,
+            "input_tokens_details": {"cached_tokens": counts.cached},
+            "output_tokens": counts.output + counts.thoughts,
+            "output_tokens_details": {"reasoning_tokens": counts.thoughts},
+            "total_tokens": counts.total,
         }
+        details = {"reason": INCOMPLETE[finish]} if finish in INCOMPLETE else None
+        status = "incomplete" if details else "completed"
+        ended = {"status": status, "incomplete_details": details, "output": output, "usage": usage}
+        yield event(f"response.{status}", response={**self._head(), **ended})
+
+    def _head(self) -> Item:
+        """Return the response as it is before its answer."""
         return {
             "id": f"resp_{self.number}",
             "object": "response",
-            "status": status,
+            "status": "in_progress",
             "error": None,
             "incomplete_details": None,
             "model": self.body["model"],
-            "output": output if is_done else [],
-            "usage": usage if is_done else None,
+            "output": [],
+            "usage": None,
         }
 
 

@@ -100,13 +100,13 @@ class StandInServer:
         entry, model = await self._noted(request)
         refusal = refuse_key(entry.profile, _key_of(request)) or self._refuse_unknown(entry.profile, model)
         refusal = refusal or refuse_request(entry.profile, entry.body, model)
-        completion = Completion(entry.profile, len(self.journal), entry.body)
+        completion = Completion(entry.profile, len(self.journal), entry.body, self._repetitions(entry))
         return await self._answer(request, entry, refusal, completion, self._bodies.get(model.scenario))
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         entry, model = await self._noted(request)
         refusal = refuse_key(entry.profile, _key_of(request)) or refuse_response(entry.profile, entry.body, model)
-        stream = ResponseStream(len(self.journal), entry.body)
+        stream = ResponseStream(len(self.journal), entry.body, self._repetitions(entry))
         return await self._answer(request, entry, refusal, stream, self._responses.get(model.scenario))
 
     async def _noted(self, request: web.Request) -> tuple[JournalEntry, ModelName]:
@@ -115,6 +115,10 @@ class StandInServer:
         entry = JournalEntry(request.match_info["profile"], data, json.loads(data), request.path)
         self.journal.append(entry)
         return entry, ModelName(entry.body["model"])
+
+    def _repetitions(self, entry: JournalEntry) -> int:
+        """Return how many equal requests came before this one."""
+        return sum((one.path, one.data) == (entry.path, entry.data) for one in self.journal) - 1
 
     async def _answer(
         self,
@@ -140,7 +144,9 @@ class StandInServer:
         head = replayed or RecordedBody(b"")
         entry.status = head.status
         try:
-            return await _write(request, pieces, head)
+            response = await _write(request, pieces, head)
+            entry.status = response.status
+            return response
         except (asyncio.CancelledError, ConnectionError):
             entry.closed.set()
             raise
@@ -169,7 +175,7 @@ def _key_of(request: web.Request) -> str:
 
 
 def _error_response(refusal: Refusal) -> web.Response:
-    return web.json_response(refusal.body, status=refusal.status)
+    return web.json_response(refusal.body, status=refusal.status, headers=refusal.headers)
 
 
 def in_pieces(body: bytes, seed: str) -> Iterator[bytes]:
@@ -195,6 +201,8 @@ async def _write(request: web.Request, pieces: Iterable[Piece], head: RecordedBo
                 assert request.transport is not None
                 request.transport.close()
                 return response
+            case Refusal():
+                return _error_response(piece)
             case bytes():
                 if not response.prepared:
                     await response.prepare(request)

@@ -14,21 +14,24 @@ from typing import Any, TypeAlias
 from PIL import Image
 
 from chat.emulator.generation_request import NOTE
-from tests.openai_server.shapes import DONE, chunk
-from tests.openai_server.violations import count_tokens, image_urls
+from tests.openai_server.refusals import Refusal, scripted_refusal
+from tests.openai_server.shapes import DONE, chunk, event
+from tests.openai_server.violations import image_urls
 from tests.scenarios import SCENARIOS, find
 from tests.scenarios.asked import Asked, steps_of
 from tests.scenarios.calls import quote_results
-from tests.scenarios.steps import Calls, HalfEvent, Reset, Silence, Steps, Text, Thought
+from tests.scenarios.counts import TokenCounts
+from tests.scenarios.steps import Calls, End, HalfEvent, HttpError, Reset, Silence, Steps, Text, Thought
 from tests.scenarios.steps import Image as ImageStep
 
 REASONING = "I have to think about this."
-"""Stands before calls, as models write it that think."""
+"""Stands before calls, as models write it that think. OpenAI's own server shows no reasoning here."""
+FINISH_REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "OTHER": "content_filter"}
 WORDS = re.compile(r"\S+\s*|\s+")
 IMAGE = "image"
 """The scenario that says how the last image begins."""
 
-Piece: TypeAlias = bytes | Silence | Reset
+Piece: TypeAlias = bytes | Silence | Reset | Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +42,17 @@ class Completion:
     number: int
     """Number of the request. It makes the ids of calls unique."""
     body: Mapping[str, Any]
+    repetition: int = 0
+    """How many equal requests came before."""
 
     def asked(self, amount: int = 0) -> Asked:
         """Return what scenarios may know of it."""
         messages: list[dict[str, Any]] = list(self.body["messages"])
         colour = first_pixel(messages[-1:])
         # Images of results follow them in a message of the user. In front of it, there may be one of the assistant.
-        if colour:
-            messages.pop()
-            if messages and messages[-1]["role"] == "assistant" and not messages[-1].get("tool_calls"):
-                messages.pop()
+        before = [one for one in messages[-3:-1] if one["role"] != "assistant" or one.get("tool_calls")]
+        if colour and before and before[-1]["role"] == "tool":
+            messages = messages[: messages.index(before[-1]) + 1]
         question = max((index for index, one in enumerate(messages) if one["role"] == "user"), default=0)
         calls = [call for message in messages[question:] for call in message.get("tool_calls") or []]
         names = {call["id"]: call["function"]["name"] for call in calls}
@@ -57,14 +61,14 @@ class Completion:
             result = messages.pop()
             results.insert(0, (names.get(result["tool_call_id"], ""), text_of(result)))
         return Asked(
-            # Files stand before the question, each in a fence.
-            question=text_of(self.body["messages"][question]).rpartition("```")[2].strip(),
+            question=question_in(self.body["messages"][question]["content"]),
             functions=[tool["function"]["name"] for tool in self.body.get("tools") or []],
             results=results,
             calls=len(calls),
             rounds=sum("tool_calls" in message for message in messages[question:]),
             colour=colour if results else "",
             amount=amount,
+            repetition=self.repetition,
         )
 
     def call_id(self, index: int) -> str:
@@ -75,42 +79,62 @@ class Completion:
     def answer(self, scenario: str) -> Iterator[Piece]:
         """Yield the answer of a scenario. Every server answers with the model that it has loaded to an unknown one."""
         script, amount = find(SCENARIOS, scenario) or (SCENARIOS["text"], 0)
+        asked = self.asked(amount)
         if scenario == IMAGE:
-            script = (Text(f"It begins with {first_pixel(self.body['messages']) or 'no colour'}."),)
-        return self._written(steps_of(script, self.asked(amount)))
+            script = (Text(f"It begins with {first_pixel(self.body['messages']) or 'no colour'}."), End())
+        return self._written(steps_of(script, asked), TokenCounts.of_request(asked))
 
     def answer_results(self) -> Iterator[Piece]:
         """Yield an answer that quotes the results of functions."""
-        return self._written(quote_results(self.asked()))
+        asked = self.asked()
+        return self._written(quote_results(asked), TokenCounts.of_request(asked))
 
-    def _written(self, steps: Steps) -> Iterator[Piece]:
-        """Yield one chunk for each word, and the arguments of each call in two pieces."""
-        finish_reason, head = "stop", [chunk({"role": "assistant", "content": ""})]
+    def _written(self, steps: Steps, counts: TokenCounts) -> Iterator[Piece]:
+        """Yield one chunk for each word, and the arguments of each call in two pieces. Without an end it is cut."""
+        finish_reason, head = "", [chunk({"role": "assistant", "content": ""})]
         for step in steps:
+            counts.add(step)
             match step:
                 case Silence() | Reset():
                     yield step
                     continue
+                case HttpError():
+                    refusal = scripted_refusal(step)
+                    yield refusal if head else event(refusal.body)
+                    return
             yield from head
             head = []
             match step:
                 case Text(text) | Thought(text):
                     name = "content" if isinstance(step, Text) else "reasoning_content"
                     yield from (chunk({name: piece}) for piece in WORDS.findall(text))
+                    finish_reason = FINISH_REASONS.get(step.finish, "") if isinstance(step, Text) else ""
                 case Calls(calls):
                     finish_reason = "tool_calls"
-                    yield chunk({"reasoning_content": REASONING})
+                    if self.profile != "openai":
+                        yield chunk({"reasoning_content": REASONING})
                     for index, (function, arguments) in enumerate(calls):
                         yield from self._call(index, function, arguments)
                 case ImageStep(chart):
                     yield chunk({"content": "", "images": [picture(chart.data)]})
                 case HalfEvent():
                     yield chunk({"content": "lost"})[:-20]
+                case End(finish):
+                    finish_reason = FINISH_REASONS[finish]
+        if finish_reason:
+            yield from self._end(finish_reason, counts)
+
+    def _end(self, finish_reason: str, counts: TokenCounts) -> Iterator[bytes]:
         yield chunk({}, finish_reason)
         # Mistral reports the usage without being asked.
         if self.profile == "mistral" or self.body.get("stream_options", {}).get("include_usage"):
-            tokens = count_tokens(self.body)
-            usage = {"prompt_tokens": tokens, "completion_tokens": 7, "total_tokens": tokens + 7}
+            usage = {
+                "prompt_tokens": counts.prompt,
+                "completion_tokens": counts.output + counts.thoughts,
+                "total_tokens": counts.total,
+                "prompt_tokens_details": {"cached_tokens": counts.cached},
+                "completion_tokens_details": {"reasoning_tokens": counts.thoughts},
+            }
             yield chunk({}, choices=[], usage=usage)
         yield DONE
 
@@ -131,6 +155,14 @@ def picture(data: bytes) -> dict[str, Any]:
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message without the client's notes about the date and its tools."""
     return plain_text(message.get("content") or "")
+
+
+def question_in(content: str | list[dict[str, Any]]) -> str:
+    """Return the question in a content. Files, each in a fence, and pictures of an earlier answer stand before it."""
+    if not isinstance(content, str):
+        texts = [plain_text([part]) for part in content]
+        content = next((text for text in reversed(texts) if text), "")
+    return plain_text(content).rpartition("```")[2].strip()
 
 
 def plain_text(content: str | list[dict[str, Any]]) -> str:

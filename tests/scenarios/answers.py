@@ -75,6 +75,7 @@ ANSWERS: Mapping[str, Script] = {
     "text": (Text(PLAIN), End()),
     "markdown": (Text(MARKDOWN), End()),
     "hostile": (Text(HOSTILE), Code(f"print('{SCRIPT}')", f"{SCRIPT}\n[GRAPH:1]\n"), End()),
+    "hostile-text": (Text(HOSTILE), End()),
     "unicode": (Text(UNICODE), End()),
     "long": long,
     "paragraphs": paragraphs,
@@ -83,6 +84,14 @@ ANSWERS: Mapping[str, Script] = {
         Thought("**Choosing an example**\n\nA window of one week is what most readers know.\n\n\n"),
         *(Text(PLAIN), End()),
     ),
+    "thoughts-between": (
+        *(Thought("Where to begin?\n\n"), Text("I begin with the mean. ")),
+        *(Thought("And how to end?\n\n"), Text("I end with the median."), End()),
+    ),
+    "max-tokens": (Text(PLAIN[:90], "MAX_TOKENS"),),
+    "max-tokens-without-text": (Thought("**Thinking it over**\n\nThis needs some care.\n\n\n"), End("MAX_TOKENS")),
+    "max-tokens-unseen": (End("MAX_TOKENS"),),
+    "blocked": (Text(PLAIN[:90]), End("OTHER")),
     "code": (Code(PRODUCT, "42\n"), Text("The product of 6 and 7 is **42**."), End()),
     "code-two-rounds": (
         Code(PRODUCT, "42\n"),

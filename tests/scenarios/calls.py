@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 
 from tests.scenarios.asked import Asked, Script
-from tests.scenarios.steps import Calls, Code, End, Steps, Text
+from tests.scenarios.steps import Calls, Code, End, Steps, Text, Thought
 
 UNDECLARED_FUNCTION = "undeclared_function"
 CODE_ENDS = {
@@ -61,6 +61,12 @@ def function_script(asked: Asked) -> Steps:
     return [Calls(calls)] if calls and asked.functions else quote_results(asked)
 
 
+def script_with_end(asked: Asked) -> Steps:
+    """Make the calls that the question lists, round by round, then end, whatever came back of them."""
+    calls = scripted_calls(asked.question, asked.rounds)
+    return [Calls(calls)] if calls else [Text("Those were all calls."), End()]
+
+
 def function_forever(asked: Asked) -> Steps:
     """Call again after every result."""
     return [Calls(numbered(asked, asked.functions[:1]))] if asked.functions else quote_results(asked)
@@ -83,6 +89,10 @@ def code_beside_session(asked: Asked) -> Steps:
 
 CALLS: Mapping[str, Script] = {
     "function-call": lambda asked: call_once(asked, numbered(asked, asked.functions[:1])),
+    "function-thought": lambda asked: [
+        *([] if asked.results else [Thought("What will it return?")]),
+        *call_once(asked, numbered(asked, asked.functions[:1])),
+    ],
     "function-call-thought": lambda asked: call_once(
         asked, numbered(asked, asked.functions[:1]), "What will it return?"
     ),
@@ -105,6 +115,7 @@ CALLS: Mapping[str, Script] = {
     ),
     "function-forever": function_forever,
     "function-script": function_script,
+    "script-with-end": script_with_end,
     "code-then-session": code_then_session,
     "code-beside-session": code_beside_session,
 }

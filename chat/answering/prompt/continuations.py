@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from chat.answering.prompt.rows import PromptRows
 from chat.messages.records import MessageRecord
 from chat.models import Round, Turn
-from chat.vocabulary.stream_events import Finish
-
-TOKEN = "continuationToken"
-"""The name of a token in the metadata of a round."""
+from chat.vocabulary.stream_events import CONTINUATION_TOKEN, Finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
     if answer.turn.finish != Finish.CONTINUATION or not is_same_model(answer.turn, turn):
         return None
     last = Round.objects.filter(turn=answer.turn).order_by("index").last()
-    token = last.metadata.get(TOKEN) if last else None
+    token = last.metadata.get(CONTINUATION_TOKEN) if last else None
     if last is None or not isinstance(token, str):
         return None
     asked = replace(rows, records=earlier[:-1])

@@ -20,7 +20,7 @@ from chat.answering.turns.start_rules import (
 )
 from chat.models import Conversation, Message, Turn
 from chat.page.message_views import Versions
-from chat.page.transcript.views import turn_notice
+from chat.page.transcript.turn_notices import turn_notice
 from chat.providers.base import Capabilities
 from chat.providers.catalogue.refused_tools import TOOLS_KNOWN_OFF, refuses_tools
 from chat.providers.catalogue.setups import Setup

@@ -29,3 +29,16 @@ class VerdictSerializer(serializers.Serializer[object]):
 
     verdict = serializers.ChoiceField([(one.value, one.value) for one in Verdict])
     detail = serializers.CharField(help_text="A sentence that explains the verdict.")
+
+
+class BlockVerdictSerializer(VerdictSerializer):
+    """The result of one block of code."""
+
+    message_id = serializers.UUIDField()
+    index = serializers.IntegerField(help_text="Index of the part that holds the code.")
+
+
+class ReplaySerializer(VerdictSerializer):
+    """The result of running all code of a conversation again: the worst verdict, and a sentence that counts them."""
+
+    blocks = BlockVerdictSerializer(many=True)

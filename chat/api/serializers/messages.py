@@ -81,6 +81,11 @@ class PartSerializer(serializers.Serializer[Part]):
     files = WrittenFileSerializer(
         many=True, required=False, help_text="Of `code_execution_result`: files that the code wrote in the session."
     )
+    table_changes = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Of `code_execution_result`: which tables the code changed in the session, and how.",
+    )
     cleared = serializers.ListField(
         child=serializers.CharField(),
         required=False,

@@ -15,15 +15,17 @@ from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.start_rules import StartRefused
 from chat.api.problems import Problem, ProblemType
 from chat.api.schema import problem_responses
-from chat.api.serializers.code import OwnCodeSerializer, RerunSerializer, VerdictSerializer
+from chat.api.serializers.code import OwnCodeSerializer, ReplaySerializer, RerunSerializer, VerdictSerializer
 from chat.api.serializers.turns import StartedTurnSerializer
 from chat.api.views.base import ApiView
 from chat.api.views.turns import IDEMPOTENCY_KEY, conflict, idempotency_key
 from chat.models import Message
 from chat.people.access import writable_conversation, writable_message
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
+from chat.python.reruns.earlier_blocks import BlockVerdict, summary
 from chat.python.reruns.live import stop_rerun
-from chat.python.reruns.rerun import RerunRefused, rerun, run_everything
+from chat.python.reruns.recorded_outputs import RerunRefused
+from chat.python.reruns.rerun import rerun, run_everything
 from chat.python.reruns.verdicts import Comparison
 from chat.vocabulary.fences import fence_code
 from chat.vocabulary.sentences import translate_sentence
@@ -102,7 +104,7 @@ class PartRerun(ApiView):
             comparison = async_to_sync(rerun)(message, index, from_start=serializer.validated_data["from_start"])
         except RerunRefused as refusal:
             raise Problem(ProblemType.CONFLICT, str(refusal)) from None
-        return _verdict_response(comparison)
+        return Response(_verdict(comparison))
 
 
 class SessionReplay(ApiView):
@@ -116,23 +118,23 @@ class SessionReplay(ApiView):
         tags=["session"],
         request=None,
         responses={
-            200: VerdictSerializer,
+            200: ReplaySerializer,
             **problem_responses(ProblemType.CONFLICT, ProblemType.QUOTA, ProblemType.WRONG_SERVER),
         },
     )
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
         """Restart the session, and run all code of the shown messages again, which restores the variables.
 
-        Code that was stopped, or ran out of time, is left out. The verdict is that of the last block, as for running it
-        again from the start.
+        Code that was stopped, or ran out of time, is left out. Each block gets a verdict. The verdict of all is the
+        worst of them.
         """
         conversation = writable_conversation(self.caller, conversation_id)
         self.require_asgi()
         try:
-            comparison = async_to_sync(run_everything)(conversation.pk)
+            verdicts = async_to_sync(run_everything)(conversation.pk)
         except RerunRefused as refusal:
             raise Problem(ProblemType.CONFLICT, str(refusal)) from None
-        return _verdict_response(comparison)
+        return Response({**_verdict(summary(verdicts)), "blocks": [_block(one) for one in verdicts]})
 
 
 class PartRerunStop(ApiView):
@@ -159,10 +161,14 @@ class PartRerunStop(ApiView):
         return Response(status=202 if is_running else 204)
 
 
-def _verdict_response(comparison: Comparison) -> Response:
+def _verdict(comparison: Comparison) -> dict[str, str]:
     body = VerdictSerializer(comparison).data
     # Pages announce the sentence in their language; programs get English.
-    return Response({**body, "detail": translate_sentence(body["detail"])})
+    return {**body, "detail": translate_sentence(body["detail"])}
+
+
+def _block(one: BlockVerdict) -> dict[str, object]:
+    return {"message_id": one.message_id, "index": one.index, **_verdict(one.comparison)}
 
 
 def _check_same_code(started: PlannedTurn, code: str) -> None:

@@ -2,6 +2,7 @@
 
 Their input is what models and people wrote. Pandoc's `--sandbox` refuses all files and addresses, and Typst reads only
 the folder of one export, which holds its pictures. Both have no environment, no sockets, and limits on memory and time.
+They end when the client of the export has gone.
 """
 
 from __future__ import annotations
@@ -13,14 +14,18 @@ from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from time import monotonic
 from typing import IO
 
 from chat.library.exports import limits_program
 from chat.library.exports.document_html import PICTURES_LIMIT_BYTES, PictureFile
 from chat.library.exports.export_format import ExportTooLarge, ExportUnavailable
+from chat.page.render_queue import check_reader
 
 CONVERSION_LIMIT_S = 60.0
 """Longest run of one program."""
+CHECK_INTERVAL_S = 0.25
+"""Time between looks at whether the client is still there."""
 DRAWN_SIDE_LIMIT = 1_000
 """Longest side of a picture that is drawn, in CSS pixels."""
 DRAWN_SCALE = 2
@@ -100,23 +105,36 @@ def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/
     with ExitStack() as on_errors:
         # A file, because the limit on sizes does not count what is written to a pipe.
         output = on_errors.enter_context(TemporaryFile())
-        try:
-            completed = subprocess.run(
-                command,
-                input=data,
-                stdout=output,
-                stderr=subprocess.PIPE,
-                cwd=folder,
-                env={"LANG": "C.UTF-8"},
-                timeout=CONVERSION_LIMIT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise ExportTooLarge from None
-        if completed.returncode < 0 or completed.returncode == HEAP_EXHAUSTED:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={"LANG": "C.UTF-8"},
+        )
+        with process:
+            try:
+                errors = _wait(process, data)
+            finally:
+                process.kill()
+        if process.returncode < 0 or process.returncode == HEAP_EXHAUSTED:
             raise ExportTooLarge
-        if completed.returncode:
-            raise ConversionFailed(completed.stderr.decode(errors="replace").strip()[-LOGGED_CHARS:])
+        if process.returncode:
+            raise ConversionFailed(errors.decode(errors="replace").strip()[-LOGGED_CHARS:])
         output.seek(0)
         on_errors.pop_all()
         return output
+
+
+def _wait(process: subprocess.Popen[bytes], data: bytes) -> bytes:
+    """Send its input to a program, and return what it wrote to stderr. Raises ExportTooLarge and ReaderLeft."""
+    give_up_at, unsent = monotonic() + CONVERSION_LIMIT_S, data or None
+    while monotonic() < give_up_at:
+        try:
+            return process.communicate(unsent, timeout=CHECK_INTERVAL_S)[1]
+        except subprocess.TimeoutExpired:
+            # `communicate` goes on with the rest of the input that it was given first.
+            unsent = None
+            check_reader()
+    raise ExportTooLarge

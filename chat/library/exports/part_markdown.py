@@ -63,7 +63,8 @@ def part_markdown(
         case CodeExecutionResult():
             sentence = "" if is_earlier_result else outcome_sentence(outcome_word(part))
             output = fence_code(terminal_text(part.output), "text") if part.output else ""
-            return "\n\n".join(filter(None, [sentence and f"*{sentence}*", output]))
+            changes = [f"*{escape_label(change)}*" for change in part.table_changes]
+            return "\n\n".join(filter(None, [sentence and f"*{sentence}*", output, *changes]))
         case FunctionCall():
             return _function_markdown(part, {} if part.call_id in shown_calls else part.arguments)
         case FunctionResponse():

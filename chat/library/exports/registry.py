@@ -12,7 +12,7 @@ from datetime import datetime
 
 from django.core.exceptions import ValidationError
 
-from chat.library.exports import as_documents, as_html, as_json, as_markdown, as_notebook, as_zip
+from chat.library.exports import as_documents, as_evidence, as_html, as_json, as_markdown, as_notebook, as_zip
 from chat.library.exports.download import Download
 from chat.library.exports.source import ExportSource
 from chat.models import Conversation, ConversationQuerySet
@@ -29,6 +29,7 @@ FORMATS = {
         as_zip.FORMAT,
         as_documents.PDF,
         as_documents.DOCX,
+        as_evidence.FORMAT,
     )
 }
 """The formats by name, in the order of the menu."""

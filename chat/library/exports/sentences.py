@@ -6,7 +6,7 @@ from chat.messages.records import MessageRecord
 from chat.messages.written_files import written_files
 from chat.models import Turn
 from chat.page.rendering.provider_tools import tool_work
-from chat.page.transcript.views import turn_notice
+from chat.page.transcript.turn_notices import turn_notice
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Refusal, Role, ToolCall
 
 LIVE_SENTENCE = (

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from chat.page.rendering.documents import MarkdownOptions
 
-HELD_AT_END = 3
+HELD_AT_END = 2
 """How many documents at the end of a text a page holds, beside the first one."""
 
 

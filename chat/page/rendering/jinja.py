@@ -16,6 +16,7 @@ from jinja2 import Environment, StrictUndefined
 
 from chat.page.rendering.compact_json import compact_json, shown_json
 from chat.page.rendering.highlight import highlight_code
+from chat.page.rendering.table_changes import table_change_html
 from chat.vocabulary.escape_codes import remove_escape_codes
 from chat.vocabulary.number_text import group_thousands, localize_number
 from chat.vocabulary.sentences import translate_sentence
@@ -35,7 +36,7 @@ def environment(**options: Any) -> Environment:
     )
     jinja_environment.filters |= {"filesizeformat": filesizeformat, "grouped": group_thousands, "pluralize": pluralize}
     jinja_environment.filters["localized"] = lambda number: localize_number(str(number))
-    jinja_environment.filters["sentence"] = translate_sentence
+    jinja_environment.filters |= {"sentence": translate_sentence, "table_change": table_change_html}
     jinja_environment.filters["without_escape_codes"] = remove_escape_codes
     jinja_environment.filters |= {"compact_json": compact_json, "shown_json": shown_json}
     jinja_environment.filters["highlighted"] = lambda code: highlight_code(code, "python")

@@ -31,6 +31,8 @@ ENGINE_WORDS: Mapping[str, str] = {
 }
 IN_DEMO = "in the sandbox of the demo"
 IN_GOOGLE = "in Google's sandbox"
+SERVICE_NAMES: Mapping[str, str] = {"gemini": "Google Gemini", "openai_compatible": "OpenAI-compatible"}
+"""The providers as the details of an answer name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
         duration_s=None if duration is None or turn.is_own_code else round(duration, 1),
         # A live turn may move to another engine.
         engine="" if turn.is_live else _engine_words(turn, parts, reader),
-        service=answered_by(turn).service if reader.sees_service else "",
+        service=_service_words(turn) if reader.sees_service else "",
         model_note=turn.model_note if reader.sees_service else "",
     )
     if not reader.sees_costs:
@@ -119,6 +121,14 @@ def cleared_outputs(
     texts = tuple(text for result in results for text in result.cleared)
     left_out = sum(result.cleared_left_out for result in results)
     return ClearedOutputs(texts, tuple(graphs), left_out) if texts or graphs or left_out else None
+
+
+def _service_words(turn: Turn) -> str:
+    """Return the service that answered; empty for the demo model, which runs on this server."""
+    if turn.model == DEMO_MODEL and not turn.endpoint:
+        return ""
+    who = answered_by(turn)
+    return replace(who, provider=SERVICE_NAMES.get(who.provider or "", who.provider)).service
 
 
 def _end_words(turn: Turn) -> str:

@@ -16,7 +16,6 @@ from chat.messages.approval import Approval, awaited_approval
 from chat.messages.calls_as_code import CallsAsCode
 from chat.messages.changes import AnswerAttachment
 from chat.messages.code_results import CodeResults, codes_without_result, earlier_results
-from chat.messages.notices import Notice, notice_of
 from chat.messages.records import MessageRecord
 from chat.messages.text_runs import part_runs
 from chat.messages.written_files import attachment_names, written_files
@@ -32,8 +31,9 @@ from chat.page.transcript.answer_files import AnswerFiles
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
+from chat.page.transcript.turn_notices import turn_notice
 from chat.vocabulary.fences import unfence_code
-from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
+from chat.vocabulary.parts import Part, Role, Text, Thought, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
 """Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
@@ -71,7 +71,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
     shown: dict[int | None, list[AttachmentView]] = {}
     for placed, view in zip(record.attachments, files, strict=True):
         shown.setdefault(placed.part_index, []).append(view)
-    has_rating = bool(record.parts) and not record.is_live
+    has_rating = _shows_something(record.parts) and not record.is_live
     answer = ShownAnswer(
         record.message,
         record.turn,
@@ -93,6 +93,11 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
 def rating_of(message: Message, feedback: Feedback | None) -> Rating:
     """Return the owner's rating of an answer."""
     return Rating(message.pk, feedback.is_good, feedback.reason) if feedback else Rating(message.pk)
+
+
+def _shows_something(parts: Sequence[Part]) -> bool:
+    """Return whether there is anything to rate. Of empty texts and thoughts, only a signature is kept."""
+    return any(part.text if isinstance(part, Text | Thought) else True for part in parts)
 
 
 def user_message_view(
@@ -141,7 +146,7 @@ def answer_view(
         move_reason=answer.move_reason,
         earlier_readings=(),
         texts=texts,
-        rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
+        rating=Rating(message.pk) if not turn.is_live and _shows_something(answer.parts) else None,
         reruns=None if turn.is_live else message.reruns or {},
     )
     return model_message_view(shown_answer, OWNER, versions)
@@ -247,24 +252,6 @@ def answer_markdown(record: MessageRecord) -> str:
     """Return the texts of an answer as the model wrote them."""
     texts = (run.part.text.strip("\n") for run in record.runs() if isinstance(run.part, Text))
     return "\n\n".join(filter(None, texts))
-
-
-def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
-    """Return what the page says about how a turn ended. `parts`: of its answer."""
-    if turn.is_own_code and turn.status == Turn.Status.DONE:
-        # Code may print nothing. Its result says how it ended.
-        return None
-    return notice_of(
-        status=turn.status,
-        finish=turn.finish,
-        finish_reason=turn.finish_reason,
-        finish_message=turn.finish_message,
-        error_code=turn.error_code,
-        retry_after_s=turn.retry_after_s,
-        # The notice then offers to run it again: there is nothing that a model could continue.
-        is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
-        has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
-    )
 
 
 def attachment_view(attachment: Attachment, index: int, reader: Reader) -> AttachmentView:

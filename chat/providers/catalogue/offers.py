@@ -49,7 +49,7 @@ class Offers:
 
     def names(self) -> list[str]:
         """Return all names that users can choose, in order."""
-        return [*self.rows, *([DEMO_MODEL] if is_demo() else [])]
+        return [*dict.fromkeys([*self.rows, *([DEMO_MODEL] if is_demo() else [])])]
 
 
 def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: bool = False) -> bool:

@@ -18,6 +18,7 @@ from chat.providers.untrusted_json import WireObject, as_object, as_objects
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Role
 from chat.vocabulary.stream_events import (
+    CONTINUATION_TOKEN,
     Finish,
     Finished,
     MetadataReported,
@@ -51,7 +52,7 @@ FINISHES: Mapping[str, Finish] = {
 REASON_LIMIT_CHARS = 200
 """A longer word for the end of an answer is cut."""
 
-METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", "continuationToken")
+METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", CONTINUATION_TOKEN)
 
 TOKEN_COUNTS = (
     "promptTokenCount",
@@ -93,7 +94,7 @@ def request_body(
         body["serviceTier"] = service_tier
     body["contents"] = _with_state(list(_contents_to_wire(request.contents)), request.state)
     if request.continuation_token:
-        body["continuationToken"] = request.continuation_token
+        body[CONTINUATION_TOKEN] = request.continuation_token
     return json.dumps(body).encode()
 
 

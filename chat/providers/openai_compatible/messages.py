@@ -9,11 +9,13 @@ assistant's message, its output and graphs in a message of the user after it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
 from chat.providers.fenced_text import fenced
 from chat.providers.openai_compatible.contents import CallIds, Form, function_name, text_content
+from chat.providers.request_writer import RequestWriter
 from chat.providers.requests import Content, GenerateRequest
 from chat.vocabulary.parts import (
     JSON,
@@ -25,7 +27,7 @@ from chat.vocabulary.parts import (
     FunctionResponse,
     InlineData,
     JSONObject,
-    Role,
+    Part,
     Text,
     Thought,
     ToolCall,
@@ -49,7 +51,7 @@ class _Assistant:
     calls: list[JSON] = field(default_factory=list)
 
 
-class MessageWriter:
+class MessageWriter(RequestWriter):
     """Writes the messages of one request."""
 
     def __init__(self, form: Form) -> None:
@@ -65,40 +67,23 @@ class MessageWriter:
             self._messages.append({"role": "system", "content": instruction})
         elif instruction:
             self._add_user([text_content(instruction)])
-        for content in request.contents:
-            if content.role is Role.MODEL:
-                self._write_answer(content)
-            else:
-                self._write_question(content)
-        if request.state:
-            self._write_state(request.state)
+        self._write_contents(request)
         return [_with_plain_text(message) for message in self._messages]
 
-    def _write_question(self, content: Content) -> None:
-        """Write the results of functions, then everything else as one message of the user."""
-        rest: list[JSON] = []
-        for part in content.parts:
-            if isinstance(part, FunctionResponse):
-                self._messages.append(
-                    {
-                        "role": "tool",
-                        "tool_call_id": self._ids.of_response(part),
-                        "content": json.dumps(dict(part.result), ensure_ascii=False),
-                    }
-                )
-            else:
-                rest += self._form.user_content(part)
-        if rest:
-            self._add_user(rest)
+    def _write_response(self, response: FunctionResponse, parts: Sequence[Part]) -> Sequence[Part]:
+        text = json.dumps(dict(response.result), ensure_ascii=False)
+        self._messages.append({"role": "tool", "tool_call_id": self._ids.of_response(response), "content": text})
+        return parts
 
-    def _write_state(self, state: str) -> None:
-        """Write the state of the tools at the end of the last result, or else of the question."""
-        last = self._messages[-1] if self._messages else None
-        if last and last["role"] == "tool":
-            # After results, many models take a message of the user for a new question.
-            last["content"] = f"{last['content']}\n\n{state}"
-        else:
-            self._add_user([text_content(state)])
+    def _add_to_result(self, state: str) -> bool:
+        last: JSONObject = self._messages[-1] if self._messages else {}
+        if last.get("role") != "tool":
+            return False
+        last["content"] = f"{last['content']}\n\n{state}"
+        return True
+
+    def _user_content(self, part: Part) -> list[JSON]:
+        return self._form.user_content(part)
 
     def _write_answer(self, content: Content) -> None:
         has_code = any(isinstance(part, CodeExecutionResult) for part in content.parts)

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from chat.python.kernels.in_kernel.variables import (
+    CHANGE_LIMIT_CHARS,
+    CHANGES_LIMIT,
     DESCRIPTION_LIMIT_CHARS,
     FILES_LIMIT,
     LIST_LIMIT_CHARS,
@@ -70,6 +72,8 @@ class KernelContents:
     """Number of cells that ran."""
     is_truncated: bool = False
     """Whether variables or files were left out because there are too many."""
+    changes: tuple[str, ...] = ()
+    """Which tables the last cell has changed, and how; sentences by code of the kernel."""
     error: str = ""
     """Why the kernel did not describe itself; a sentence. Then everything else is empty."""
 
@@ -83,7 +87,15 @@ def parse_contents(answer: Mapping[str, object]) -> KernelContents:
     known_files = tuple(_parse_items(files[:FILES_LIMIT], _parse_file))
     is_complete = len(known_variables) == len(variables) and len(known_files) == len(files)
     is_truncated = answer.get("is_truncated") is not False or not is_complete
-    return KernelContents(known_variables, known_files, min(count or 0, _COUNT_LIMIT), is_truncated)
+    changes = answer.get("changes")
+    sentences = [clean_text(one)[:CHANGE_LIMIT_CHARS] for one in changes] if isinstance(changes, list) else []
+    return KernelContents(
+        known_variables,
+        known_files,
+        min(count or 0, _COUNT_LIMIT),
+        is_truncated,
+        tuple(" ".join(one.split()) for one in sentences[:CHANGES_LIMIT] if one.strip()),
+    )
 
 
 def parse_description(answer: Mapping[str, object]) -> str:

@@ -143,6 +143,11 @@ class LiveRerun:
     def _publish(self) -> None:
         element_id = rerun_element_id(self.message.pk, self._index)
         view = RerunView(element_id, self._index, output=self._output, is_running=True)
-        with translation.override(self._language):
-            text = socket_message(rerun_swap(view))
-        broadcast.publish(UnorderedUpdate(str(self.message.conversation_id), text))
+        show_on_pages(self.message.conversation_id, view, self._language)
+
+
+def show_on_pages(conversation_id: uuid.UUID, view: RerunView, language: str) -> None:
+    """Show the state of a block on open pages. One that misses it gets it with the end of the run."""
+    with translation.override(language):
+        text = socket_message(rerun_swap(view))
+    broadcast.publish(UnorderedUpdate(str(conversation_id), text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from django.conf import settings
 
@@ -24,6 +24,7 @@ async def run_blocks(
     is_restarted: bool,
     on_output: Callable[[Output | Redrawn], None],
     on_note: Callable[[str], None],
+    on_end: Callable[[int, Execution], Awaitable[None]],
 ) -> Execution:
     """Run each block to its end, also after one that fails; return what the last one gave.
 
@@ -32,8 +33,8 @@ async def run_blocks(
 
     `message`: the blocks are run for it. `owner_id`: of its conversation's owner. `is_restarted`: end the session
     first, so that the blocks find no variables. `on_output`: is called on this event loop with each output of the last
-    block. `on_note`: with each sentence of the server. Cancelling the call interrupts the code. Raises
-    SessionUnavailable.
+    block. `on_note`: with each sentence of the server. `on_end`: with the number, from 0, and the results of each other
+    block. Cancelling the call interrupts the code. Raises SessionUnavailable.
     """
     await check_kernel_time(owner_id)
     if is_restarted:
@@ -48,9 +49,10 @@ async def run_blocks(
                 while not held.loss:
                     is_last = number == len(codes) - 1
                     execution = await _run_block(held, codes[number], on_output if is_last else _ignore, on_note)
-                    number += 1
                     if is_last:
                         return execution
+                    await on_end(number, execution)
+                    number += 1
     finally:
         await session_kernel.aclose()
 

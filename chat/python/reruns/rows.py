@@ -65,16 +65,21 @@ def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, fro
     with _locked(message_id) as message:
         if message is None:
             return False
-        state = _without_run(_state(message, index))
-        if comparison is not None:
-            state = {
-                "verdict": comparison.verdict.value,
-                "detail": comparison.detail,
-                "from_start": from_start,
-                "at": timezone.now().isoformat(timespec="seconds"),
-            }
+        state = _with_verdict(comparison, from_start) if comparison else _without_run(_state(message, index))
         _save(message, index, state)
         _tell_pages(message)
+        return True
+
+
+def store_verdict(message_id: uuid.UUID, index: int, comparison: Comparison) -> bool:
+    """Store the verdict of a block that ran before another one. Pages are told at the end of that one.
+
+    Return False for a deleted message, and for a block that waits to be run again itself.
+    """
+    with _locked(message_id) as message:
+        if message is None or is_running(_state(message, index)):
+            return False
+        _save(message, index, _with_verdict(comparison, from_start=True))
         return True
 
 
@@ -117,6 +122,15 @@ def _state(message: Message | None, index: int) -> Mapping[str, Any]:
 
 def _without_run(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name not in _OF_RUN}
+
+
+def _with_verdict(comparison: Comparison, from_start: bool) -> Mapping[str, Any]:
+    return {
+        "verdict": comparison.verdict.value,
+        "detail": comparison.detail,
+        "from_start": from_start,
+        "at": timezone.now().isoformat(timespec="seconds"),
+    }
 
 
 def _save(message: Message, index: int, state: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from chat.messages.written_files import written_between
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.kernel_contents import KernelContents
 from chat.python.kernels.outputs import ErrorOutput, Execution, Output, Redrawn
 from chat.python.sessions.contents_columns import contents_columns, files_as_json
 from chat.python.sessions.errors import SessionUnavailable
@@ -34,6 +35,8 @@ class CellResult:
     """Sentences for the reader and the model, such as why earlier variables are lost."""
     written_files: tuple[WrittenFile, ...] = ()
     """Files in the working directory that the code has written."""
+    table_changes: tuple[str, ...] = ()
+    """Which tables the code has changed, and how."""
 
 
 @dataclass(slots=True)
@@ -96,7 +99,8 @@ async def run_in_held_kernel(
     except asyncio.CancelledError:
         await _settle(held)
         raise
-    return CellResult(execution, tuple(notes.sentences), written_between(before, after))
+    written = written_between(before, files_as_json(after))
+    return CellResult(execution, tuple(notes.sentences), written, after.changes)
 
 
 async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:
@@ -116,11 +120,11 @@ async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject
     return known if contents.error else files_as_json(contents)
 
 
-async def _read_contents(held: LeasedKernel) -> list[JSONObject]:
-    """Read what the kernel holds now; return its files."""
+async def _read_contents(held: LeasedKernel) -> KernelContents:
+    """Read what the kernel holds now."""
     contents = await held.kernel.contents(is_held=True)
     held.columns |= contents_columns(contents)
-    return files_as_json(contents)
+    return contents
 
 
 async def _settle(held: LeasedKernel) -> None:

@@ -97,13 +97,16 @@ class OutputParts:
         self._redrawn, self._cleared, self._left_out = None, [], 0
         return [redrawn]
 
-    def final_result(self, outcome: str, files: tuple[WrittenFile, ...] = ()) -> CodeExecutionResult:
-        """Return the last result, with all text. `files`: those that the code wrote."""
+    def final_result(
+        self, outcome: str, files: tuple[WrittenFile, ...] = (), table_changes: tuple[str, ...] = ()
+    ) -> CodeExecutionResult:
+        """Return the last result, with all text. `files`, `table_changes`: what the code wrote and changed."""
         return CodeExecutionResult(
             output="".join(self._parts.all_text) or None,
             outcome=outcome,
             engine=Engine.SESSION,
             files=files,
+            table_changes=table_changes,
         )
 
 

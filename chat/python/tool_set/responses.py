@@ -34,6 +34,8 @@ def cell_response(result: CellResult, graph_count: int) -> JSONObject:
         "graphs": graph_count,
         "files": files,
     }
+    if result.table_changes:
+        response["changed_tables"] = list(result.table_changes)
     if notes:
         response["note"] = " ".join(notes)
     return response

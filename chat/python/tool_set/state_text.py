@@ -13,7 +13,7 @@ from chat.vocabulary.parts import JSON, JSONObject
 
 LIMIT_CHARS = 4_000
 """Maximum length of the whole text."""
-PREVIEW_CHARS = 80
+PREVIEW_CHARS = 120
 NAME_CHARS = 60
 FILES_CHARS = 1_000
 NOTE_CHARS = 400

@@ -135,7 +135,9 @@ class PythonSessionTools:
         response = await asyncio.to_thread(cell_response, run.result, outputs.graph_count)
         yield [
             *rest,
-            outputs.final_result(OUTCOMES[run.result.execution.status], run.result.written_files),
+            outputs.final_result(
+                OUTCOMES[run.result.execution.status], run.result.written_files, run.result.table_changes
+            ),
             FunctionResponse(call.name, response),
         ]
 

@@ -192,7 +192,9 @@ def test_session_is_kept_ended_and_run_again(api: ApiClient) -> None:
     assert (ended["state"], ended["variables"], ended["can_replay"]) == ("stopped", [], True)
     assert "ended by its owner" in ended["note"]
     assert api.post(f"{path}/close/").status_code == 409
-    assert api.post(f"{path}/replay/").json()["verdict"] == "reproduced"
+    replay = api.post(f"{path}/replay/").json()
+    assert (replay["verdict"], replay["detail"]) == ("reproduced", "All 2 blocks of code gave the same again.")
+    assert [one["verdict"] for one in replay["blocks"]] == ["reproduced", "reproduced"]
     session = session_of(api, conversation_id)
     assert not session["can_replay"]
     assert [(one["name"], one["preview"]) for one in session["variables"]] == [("x", "42")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -58,10 +59,10 @@ class Database:
             return connection.execute(query).fetchall()
 
 
-@pytest.fixture
-def old(tmp_path: Path) -> Database:
-    """A database of the last version before 1.0 with four accounts, of which three have one name in three cases."""
-    database = Database(tmp_path)
+@pytest.fixture(scope="module")
+def old_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of `old`."""
+    database = Database(tmp_path_factory.mktemp("old"))
     assert not database.manage("migrate").startswith("refused")
     # Later migrations are not applied yet.
     assert not database.manage("migrate", "chat", "0001").startswith("refused")
@@ -77,6 +78,14 @@ def old(tmp_path: Path) -> Database:
         for name in ("Anna", "anna", "bob", "ANNA")
     )
     database.execute(OLD_SCHEMA + applied + people)
+    return database.file
+
+
+@pytest.fixture
+def old(old_file: Path, tmp_path: Path) -> Database:
+    """A database of the last version before 1.0 with four accounts, of which three have one name in three cases."""
+    database = Database(tmp_path)
+    shutil.copy(old_file, database.file)
     return database
 
 

@@ -35,6 +35,7 @@ from chat.vocabulary.parts import (
     Thought,
 )
 from chat.vocabulary.stream_events import (
+    Finish,
     Finished,
     MetadataReported,
     PartReceived,
@@ -46,7 +47,7 @@ from chat.vocabulary.stream_events import (
 from tests.chat.providers.conftest import Serve, parts_of, read_all
 from tests.chat.providers.raw_server import answer_with_body, answer_with_error
 from tests.chat.providers.test_responses_events import mutated_stream
-from tests.interaction_streams import CREATED, FILE_CITATION, STREAMS, output, step
+from tests.interaction_streams import CREATED, FILE_CITATION, STREAMS, completed, output, step
 from tests.interactions_recordings import Content, Recording, files_of, interaction_recordings
 
 MUTATIONS = int(os.environ.get("PLOTLINE_TEST_MUTATIONS", "5000"))
@@ -156,6 +157,17 @@ async def test_identity_and_other_citations_are_reported(provider: GeminiProvide
 async def test_refused_answer_says_why() -> None:
     [finished] = [event for event in decoded(STREAMS["withheld"]) if isinstance(event, Finished)]
     assert (finished.reason, finished.message) == ("safety", "Not this.")
+
+
+@pytest.mark.parametrize(
+    ("word", "finish"),
+    [("other", Finish.BLOCKED), ("image_safety", Finish.IMAGE_SAFETY), ("escalation", Finish.ESCALATION)],
+)
+async def test_each_word_of_google_for_the_end_of_an_answer_is_known(word: str, finish: Finish) -> None:
+    [finished] = [
+        event for event in decoded([completed("failed", errors=[{"code": word}])]) if isinstance(event, Finished)
+    ]
+    assert (finished.finish, finished.reason) == (finish, word)
 
 
 async def test_failure_of_a_step_is_the_reason(provider: GeminiProvider, serve: Serve) -> None:

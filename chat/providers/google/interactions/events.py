@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from chat.providers.google.codec import FINISHES as FINISHES_BY_WORD
 from chat.providers.google.errors import ReportedError
 from chat.providers.google.interactions.steps import media_part, output_end, parts_of
-from chat.providers.reasons import GOOGLE_REFUSALS, clean_reason
+from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON, JSONObject, Text, Thought
 from chat.vocabulary.stream_events import (
+    CONTINUATION_TOKEN,
     Finish,
     Finished,
     MetadataReported,
@@ -213,7 +215,7 @@ class InteractionDecoder:
         if usage := as_object(interaction.get("usage")):
             yield _usage(usage)
         if token := as_text(interaction.get("continuation_token")):
-            yield MetadataReported("continuationToken", token)
+            yield MetadataReported(CONTINUATION_TOKEN, token)
         status = as_text(interaction.get("status"))
         if status == FAILED:
             yield from self._fail(as_objects(interaction.get("errors")))
@@ -224,7 +226,7 @@ class InteractionDecoder:
         """Yield the end of an answer that Google's rules ended. Another failure is raised at the end of the stream."""
         for error in errors:
             word = str(error.get("code") or "").rpartition("/")[2]
-            if finish := GOOGLE_REFUSALS.get(word.upper()):
+            if finish := FINISHES_BY_WORD.get(word.upper()):
                 message = clean_reason(as_text(error.get("message")), self._api_key)
                 yield Finished(finish, word[:REASON_LIMIT_CHARS], message)
                 return

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import assert_never
 
 from chat.providers.fenced_text import fenced
 from chat.providers.google.interactions.steps import step_of
+from chat.providers.request_writer import RequestWriter
 from chat.providers.requests import Content, GenerateRequest
 from chat.vocabulary.code_outcomes import outcome_words
 from chat.vocabulary.parts import (
@@ -25,7 +27,6 @@ from chat.vocabulary.parts import (
     InlineData,
     JSONObject,
     Part,
-    Role,
     Text,
     Thought,
     ToolCall,
@@ -39,7 +40,7 @@ MEDIA = frozenset({"image", "audio", "video"})
 FOREIGN_CALL = "[The function {name} was called with {arguments}. It returned: {result}]"
 
 
-class StepWriter:
+class StepWriter(RequestWriter):
     """Writes the steps of one request."""
 
     def __init__(self) -> None:
@@ -53,52 +54,48 @@ class StepWriter:
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the steps. The system instruction is not among them."""
-        for content in request.contents:
-            self._is_open = False
-            if content.role is Role.MODEL:
-                for part in content.parts:
-                    self._write_answer(part, is_own=content.is_own)
-            else:
-                self._write_question(content)
-        if request.state:
-            self._write_state(request.state)
+        self._write_contents(request)
         return [_without_gaps(step) for step in self._steps]
 
     def _write_question(self, content: Content) -> None:
-        """Write the results of functions, then everything else as one input."""
-        rest: list[JSONObject] = []
-        for part in content.parts:
-            if isinstance(part, FunctionResponse):
-                rest += self._result(part)
-            else:
-                rest += file_content(part)
-        for one in rest:
-            self._add(USER_INPUT, one)
+        self._is_open = False
+        super()._write_question(content)
 
-    def _result(self, response: FunctionResponse) -> list[JSONObject]:
-        """Write the result of a function; return it as content if another model has called it."""
+    def _write_response(self, response: FunctionResponse, parts: Sequence[Part]) -> Sequence[Part]:
+        """Write the result of a function. It becomes a text of the user if another model has called it."""
         call = self._calls.get(response.call_id)
         step = call.provider_data.get("step") if call else None
         if not isinstance(step, dict):
             arguments = json.dumps(dict((call.arguments if call else None) or {}), ensure_ascii=False)
             result = json.dumps(dict(response.result), ensure_ascii=False)
-            return [_text(FOREIGN_CALL.format(name=response.name, arguments=arguments, result=result))]
+            text = Text(FOREIGN_CALL.format(name=response.name, arguments=arguments, result=result))
+            return [text if part is response else part for part in parts]
         wire: JSONObject = {"type": "function_result", "call_id": step.get("id", ""), "name": response.name}
         is_error: JSONObject = {"is_error": True} if response.is_error else {}
         self._append({**wire, "result": dict(response.result), **is_error})
-        return []
+        return parts
 
-    def _write_state(self, state: str) -> None:
-        """Write the state of the tools into the last result of a function, or else at the end of the question."""
+    def _add_to_result(self, state: str) -> bool:
         last = self._steps[-1] if self._steps else {}
         if last.get("type") == "function_result":
-            # An input would be a new question.
             last["result"] = [_text(json.dumps(last["result"], ensure_ascii=False)), _text(state)]
-        else:
-            self._is_open = last.get("type") == USER_INPUT
-            self._add(USER_INPUT, _text(state))
+            return True
+        self._is_open = last.get("type") == USER_INPUT
+        return False
 
-    def _write_answer(self, part: Part, *, is_own: bool) -> None:
+    def _user_content(self, part: Part) -> Sequence[JSON]:
+        return file_content(part)
+
+    def _add_user(self, contents: list[JSON]) -> None:
+        for one in contents:
+            self._add(USER_INPUT, one)
+
+    def _write_answer(self, content: Content) -> None:
+        self._is_open = False
+        for part in content.parts:
+            self._write_part(part, is_own=content.is_own)
+
+    def _write_part(self, part: Part, *, is_own: bool) -> None:
         data = part.provider_data if is_own else {}
         step, place = data.get("step"), data.get("place")
         if isinstance(part, FunctionCall):
@@ -146,7 +143,7 @@ class StepWriter:
                 texts[-1][ANNOTATIONS] = step[ANNOTATIONS]
         self._is_open = False
 
-    def _add(self, kind: str, content: JSONObject) -> None:
+    def _add(self, kind: str, content: JSON) -> None:
         """Add content to the last step, or to a new one of this kind."""
         if not (self._is_open and self._steps[-1]["type"] == kind):
             self._append({"type": kind, "content": []})

@@ -7,7 +7,7 @@ request. Answers of other models become messages, calls and outputs. The outputs
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -16,6 +16,7 @@ from chat.providers.fenced_text import fenced
 from chat.providers.openai_compatible.contents import CallIds, Form, function_name, text_content
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.providers.openai_compatible.messages import OWN_PICTURE
+from chat.providers.request_writer import RequestWriter
 from chat.providers.requests import Content, GenerateRequest
 from chat.vocabulary.parts import (
     JSON,
@@ -28,7 +29,6 @@ from chat.vocabulary.parts import (
     InlineData,
     JSONObject,
     Part,
-    Role,
     Text,
     Thought,
     ToolCall,
@@ -77,7 +77,7 @@ class _Answer:
         return [item for _, item in sorted(self.items, key=lambda one: one[1]["type"] in CALL_TYPES)]
 
 
-class ItemWriter:
+class ItemWriter(RequestWriter):
     """Writes the items of one request."""
 
     def __init__(self, form: Form, *, output_images: bool) -> None:
@@ -91,50 +91,27 @@ class ItemWriter:
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the items. The system instruction is not among them."""
-        for content in request.contents:
-            if content.role is Role.MODEL:
-                self._write_answer(content)
-            else:
-                self._write_question(content)
-        if request.state:
-            self._write_state(request.state)
+        self._write_contents(request)
         return [_with_plain_text(item) for item in self._items]
 
-    def _write_question(self, content: Content) -> None:
-        """Write the outputs of functions, then everything else as one message of the user."""
-        responses = {part.call_id for part in content.parts if isinstance(part, FunctionResponse)}
-        images: dict[str, list[JSON]] = {}
-        rest: list[JSON] = []
-        for part in content.parts:
-            is_image = isinstance(part, InlineData) and is_image_type(part.mime_type)
-            if is_image and self._output_images and part.made_by in responses:
-                images.setdefault(part.made_by, []).extend(self._user_content(part))
-            else:
-                rest += self._user_content(part)
-        for part in content.parts:
-            if isinstance(part, FunctionResponse):
-                self._write_output(part, images.get(part.call_id, []))
-        if rest:
-            self._add_user(rest)
-
-    def _write_output(self, response: FunctionResponse, images: list[JSON]) -> None:
+    def _write_response(self, response: FunctionResponse, parts: Sequence[Part]) -> Sequence[Part]:
         text = json.dumps(dict(response.result), ensure_ascii=False)
         call_id = self._ids.of_response(response)
         kind = "custom_tool_call_output" if call_id in self._custom_ids else "function_call_output"
-        output: JSON = [_input_content(text_content(text)), *images] if images else text
+        images = [part for part in parts if self._output_images and _is_image_of(part, response)]
+        contents = [one for part in images for one in self._user_content(part)]
+        output: JSON = [_input_content(text_content(text)), *contents] if contents else text
         self._items.append({"type": kind, "call_id": call_id, "output": output})
+        return [part for part in parts if part not in images]
 
-    def _write_state(self, state: str) -> None:
-        """Write the state of the tools at the end of the last output, or else of the question."""
+    def _add_to_result(self, state: str) -> bool:
         last = self._items[-1] if self._items else {}
         output = last.get("output")
         if isinstance(output, list):
             output.append(_input_content(text_content(state)))
         elif isinstance(output, str):
-            # After outputs, many models take a message of the user for a new question.
             last["output"] = f"{output}\n\n{state}"
-        else:
-            self._add_user([_input_content(text_content(state))])
+        return isinstance(output, list | str)
 
     def _write_answer(self, content: Content) -> None:
         answer = _Answer(content.is_own)
@@ -201,6 +178,10 @@ class ItemWriter:
             last["content"] += contents
         else:
             self._items.append({"type": "message", "role": "user", "content": contents})
+
+
+def _is_image_of(part: Part, response: FunctionResponse) -> bool:
+    return isinstance(part, InlineData) and is_image_type(part.mime_type) and part.made_by == response.call_id
 
 
 def _input_content(content: JSONObject) -> JSONObject:

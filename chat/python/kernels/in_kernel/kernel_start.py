@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from IPython import get_ipython
 
+from chat.python.kernels.in_kernel.hook_changes import TableChanges
 from chat.python.kernels.in_kernel.hook_ends import end_code_in_words
 from chat.python.kernels.in_kernel.hook_excel import choose_reader
 from chat.python.kernels.in_kernel.hook_figures import CellFigures
@@ -41,11 +42,12 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
     shell.events.register("pre_run_cell", choose_reader)
     figures = CellFigures(shell)
     shell.events.register("pre_run_cell", lambda info: figures.forget())
-    images, fonts = SavedImages(figures), GraphFonts()
+    images, fonts, changes = SavedImages(figures), GraphFonts(), TableChanges(shell)
 
     def end_cell(result: object) -> None:
         images.show()
         fonts.note()
+        changes.end()
 
     # After `post_execute`, in which matplotlib shows the figures that are left.
     shell.events.register("post_run_cell", end_cell)

@@ -20,12 +20,16 @@ T = TypeVar("T")
 
 VARIABLES_LIMIT = 100
 FILES_LIMIT = 200
+CHANGES_LIMIT = 16
+CHANGE_LIMIT_CHARS = 600
 LIST_LIMIT_CHARS = 64_000
 """Sum of all texts of a list. Its JSON escapes other characters than ASCII, so it can be six times as long."""
 PREVIEW_LIMIT_CHARS = 200
 DESCRIPTION_LIMIT_CHARS = 8_000
 ITEMS_LIMIT = 6
 DEPTH_LIMIT = 3
+COUNTED_CELLS_LIMIT = 1_000_000
+"""In larger tables, missing cells are not counted."""
 LONG_INTEGER_BITS = 500
 LIBRARIES = frozenset(
     {"numpy", "pandas", "torch", "scipy", "PIL", "polars", "xarray", "pyarrow", "decimal", "fractions"}
@@ -72,6 +76,7 @@ def contents(namespace: Mapping[str, object]) -> dict[str, object]:
         "variables": variables,
         "files": sorted(kept_files, key=lambda file: str(file["name"])),
         "execution_count": execution_count(),
+        "changes": list(vars(sys.modules["IPython"].get_ipython()).get("plotline_table_changes", ()))[:CHANGES_LIMIT],
         "is_truncated": has_more_files or len(variables) < len(names) or len(kept_files) < len(found_files),
     }
 
@@ -224,7 +229,9 @@ def preview_of_library(value: Any, name: str, depth: int) -> str:
     if name == "pandas" and kind == "DataFrame":
         columns = [preview(column, depth + 1) for column in value.columns[:ITEMS_LIMIT]]
         more = ", …" if len(value.columns) > ITEMS_LIMIT else ""
-        return f"columns {', '.join(columns)}{more}"
+        counts = value.iloc[:, :ITEMS_LIMIT].isna().sum() if value.size <= COUNTED_CELLS_LIMIT else [0] * len(columns)
+        missing = [f" ({count:,} missing)" if count else "" for count in counts]
+        return f"columns {', '.join(map(''.join, zip(columns, missing, strict=True)))}{more}"
     if name == "pandas" and (kind == "Series" or kind.endswith("Index")):
         items = [
             preview(item, depth + 1) for item in (value.iloc if kind == "Series" else value)[:ITEMS_LIMIT].tolist()

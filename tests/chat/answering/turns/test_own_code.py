@@ -16,7 +16,8 @@ from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
 from chat.python.kernels.outputs import Output, Redrawn
 from chat.python.reruns import replay
-from chat.python.reruns.rerun import IS_LIVE, NO_CODE, RerunRefused, rerun
+from chat.python.reruns.recorded_outputs import RerunRefused
+from chat.python.reruns.rerun import IS_LIVE, NO_CODE, rerun
 from chat.python.reruns.verdicts import Verdict
 from chat.python.sessions.errors import KernelTimeUsedUp, SessionUnavailable
 from chat.python.sessions.run import CellResult, run_cell, run_in_held_kernel

@@ -64,6 +64,38 @@ async def test_variables_stay_from_turn_to_turn(sessions: Settings) -> None:
     assert session.last_message_id == turn.message_id
 
 
+async def test_changes_of_tables_are_said_to_readers_and_to_the_model(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    await ask_and_wait(
+        conversation, "import pandas as pd\ncities = pd.DataFrame({'city': list('aab'), 'n': [1, 2, 3]})", tab
+    )
+    code = """
+sales = pd.DataFrame({"city": list("abca") * 5, "price": [1.5, None] * 10})
+joined = sales.merge(cities, on="city")
+print(len(joined))
+sales = sales.dropna()
+"""
+    turn = await ask_and_wait(conversation, code, tab)
+    lines = (
+        "A merge made 25 rows of 20: keys occur more than once in the other table",
+        "`sales`: new, 10 rows; duplicate rows 8",
+        "`joined`: made from `cities`; 3 -> 25 rows; duplicate rows 0 -> 20; new column `price`; `price` missing 15",
+    )
+    [result] = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert result.table_changes == lines
+    [response] = await responses_of(turn)
+    assert response["changed_tables"] == list(lines)
+    page = await fresh_page(conversation)
+    assert tab.page.transcript == page
+    assert '<p class="muted" data-table-change><code>sales</code>: new, 10 rows; duplicate rows 8</p>' in page
+    session = await PythonSession.objects.aget(conversation=conversation)
+    previews = {variable["name"]: variable["preview"] for variable in session.variables}
+    assert previews["joined"] == "columns 'city', 'price' (15 missing), 'n'"
+    await ask_and_wait(conversation, "sales['price'] *= 100", tab)
+    assert "<code>sales</code>: <code>price</code> all values times 100</p>" in tab.page.transcript
+
+
 async def test_outputs_that_code_changes_are_shown_as_they_are_at_its_end(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)

@@ -62,7 +62,7 @@ ENDS = [
     (
         "max-tokens-without-text",
         "done",
-        "The model used its whole length for thinking, and wrote no answer.",
+        "The answer is empty, because thinking used up its length limit. Its tokens are billed all the same.",
         ["regenerate"],
     ),
     ("continuation", "done", "The answer is longer than one generation can be.", ["continue"]),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
+import threading
 import zipfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,9 +14,9 @@ from tempfile import gettempdir
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.core.management import call_command
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.test import AsyncClient, Client
+from django.test import AsyncClient, AsyncRequestFactory, Client
 from lxml import etree
 from pypdf import PdfReader
 
@@ -25,7 +27,8 @@ from chat.library.exports.document_html import PLAIN, DocumentFiles, _adapt
 from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html
 from chat.library.exports.export_format import ExportTooLarge
 from chat.models import Conversation, User
-from chat.page.render_queue import DOCUMENTS
+from chat.page.queued_views import ended_with_client
+from chat.page.render_queue import DOCUMENTS, ReaderLeft
 from chat.page.rendering.markdown import render_markdown
 from chat.vocabulary.parts import Display, PartKind, Text
 from tests.chat.library.exports.samples import add_parts, exported_bytes, graph_in, png, rich_conversation
@@ -249,11 +252,7 @@ def test_too_large_and_too_many_are_refused_with_a_sentence(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("name", "value", "source"),
     [
-        (
-            "CONVERSION_LIMIT_S",
-            1.0,
-            "#for a in range(9999) { for b in range(9999) { for c in range(9999) { let x = c } } }",
-        ),
+        ("CONVERSION_LIMIT_S", 1.0, ENDLESS),
         ("TYPST_MEMORY_BYTES", 128 * 1024**2, "#let a = range(9000000)"),
     ],
 )
@@ -263,6 +262,27 @@ def test_programs_end_at_their_limits(monkeypatch: pytest.MonkeyPatch, name: str
     with pytest.raises(ExportTooLarge):
         compile_typst(source.encode(), {})
     assert set(Path(gettempdir()).glob("plotline-*")) <= before
+
+
+async def test_programs_end_with_the_client_that_asked_for_the_document() -> None:
+    has_begun, has_ended = threading.Event(), threading.Event()
+
+    @ended_with_client
+    def view(request: HttpRequest) -> HttpResponse:
+        has_begun.set()
+        try:
+            compile_typst(ENDLESS.encode(), {})
+        except ReaderLeft:
+            has_ended.set()
+            raise
+        return HttpResponse()
+
+    request = asyncio.create_task(view(AsyncRequestFactory().get("/")))
+    await asyncio.to_thread(has_begun.wait, 60)
+    request.cancel()
+    with pytest.raises((asyncio.CancelledError, ReaderLeft)):
+        await request
+    assert await asyncio.to_thread(has_ended.wait, 20)
 
 
 def test_size_of_a_document_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

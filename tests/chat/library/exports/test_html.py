@@ -119,7 +119,7 @@ def test_export_says_who_answered_but_not_what_it_cost() -> None:
     html = exported_bytes(conversation, "html").decode()
     for name, value in (
         ("Model", "plotline-demo"),
-        ("Service", "gemini, endpoint local"),
+        ("Service", "Google Gemini, endpoint local"),
         ("Where code runs", "in the Python session"),
     ):
         assert f"<dt>{name}</dt><dd>{value}</dd>" in html

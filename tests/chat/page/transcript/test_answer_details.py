@@ -68,6 +68,18 @@ def test_service_whose_sandbox_ran_code_is_named_to_those_who_see_it() -> None:
     assert code_place(notebook, ExecutableCode("1"), OWNER) == ""
 
 
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"provider": "gemini"}, "Google Gemini"),
+        ({"provider": "gemini", "model": "plotline-demo"}, ""),
+        ({"provider": "openai_compatible", "endpoint": "lab"}, "OpenAI-compatible, endpoint lab"),
+    ],
+)
+def test_service_has_its_proper_name(columns: dict[str, str], words: str) -> None:
+    assert answer_details(make_turn(**columns), OWNER).service == words
+
+
 def test_searches_are_counted_with_their_cost() -> None:
     priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
     assert answer_details(make_turn(**priced), OWNER).searches == ""

@@ -119,7 +119,7 @@ SHOWN_TO = {
     'data-action="copy-csv"': OWN_AND_STAFF,
     'class="table-actions"': OWN_AND_STAFF,
     # How the answer was made.
-    "gemini, endpoint inner-server": {"owner", "staff", "export"},
+    "Google Gemini, endpoint inner-server": {"owner", "staff", "export"},
     "temperature 0.5": OWN_AND_STAFF,
     "The question asks for a plot.": OWN_AND_STAFF,
     "<dt>Tokens read</dt>": OWN_AND_STAFF,

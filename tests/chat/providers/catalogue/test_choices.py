@@ -27,7 +27,7 @@ from chat.providers.catalogue.choices import (
 )
 from chat.providers.catalogue.setups import DEMO_LABEL, UnknownModel, find_setup
 from chat.vocabulary.demo_model import DEMO_MODEL
-from tests.chat.providers.catalogue.rows import make_model, make_preset
+from tests.chat.providers.catalogue.rows import make_endpoint, make_endpoint_model, make_model, make_preset
 
 pytestmark = pytest.mark.usefixtures("no_rows", "with_key")
 
@@ -103,6 +103,17 @@ def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(setting
         default,
         Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True),
     ]
+
+
+@pytest.mark.usefixtures("server")
+def test_demo_model_is_listed_once_beside_a_model_of_its_name(settings: Settings) -> None:
+    settings.GEMINI_EMULATED, settings.DEFAULT_MODEL = True, DEMO_MODEL
+    make_endpoint("local")
+    make_endpoint_model("local", DEMO_MODEL, label="Ours")
+    assert [choice.label for choice in list_choices(DEMO_MODEL)] == ["Ours", "Ours"]
+    make_endpoint_model("local", "other")
+    settings.DEFAULT_MODEL = "demo"
+    assert [choice.label for choice in list_choices()] == [DEMO_LABEL, "other", "Ours"]
 
 
 def test_list_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:

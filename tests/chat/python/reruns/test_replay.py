@@ -49,8 +49,18 @@ async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.Monk
     monkeypatch.setattr(replay, "run_in_held_kernel", run)
     message = Message(conversation_id=uuid.uuid4())
     codes = [str(number) for number in range(20)]
+
+    async def forget(number: int, execution: Execution) -> None:
+        pass
+
     last = await replay.run_blocks(
-        message, 1, codes, is_restarted=False, on_output=shown.append, on_note=lambda sentence: None
+        message,
+        1,
+        codes,
+        is_restarted=False,
+        on_output=shown.append,
+        on_note=lambda sentence: None,
+        on_end=forget,
     )
     assert len(alive) == 20
     assert max(alive) <= alive[0] + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
@@ -19,20 +20,15 @@ from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import RunCode
 from chat.answering.turns.turn_threads import turn_store
 from chat.models import Conversation, Message, Part, PythonSession, Turn
+from chat.page.relay import broadcast
+from chat.page.relay.frames import Announcement, Frame, UnorderedUpdate
 from chat.page.transcript.reruns import rerun_view
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, TextOutput
 from chat.python.reruns import rows
+from chat.python.reruns.earlier_blocks import summary
 from chat.python.reruns.live import stop_rerun
-from chat.python.reruns.rerun import (
-    IMAGES_LIMIT,
-    IS_LIVE,
-    RUNS_ALREADY,
-    STOPPED,
-    TOOK_TOO_LONG,
-    RerunRefused,
-    output_of,
-    rerun,
-)
+from chat.python.reruns.recorded_outputs import IMAGES_LIMIT, RerunRefused, output_of
+from chat.python.reruns.rerun import IS_LIVE, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, rerun, run_everything
 from chat.python.reruns.verdicts import Comparison, Verdict
 from chat.python.sessions import reaper
 from chat.python.sessions.errors import SessionUnavailable
@@ -150,7 +146,7 @@ async def test_image_that_a_result_names_many_times_is_read_once(
         reads.append(attachment)
         return b"png"
 
-    monkeypatch.setattr("chat.python.reruns.rerun.read_bytes", read)
+    monkeypatch.setattr("chat.python.reruns.recorded_outputs.read_bytes", read)
     monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
     message = await database_sync_to_async(make_code_with_one_image)(100)
     assert (
@@ -189,7 +185,7 @@ async def test_turn_that_begins_while_graphs_are_read_is_not_disturbed(
         make_model_message(message.conversation, status=Turn.Status.RUNNING)
         return b"png"
 
-    monkeypatch.setattr("chat.python.reruns.rerun.read_bytes", read)
+    monkeypatch.setattr("chat.python.reruns.recorded_outputs.read_bytes", read)
     monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
     message = await database_sync_to_async(make_code_with_one_image)(1)
     with pytest.raises(RerunRefused, match=IS_LIVE):
@@ -287,3 +283,39 @@ async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) ->
     # The code was interrupted, so the session is free. If the limit was over before the new kernel was ready, a note
     # about it comes first.
     assert [part.long_text for part in await parts_of(await run(conversation, "print(7)"))][1].endswith("7\n")
+
+
+@dataclass(eq=False)
+class Shown:
+    """The frames that open pages are sent."""
+
+    frames: list[Frame] = field(default_factory=list)
+
+    def deliver(self, frame: Frame) -> None:
+        """Keep a frame."""
+        self.frames.append(frame)
+
+
+async def test_each_block_gets_a_verdict_when_everything_is_run_again(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    first = await run(conversation, "x = 1\nprint(x)")
+    second = await run(conversation, "import uuid\nprint(uuid.uuid4().hex[:5], 'text')")
+    third = await run(conversation, "print(x + 1)")
+    page = Shown()
+    broadcast.subscribe(conversation.pk, page)
+    try:
+        verdicts = await run_everything(conversation.pk)
+    finally:
+        broadcast.unsubscribe(conversation.pk, page)
+    # Pages show the verdict of a block at its end, and everything again when the last one has ended.
+    texts = [frame.text for frame in page.frames if isinstance(frame, UnorderedUpdate)]
+    assert any("Line 1 was" in text for text in texts)
+    assert isinstance(page.frames[-1], Announcement)
+    assert [(one.message_id, one.index, one.comparison.verdict.value) for one in verdicts] == [
+        (first.message_id, 0, "reproduced"),
+        (second.message_id, 0, "differs"),
+        (third.message_id, 0, "reproduced"),
+    ]
+    assert summary(verdicts) == Comparison(Verdict.DIFFERS, "2 of 3 blocks of code gave the same again. Different: 1.")
+    reloaded = await fresh_page(conversation)
+    assert (reloaded.count('data-verdict="reproduced"'), reloaded.count('data-verdict="differs"')) == (2, 1)

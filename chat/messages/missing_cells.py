@@ -1,0 +1,54 @@
+"""Whether an answer works with columns that have missing cells, and does not say so. Pure.
+
+What is missing is known from the changes of tables that the Python session names (`CodeExecutionResult.table_changes`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, Part, Text
+
+SENTENCE = "Missing cells in “{column}”: {number}. The answer does not mention them."
+
+_MISSING = re.compile(r"`([^`]+)` missing (?:[\d,]+ -> )?([\d,]+)")
+_SUMMARY = re.compile(r"\b(?:nan)?(?:mean|average|median|sum|std|var|corr|describe|agg|aggregate|quantile)\b")
+_ATTRIBUTE = re.compile(r"\.(\w+)")
+_MENTION = re.compile(
+    r"missing|absent|incomplete|empty|blank|null|\bnan\b|\bn/a\b|dropp|exclud|imput|without a (?:value|price)"
+    r"|fehl|leer|unvollständig|ohne (?:Wert|Angabe)|ausgelassen"
+    r"|manqu|vide|incompl|exclu|faltan|vací|ausente|nulo|缺|空|未填|गायब|लुप्त|रिक्त|अनुपलब्ध|खाली",
+    re.IGNORECASE,
+)
+
+
+def unmentioned_missing_cells(parts: Sequence[Part]) -> str:
+    """Return a sentence about the column with the most missing cells that code of the answer summarizes.
+
+    Empty if there is none, or the text of the answer mentions missing cells.
+    """
+    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+    if not text.strip() or _MENTION.search(text):
+        return ""
+    code = "\n".join(part.code for part in parts if isinstance(part, ExecutableCode))
+    if not _SUMMARY.search(code):
+        return ""
+    used = {column: count for column, count in _missing(parts).items() if _is_named(column, code)}
+    column = max(used, key=lambda one: used[one], default="")
+    return SENTENCE.format(column=column, number=f"{used[column]:,}") if column else ""
+
+
+def _missing(parts: Sequence[Part]) -> Mapping[str, int]:
+    """Return the most missing cells that each column has had in the answer."""
+    counts: dict[str, int] = {}
+    for part in parts:
+        for change in part.table_changes if isinstance(part, CodeExecutionResult) else ():
+            for column, number in _MISSING.findall(change):
+                counts[column] = max(counts.get(column, 0), int(number.replace(",", "")))
+    return {column: count for column, count in counts.items() if count}
+
+
+def _is_named(column: str, code: str) -> bool:
+    """Return whether code reads a column: as a text, or as an attribute."""
+    return f"'{column}'" in code or f'"{column}"' in code or column in _ATTRIBUTE.findall(code)

@@ -1,0 +1,142 @@
+"""Runs inside a kernel: says which tables of pandas a cell has made or changed, and how.
+
+Before a cell, the hook keeps a shallow copy of each table that has a name. pandas copies a column before it is changed
+in place, so this costs nothing for columns that stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from chat.python.kernels.in_kernel.import_watch import when_imported
+from chat.python.kernels.in_kernel.table_compare import differences, has_rows_of, new_table, rows_change
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+    from pandas import DataFrame
+
+_TABLES_LIMIT = 40
+_SIZE_LIMIT_BYTES = 64 * 1024 * 1024
+"""Tables that are kept during a cell, which cannot free their memory. Of others only the number of rows is compared."""
+_LINES_LIMIT = 8
+_JOINS_LIMIT = 4
+_TAKES_ALL = frozenset({"outer", "right", "cross"})
+"""Ways of joining whose number of rows says nothing about the rows of the first table."""
+MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
+CHANGES = "plotline_table_changes"
+"""The attribute of the shell that holds the sentences about the last cell."""
+
+
+class TableChanges:
+    """The tables before a cell, and the joins in it."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        """Add the hooks to IPython, and to pandas as soon as it is imported."""
+        self._namespace: Mapping[str, object] = shell.user_ns
+        self._shell = shell
+        self._before: dict[str, DataFrame] = {}
+        self._rows: dict[str, int] = {}
+        """The number of rows of each table before the cell."""
+        self._words: list[str] = []
+        """The words of the cell, in order."""
+        self._joins: list[str] = []
+        self._is_joining = False
+        vars(shell)[CHANGES] = []
+        shell.events.register("pre_run_cell", lambda info: self._begin(info.raw_cell))
+        when_imported("pandas", self._watch_joins)
+
+    def _begin(self, code: str) -> None:
+        self._words = re.findall(r"\w+", code)
+        self._joins, vars(self._shell)[CHANGES] = [], []
+        tables = self._tables()
+        self._rows, self._before = {name: len(frame) for name, frame in tables.items()}, {}
+        room_bytes = _SIZE_LIMIT_BYTES
+        for name, frame in tables.items():
+            room_bytes -= int(frame.memory_usage(index=False).sum())
+            if room_bytes >= 0:
+                self._before[name] = frame.copy(deep=False)
+
+    def end(self) -> None:
+        """Keep the sentences about the cell that has ended."""
+        lines = []
+        # Tables may hold values of classes that break whatever looks at them. The cell has worked all the same.
+        with contextlib.suppress(Exception):
+            for name, frame in self._tables().items():
+                if phrases := self._changes(name, frame):
+                    lines.append(f"`{name}`: {'; '.join(phrases)}")
+        left_out = len(lines) - _LINES_LIMIT
+        more = [f"{left_out} more tables changed"] if left_out > 0 else []
+        vars(self._shell)[CHANGES] = [*self._joins, *lines[:_LINES_LIMIT], *more]
+        self._before = {}
+
+    def _changes(self, name: str, frame: DataFrame) -> list[str]:
+        before = self._before.get(name)
+        if before is not None:
+            return [] if before is frame or before.equals(frame) else differences(before, frame)
+        if name in self._rows:
+            return rows_change(self._rows[name], len(frame))
+        origin = self._origin(frame)
+        if not origin:
+            return new_table(frame)
+        changes = differences(self._before[origin], frame, is_same_table=False)
+        return [f"made from `{origin}`", *changes] if changes else []
+
+    def _origin(self, frame: DataFrame) -> str:
+        """Return the table of which this one holds rows: the cell names it, and it has most of the columns."""
+        columns = {*frame.columns}
+        shared = {name: len(columns & {*self._before[name].columns}) for name in self._words if name in self._before}
+        # Of two that are joined, the first one.
+        name = max(shared, key=lambda one: shared[one], default="")
+        is_like = bool(name) and shared[name] * 2 > len(columns) and frame.index.nlevels == 1
+        return name if is_like and has_rows_of(self._before[name], frame) else ""
+
+    def _tables(self) -> dict[str, DataFrame]:
+        pandas = sys.modules.get("pandas")
+        if pandas is None or not hasattr(pandas, "DataFrame"):
+            return {}
+        cls = pandas.DataFrame
+        namespace = [*self._namespace.items()]
+        named = ((name, value) for name, value in namespace if type(value) is cls and not name.startswith("_"))
+        # Another name of the same table, and what only IPython uses, are no tables of their own.
+        names: dict[int, str] = {}
+        tables = {name: value for name, value in named if names.setdefault(id(value), name) == name}
+        return dict(islice(tables.items(), _TABLES_LIMIT))
+
+    def _watch_joins(self, pandas: ModuleType) -> None:
+        frame = pandas.DataFrame
+        frame.merge = self._watched(frame.merge)
+        frame.join = self._watched(frame.join)
+        vars(pandas)["merge"] = self._watched(vars(pandas)["merge"])
+
+    def _watched(self, join: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
+        """Return the function with a note of joins that multiply or lose rows of their first table."""
+
+        @wraps(join)
+        def watched(left: DataFrame, *arguments: object, **options: object) -> DataFrame:
+            is_inner, self._is_joining = self._is_joining, True
+            try:
+                result = join(left, *arguments, **options)
+            finally:
+                self._is_joining = is_inner
+            if not is_inner and len(self._joins) < _JOINS_LIMIT:
+                with contextlib.suppress(Exception):
+                    ways = [options.get("how"), *(one for one in arguments if isinstance(one, str))]
+                    self._note(len(left), len(result), takes_all=not _TAKES_ALL.isdisjoint(ways))
+            return result
+
+        return watched
+
+    def _note(self, rows: int, result: int, *, takes_all: bool) -> None:
+        if takes_all:
+            return
+        if result > rows:
+            self._joins.append(MULTIPLIED.format(result=result, rows=rows))
+        elif result < rows:
+            self._joins.append(f"A merge kept {result:,} of {rows:,} rows: the others have no partner")

@@ -1,0 +1,196 @@
+"""Runs inside a kernel: what differs between two states of a table of pandas, in words.
+
+Names are quoted as in Markdown. Numbers have commas.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+    from pandas import DataFrame, Index, Series
+
+_CELLS_LIMIT = 1_000_000
+"""Of larger tables, only the first columns are read."""
+_PHRASES_LIMIT = 8
+_NAME_LIMIT_CHARS = 40
+_NAMED_COLUMNS = 4
+"""More columns that are new or gone are only counted."""
+_SHIFT_LIMIT_ROWS = 3
+_SAME = 1e-9
+"""How much numbers may differ that count as equal, relative to the larger one: rounding of sums."""
+_SAMPLE_ROWS = 100
+
+
+def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = True) -> list[str]:
+    """Return what differs, the most important first. `is_same_table`: false for one that was made from the other."""
+    phrases = [*_rows(before, after), *_columns(before, after, names_gone=is_same_table)]
+    # Columns of one name cannot be told apart.
+    if before.columns.is_unique and after.columns.is_unique:
+        rows = None if _is_reordered(before, after) else _same_rows(before, after)
+        for name in _read_columns(after):
+            if name in before.columns:
+                phrases += _column(name, before[name], after[name], None if rows is None else before.loc[rows, name])
+    left_out = len(phrases) - _PHRASES_LIMIT
+    return [*phrases[:_PHRASES_LIMIT], f"{left_out} more changes"] if left_out > 0 else phrases
+
+
+def rows_change(before: int, after: int) -> list[str]:
+    """Return how the number of rows has changed."""
+    return [] if before == after else [f"{before:,} -> {after:,} rows"]
+
+
+def new_table(frame: DataFrame) -> list[str]:
+    """Return what is to be known of a table that came from no other: missing cells and duplicates."""
+    phrases = []
+    if frame.columns.is_unique:
+        counts = {name: int(frame[name].isna().sum()) for name in _read_columns(frame)}
+        missing = [(name, count) for name, count in counts.items() if count]
+        phrases += [f"{_quoted(name)} missing {count:,}" for name, count in missing[:_NAMED_COLUMNS]]
+        if len(missing) > _NAMED_COLUMNS:
+            phrases.append(f"{len(missing) - _NAMED_COLUMNS} more columns with missing cells")
+    if duplicates := _duplicates(frame):
+        phrases.append(f"duplicate rows {duplicates:,}")
+    return [f"new, {len(frame):,} rows", *phrases] if phrases else []
+
+
+def has_rows_of(before: DataFrame, after: DataFrame) -> bool:
+    """Return whether a table seems to hold rows of another one, and no results such as sums of groups."""
+    if len(before) == len(after):
+        return True
+    shared = [name for name in after.columns if name in before.columns]
+    if not shared or not after.columns.is_unique or not before.columns.is_unique:
+        return False
+    sample = after.iloc[:: max(1, len(after) // _SAMPLE_ROWS)]
+    found = [bool(sample[name].isin(before[name]).mean() > 0.9) for name in shared]
+    return sum(found) * 2 > len(shared)
+
+
+def _read_columns(frame: DataFrame) -> list[object]:
+    return list(frame.columns[: max(1, _CELLS_LIMIT // max(1, len(frame)))])
+
+
+def _rows(before: DataFrame, after: DataFrame) -> Iterator[str]:
+    if len(before) == len(after):
+        return
+    yield from rows_change(len(before), len(after))
+    old, new = _duplicates(before), _duplicates(after)
+    if old is not None and new is not None and old != new:
+        yield f"duplicate rows {old:,} -> {new:,}"
+
+
+def _columns(before: DataFrame, after: DataFrame, *, names_gone: bool) -> Iterator[str]:
+    gone = [name for name in before.columns if name not in after.columns] if names_gone else []
+    new = [name for name in after.columns if name not in before.columns]
+    for names, one, many in ((gone, "without {}", "without {:,} columns"), (new, "new column {}", "{:,} new columns")):
+        if len(names) > _NAMED_COLUMNS:
+            yield many.format(len(names))
+            continue
+        for name in names:
+            yield one.format(_quoted(name))
+            missing = int(after[name].isna().sum()) if names is new and after.columns.is_unique else 0
+            if missing:
+                yield f"{_quoted(name)} missing {missing:,}"
+
+
+def _same_rows(before: DataFrame, after: DataFrame) -> Index | None:
+    """Return the labels of the rows of the second, if they name rows of the first; `None` if that is not sure."""
+    if before.index.equals(after.index):
+        return after.index if before.index.is_unique else None
+    if not before.index.is_unique or not after.index.is_unique or not after.index.isin(before.index).all():
+        return None
+    # A table that was numbered anew has other rows under the same labels.
+    is_numbered = list(after.index[:2]) == [0, 1] and bool((after.index == range(len(after))).all())
+    return None if is_numbered else after.index
+
+
+def _is_reordered(before: DataFrame, after: DataFrame) -> bool:
+    """Return whether the rows are the same in another order."""
+    if before.shape != after.shape or not before.columns.equals(after.columns) or after.size > _CELLS_LIMIT:
+        return False
+    with contextlib.suppress(TypeError):
+        hash_rows = importlib.import_module("pandas").util.hash_pandas_object
+        first, second = (hash_rows(frame, index=False).to_numpy() for frame in (before, after))
+        return bool((first != second).any()) and sorted(first) == sorted(second)
+    return False
+
+
+def _column(name: object, before: Series, after: Series, old: Series | None) -> Iterator[str]:
+    """Yield what has changed in a column. `old`: the cells before of the rows that it has now, if they are known."""
+    quoted = _quoted(name)
+    if str(before.dtype) != str(after.dtype):
+        yield f"{quoted} {before.dtype} -> {after.dtype}"
+    missing_before, missing = int(before.isna().sum()), int(after.isna().sum())
+    if missing_before != missing:
+        yield f"{quoted} missing {missing_before:,} -> {missing:,}"
+    if old is None or old is after:
+        return
+    with contextlib.suppress(Exception):
+        # Values of unknown classes may refuse to be compared.
+        yield from _values(quoted, old, after)
+
+
+def _values(quoted: str, old: Series, new: Series) -> Iterator[str]:
+    was_there, is_there = old.notna().to_numpy(), new.notna().to_numpy()
+    both = was_there & is_there
+    first, second = old.to_numpy()[both], new.to_numpy()[both]
+    kinds = first.dtype.kind + second.dtype.kind
+    is_number = set(kinds) <= set("iuf")
+    if is_number:
+        first, second = first.astype("float64"), second.astype("float64")
+        changed = abs(second - first) > _SAME * abs(second)
+    elif kinds[0] == kinds[1]:
+        changed = first != second
+    else:
+        return
+    count = int(changed.sum())
+    if not count:
+        return
+    if is_number and count > 1 and (factor := _factor(first[first != 0], second[first != 0])):
+        yield f"{quoted} all values times {factor:g}"
+    elif shift := _shift(old, new):
+        yield f"{quoted} moved {'down' if shift > 0 else 'up'} by {abs(shift)} row{'s' if abs(shift) > 1 else ''}"
+    else:
+        yield f"{quoted} {count:,} of {len(new):,} values changed"
+
+
+def _factor(first: ndarray, second: ndarray) -> float:
+    """Return by what all numbers were multiplied; 0 if they were not."""
+    if not len(first):
+        return 0.0
+    ratios = second / first
+    factor = float(ratios[0])
+    is_constant = bool((abs(ratios - factor) <= 1e-6 * abs(factor)).all())
+    return float(f"{factor:.6g}") if is_constant and math.isfinite(factor) else 0.0
+
+
+def _shift(old: Series, new: Series) -> int:
+    """Return by how many rows the values were moved down; 0 if they were not."""
+    for count in range(1, min(_SHIFT_LIMIT_ROWS, len(old) - 2) + 1):
+        for shift in (count, -count):
+            moved = old.shift(shift)
+            inner = moved.iloc[count:-count].reset_index(drop=True)
+            if inner.equals(new.iloc[count:-count].reset_index(drop=True).astype(inner.dtype)):
+                return shift
+    return 0
+
+
+def _duplicates(frame: DataFrame) -> int | None:
+    """Return how many rows are equal to an earlier one; `None` if their cells are too many, or cannot be compared."""
+    if frame.size > _CELLS_LIMIT:
+        return None
+    # Rows of one result may differ by their labels alone. Numbers without a name only count the rows.
+    has_labels = frame.index.nlevels > 1 or frame.index.name is not None or frame.index.dtype.kind not in "iu"
+    with contextlib.suppress(TypeError, ValueError):
+        return int((frame.reset_index() if has_labels else frame).duplicated().sum())
+    return None
+
+
+def _quoted(name: object) -> str:
+    text = " ".join(str(name).replace("`", "'").split())
+    return f"`{text[:_NAME_LIMIT_CHARS]}{'…' if len(text) > _NAME_LIMIT_CHARS else ''}`"

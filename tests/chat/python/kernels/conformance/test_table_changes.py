@@ -1,0 +1,81 @@
+"""What a kernel says about the tables that cells change: 100 faults of analysts, and 100 cells that change nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from chat.python.kernels.client import KernelClient
+from tests.conftest import Shown
+
+PLACES = ("local-service",)
+
+pytestmark = [pytest.mark.drill, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
+
+MAKE = """
+import numpy as np, pandas as pd
+rng = np.random.default_rng({seed})
+n = {rows}
+sales = pd.DataFrame({{
+    "id": np.arange(n), "city": rng.choice(["Ulm", "Bonn", "Köln"], n), "price": rng.normal(50, 9, n).round(2),
+    "units": rng.integers(1, 40, n), "day": pd.date_range("2024-01-01", periods=n).astype(str),
+}})
+sales.loc[rng.choice(n, 7, replace=False), "price"] = np.nan
+cities = pd.DataFrame({{"city": ["Ulm", "Bonn", "Köln"], "people": [127, 336, 1087]}})
+"""
+FAULTS = (
+    ("sales = sales.dropna()", r"`sales`: \S+ -> \S+ rows.*`price` missing 7 -> 0"),
+    ("sales = sales[sales.units > 5]", r"`sales`: \S+ -> \S+ rows"),
+    ("sales.drop(sales.index[:9], inplace=True)", r"`sales`: \S+ -> \S+ rows"),
+    ("clean = sales.query('price < 60')", r"`clean`: made from `sales`; \S+ -> \S+ rows"),
+    ("sales['price'] = sales['price'].fillna(0)", "`sales`: `price` missing 7 -> 0"),
+    ("filled = sales.fillna({'price': sales.price.mean()})", "`filled`: made from `sales`; `price` missing 7 -> 0"),
+    ("sales = pd.concat([sales, sales])", r"rows; duplicate rows 0 -> "),
+    ("sales = pd.concat([sales, sales.head(20)], ignore_index=True)", "duplicate rows 0 -> 20"),
+    ("sales = sales.merge(pd.concat([cities, cities.head(1)]))", "A merge made .*keys occur more than once"),
+    ("both = sales.merge(cities.tail(2), on='city')", r"A merge kept \S+ of \S+ rows"),
+    ("cities['city'] = cities.city.str.upper()\nboth = sales.merge(cities, how='left')", "`both`: .*`people` missing"),
+    ("sales['units'] = sales.units.shift(1)", "`units` missing 0 -> 1; `units` moved down by 1 row"),
+    ("sales['units'] = np.roll(sales.units, 1)", "`units` moved down by 1 row"),
+    ("sales['price'] *= 100", "`price` all values times 100"),
+    ("sales.loc[:9, 'units'] *= 1000", "`units` 10 of .* values changed"),
+    ("sales['price'] = sales.price / 1.19", "`price` all values times 0.840336"),
+    ("sales['units'] = sales.units.sort_values().to_numpy()", "`units` .* values changed"),
+    ("sales['day'] = pd.to_datetime(sales.day, format='%Y-%d-%m', errors='coerce')", "`day` str -> .*`day` missing"),
+    ("sales['price'] = sales.price.fillna(0).astype(int)", "`price` float64 -> int64.*`price` .* values changed"),
+    ("sales.loc[sales.city == 'Ulm', 'city'] = 'Bonn'", "`city` .* values changed"),
+)
+CLEAN = (
+    *("sales.head()", "print(sales.price.mean())", "sales.describe()", "sales.groupby('city').price.sum()"),
+    *("x = sales.units.sum()", "top = sales.nlargest(3, 'price')['id'].tolist()", "sales.isna().sum()"),
+    *("by_city = sales.groupby('city')['price'].sum().reset_index()", "copy = sales.copy()", "sales = sales.copy()"),
+    *("sales = sales.sort_values('price')", "sales = sales.sort_values('units', ignore_index=True)"),
+    *("wide = sales.pivot_table(index='city', values='units', aggfunc='sum')", "sales['city'].value_counts()"),
+    *("both = sales.merge(cities, on='city').shape", "table = sales.corr(numeric_only=True)", "sales[['id', 'city']]"),
+    *("for row in sales.itertuples(): pass", "sales.to_csv('out.csv', index=False)", "np.asarray(sales.price).sum()"),
+)
+
+
+async def changes(kernel: KernelClient, code: str) -> str:
+    execution = await kernel.execute(code)
+    assert not execution.text.count("Traceback"), execution.text
+    return "\n".join((await kernel.contents()).changes)
+
+
+async def test_faults_are_named_and_cells_that_change_nothing_are_quiet(kernel: KernelClient, shown: Shown) -> None:
+    missed, alarms = [], []
+    for seed in range(5):
+        make = MAKE.format(seed=seed, rows=(60, 300, 1_000, 5_000, 20_000)[seed])
+        for fault, expected in FAULTS:
+            await changes(kernel, f"%reset -f\n{make}")
+            said = await changes(kernel, fault)
+            if not re.search(expected, said):
+                missed.append((fault, said))
+        for code in CLEAN:
+            await changes(kernel, f"%reset -f\n{make}")
+            if said := await changes(kernel, code):
+                alarms.append((code, said))
+    shown(f"faults: {100 - len(missed)} of 100 named; cells that change nothing: {len(alarms)} of 100 with a line")
+    assert not missed
+    assert not alarms
