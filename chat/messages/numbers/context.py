@@ -1,0 +1,117 @@
+"""What the words around a number of an answer name: its sentence, its cell, and the rows and columns in them. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_SENTENCE_END: Final = re.compile(r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|[。！？।]|\n)")
+_CLAUSE_END: Final = re.compile(
+    r"[,;(){}\[\]，、；（）]|\s(?:and|while|whereas|but|und|während|et|alors|y|mientras|और|लेकिन)\s|和|而|与"
+)
+_RULE_LINE: Final = re.compile(r"[ \t|:-]*-[ \t|:-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The text that says what a number is about, and where the number is in it."""
+
+    text: str
+    """In lower case."""
+    position: int
+    column: str = ""
+    """The header of the number's cell, in lower case; empty outside of tables."""
+    is_cell: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A label in a context."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Contexts:
+    """Finds the context of each position in an answer."""
+
+    def __init__(self, text: str) -> None:
+        """Split a Markdown text to sentences and rows of tables."""
+        self._text = text
+        self._starts = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
+        self._headers: dict[int, list[str]] = {}
+
+    def sentence(self, position: int) -> tuple[int, int]:
+        """Return the start and the end of the sentence at a position."""
+        place = bisect_right(self._starts, position)
+        return self._starts[place - 1], self._starts[place] if place < len(self._starts) else len(self._text)
+
+    def at(self, position: int) -> Context:
+        """Return the context of a position."""
+        line_start = self._text.rfind("\n", 0, position) + 1
+        line_end = self._text.find("\n", position)
+        line = self._text[line_start : len(self._text) if line_end < 0 else line_end]
+        if line.lstrip().startswith("|"):
+            cells = line.strip().strip("|").split("|")
+            number = self._text.count("|", line_start, position) - 1
+            headers = self._header(line_start)
+            column = headers[number] if 0 <= number < len(headers) else ""
+            return Context(cells[0].lower(), len(cells[0]), column.lower(), is_cell=number > 0)
+        start, end = self.sentence(position)
+        return Context(self._text[start:end].lower(), position - start)
+
+    def _header(self, line_start: int) -> list[str]:
+        """Return the cells above the rule of the table that has a row at `line_start`."""
+        first = self._text.rfind("\n\n", 0, line_start)
+        lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
+        for line, rule in zip(lines, lines[1:], strict=False):
+            if _RULE_LINE.fullmatch(rule):
+                return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+        return []
+
+
+def mentions(text: str, labels: Iterable[str]) -> list[Mention]:
+    """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
+    pattern = _pattern(frozenset(labels))
+    return [Mention(match.start(), match.end(), match[0].replace("_", " ")) for match in pattern.finditer(text)]
+
+
+@lru_cache(maxsize=256)
+def _pattern(labels: frozenset[str]) -> re.Pattern[str]:
+    ordered = sorted((label for label in labels if label and not label.isdigit()), key=len, reverse=True)
+    pieces = [
+        (r"(?<![^\W\d_])" if label[0] < "\u0900" else "")
+        + re.escape(label).replace(r"\ ", "[ _]")
+        + (r"(?![^\W\d_])" if label[-1] < "\u0900" else "")
+        for label in ordered[:200]
+    ]
+    return re.compile("|".join(pieces) or r"(?!)")
+
+
+def named_label(context: Context, found: Collection[Mention], number_starts: Collection[int]) -> frozenset[str]:
+    """Return the labels that the number of a context may belong to. `number_starts`: of all numbers in the context."""
+    labels = {one.label for one in found}
+    if len(labels) < 2:
+        return frozenset(labels)
+    ordered = sorted(found, key=lambda one: one.start)
+    before = [one for one in ordered if one.end <= context.position]
+    after = [one for one in ordered if one.start > context.position]
+    numbers = sorted(number_starts)
+    # `Ulm and Bonn have 3 and 4`.
+    if len(numbers) == len(ordered) and (ordered[-1].end <= numbers[0] or numbers[-1] < ordered[0].start):
+        return frozenset({ordered[numbers.index(context.position)].label}) if context.position in numbers else frozenset()
+    if not before or not after:
+        return frozenset({(before[-1] if before else after[0]).label})
+    between = context.text[before[-1].end : context.position]
+    to_next = context.text[context.position : after[0].start]
+    if any(before[-1].end <= number < context.position for number in numbers):
+        # Another number stands between the label before and this one.
+        return frozenset({before[-1].label, after[0].label})
+    if _CLAUSE_END.search(between) and not between.strip().startswith(("(", "（", ":")) and not _CLAUSE_END.search(to_next):
+        return frozenset({after[0].label})
+    return frozenset({before[-1].label})

@@ -1,0 +1,155 @@
+"""Traces the numbers of an answer to their sources. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from chat.messages.numbers.blocks import Place, normal_label, place_of
+from chat.messages.numbers.context import Context, Contexts, mentions, named_label
+from chat.messages.numbers.derived import derive
+from chat.messages.numbers.reading import Amount, WrittenNumber, read_numbers
+from chat.messages.numbers.sources import HITS_LIMIT, Hit, Interval, Search, SourceText
+from chat.messages.numbers.traced import TracedNumber
+from chat.messages.numbers.units import CURRENCIES, DECREASE, PERCENT_HINT
+
+_PERCENTS: Final = ("%", "pp")
+_SURE_DIGITS: Final = 3
+"""A number with so many digits, or with a unit, is hardly in another row by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    low: Decimal
+    high: Decimal
+    factor: Decimal
+    """What the source is multiplied by: 100 if it is a fraction and the number a percentage."""
+
+
+def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
+    """Return each number of a Markdown text with its source. `sources`: those that are preferred come first."""
+    numbers = read_numbers(text)
+    wanted = [list(_wanted(number)) for number in numbers]
+    search = Search([Interval(one.low, one.high) for some in wanted for one in some])
+    by_value: dict[Decimal, list[Hit]] = defaultdict(list)
+    for hit in search.hits(sources):
+        hits = by_value[abs(hit.value)]
+        if len(hits) < HITS_LIMIT:
+            hits.append(hit)
+    values = sorted(by_value)
+    tracer = _Tracer(text, numbers)
+    traced = []
+    for number, some in zip(numbers, wanted, strict=True):
+        candidates = [
+            (hit, one.factor)
+            for one in some
+            for value in _between(values, one)
+            for hit in by_value[value][:HITS_LIMIT]
+        ]
+        traced.append(tracer.trace(number, candidates))
+    return derive(text, numbers, traced, sources)
+
+
+def _between(values: Sequence[Decimal], one: _Wanted) -> Iterator[Decimal]:
+    return iter(values[bisect_left(values, one.low) : bisect_right(values, one.high)])
+
+
+def _wanted(number: WrittenNumber) -> Iterator[_Wanted]:
+    """Yield the absolute values that the number may be a rounding of."""
+    for amount in number.amounts:
+        low, high = _bounds(number, amount)
+        yield _Wanted(low, high, Decimal(1))
+        if number.unit in _PERCENTS:
+            yield _Wanted(low / 100, high / 100, Decimal(100))
+        elif not number.unit and 0 < abs(amount.value) < 1:
+            yield _Wanted(low * 100, high * 100, Decimal("0.01"))
+
+
+def _bounds(number: WrittenNumber, amount: Amount) -> tuple[Decimal, Decimal]:
+    """Return the least and the greatest value whose rounding to the written precision is this amount."""
+    value, half = abs(amount.value), amount.step / 2
+    if number.is_approximate:
+        digits = str(int(value / amount.step))
+        zeros = min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0))
+        half = amount.step.scaleb(zeros) if zeros else half
+    return max(value - half, Decimal(0)), value + half
+
+
+class _Tracer:
+    """Chooses among the places with a number's value those that its sentence does not contradict."""
+
+    def __init__(self, text: str, numbers: Sequence[WrittenNumber]) -> None:
+        self._text = text
+        self._contexts = Contexts(text)
+        self._starts = [number.start for number in numbers]
+
+    def trace(self, number: WrittenNumber, candidates: Sequence[tuple[Hit, Decimal]]) -> TracedNumber:
+        """Return the number with the best of the candidates: places, and what their values are multiplied by."""
+        context = self._contexts.at(number.start)
+        first, last = self._contexts.sentence(number.start)
+        starts = [one - first for one in self._starts if first <= one < last]
+        neutral: list[tuple[Hit, Place]] = []
+        elsewhere: list[tuple[Hit, Place]] = []
+        for hit, factor in candidates:
+            place = place_of(hit)
+            if not _fits(number, hit, place, factor, context):
+                continue
+            support = _support(context, place, starts)
+            if support > 0:
+                return _found(number, hit, place)
+            (neutral if support == 0 else elsewhere).append((hit, place))
+        is_sure = number.digits >= _SURE_DIGITS or bool(number.unit)
+        if neutral and not (elsewhere and is_sure):
+            return _found(number, *neutral[0])
+        hit, place = elsewhere[0] if elsewhere else (None, None)
+        return TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere", hit, place)
+
+
+def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:
+    return TracedNumber(number.start, number.end, number.amount.value, number.unit, hit.source.kind, hit, place)
+
+
+def _support(context: Context, place: Place, starts: Sequence[int]) -> int:
+    """Return 1 if the context names the row or column of a place, -1 if it names another one, else 0."""
+    label = normal_label(place.label)
+    rows = mentions(context.text, place.labels)
+    named = named_label(context, rows, starts if not context.is_cell else ())
+    if named and label in place.labels and label not in named:
+        return -1
+    columns = {normal_label(one) for one in place.columns}
+    text = context.column if context.is_cell else context.text
+    named_columns = {one.label for one in mentions(text.replace("_", " "), columns)}
+    column = normal_label(place.column)
+    if column and named_columns and column not in named_columns:
+        return -1
+    return 1 if label in named or column in named_columns else 0
+
+
+def _fits(number: WrittenNumber, hit: Hit, place: Place, factor: Decimal, context: Context) -> bool:
+    """Return whether sign and unit of a number are those of a place with its value."""
+    value, source_value = number.amount.value, hit.value
+    if value < 0 < source_value:
+        return False
+    if source_value < 0 < value and not DECREASE.search(context.text):
+        return False
+    source_unit = place.unit
+    if number.unit in _PERCENTS:
+        if factor != 1:
+            return source_unit in ("", "%") and "." in str(source_value)
+        if source_unit:
+            return source_unit == "%"
+        return hit.source.kind != "output" or _has_percent_hint(hit, place)
+    if factor != 1:
+        return source_unit == "%"
+    if number.unit and source_unit and number.unit != source_unit:
+        return False
+    return not (number.unit in CURRENCIES and source_unit == "%")
+
+
+def _has_percent_hint(hit: Hit, place: Place) -> bool:
+    names = f"{place.label} {place.column} {place.text}"
+    return hit.source.has_percents or bool(PERCENT_HINT.search(names))

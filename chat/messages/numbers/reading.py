@@ -1,0 +1,134 @@
+"""Reads the numbers of an answer, with their written precision and unit. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from chat.messages.numbers.numerals import RUN, Numeral, read_run, sure_decimal_mark, with_ascii_digits
+from chat.messages.numbers.skipped import skipped_ranges
+from chat.messages.numbers.units import (
+    AFTER,
+    APPROXIMATE,
+    CURRENCY_SIGNS,
+    POWER,
+    power_of,
+    scale_power,
+    unit_name,
+)
+
+NUMBERS_LIMIT: Final = 2_000
+"""Numbers of one answer that are read."""
+_NUMBER: Final = re.compile(
+    rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?\s?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
+    rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
+)
+_RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
+_COMMA_WORDS: Final = re.compile(r"\b(?:der|die|das|und|ist|le|les|des|est|et|el|los|las|es|que|una|der|im|em|os)\b")
+_POINT_WORDS: Final = re.compile(r"\b(?:the|and|is|of|in|was|are)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """One reading of a number."""
+
+    value: Decimal
+    step: Decimal
+    """The written precision: the value of its last digit, which is 0.1 million for `1.2 million`."""
+    unscaled: Decimal | None = None
+    """The value without its scale word."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenNumber:
+    """A number as an answer writes it."""
+
+    start: int
+    end: int
+    amounts: tuple[Amount, ...]
+    """The likelier reading first."""
+    unit: str = ""
+    is_approximate: bool = False
+
+    @property
+    def amount(self) -> Amount:
+        """The likelier reading."""
+        return self.amounts[0]
+
+    @property
+    def digits(self) -> int:
+        """How many significant digits are written."""
+        return len(str(abs(int(self.amount.value / self.amount.step))))
+
+
+def read_numbers(text: str) -> list[WrittenNumber]:
+    """Return the numbers of a Markdown text that are claims, in order, at most `NUMBERS_LIMIT` of them."""
+    ascii_text = with_ascii_digits(text)
+    mask = skipped_ranges(ascii_text)
+    matches = [match for match in _NUMBER.finditer(ascii_text) if not mask[match.start("run")]][:NUMBERS_LIMIT]
+    mark = _decimal_mark(ascii_text, matches)
+    numbers = [number for match in matches for number in _read(ascii_text, match, mark)]
+    return list(_with_shared_units(ascii_text, numbers))
+
+
+def _decimal_mark(text: str, matches: list[re.Match[str]]) -> str:
+    """Return the decimal mark of the text: that of its other numbers, else that of its language; empty if unknown."""
+    marks = Counter(mark for match in matches if (mark := sure_decimal_mark(match["run"])) in (".", ","))
+    if marks[","] != marks["."]:
+        return max(marks, key=lambda mark: marks[mark])
+    commas, points = len(_COMMA_WORDS.findall(text)), len(_POINT_WORDS.findall(text))
+    if commas == points:
+        return "." if not text.isascii() and not commas else ""
+    return "," if commas > points else "."
+
+
+def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]:
+    run = match["run"]
+    readings = read_run(run, mark) if run[0] != "." else (Numeral(Decimal(f"0{run}"), len(run) - 1),)
+    if not readings:
+        return
+    end = match.end()
+    power = 0
+    if exponent := POWER.match(text, end):
+        power, end = power_of(exponent), exponent.end()
+    after = AFTER.match(text, end)
+    scale = unit = ""
+    if after:
+        scale, unit = after["scale"] or "", after["unit"] or ""
+        end = after.end()
+        # `m` alone is metres in most texts.
+        unit = unit or ("€" if scale.strip() == "M€" else "")
+    elif text[end : end + 1].isalpha() and text[end : end + 1].isascii():
+        return
+    if not (scale or unit) and re.match(r"[A-Za-z_]", text[end : end + 1]):
+        return
+    has_minus = (match["sign"] or "") in ("-", "–") or bool(match["inner"])
+    factor = Decimal(-1 if has_minus else 1).scaleb(power + scale_power(scale))
+    unscaled = Decimal(-1 if has_minus else 1).scaleb(power) if scale else None
+    amounts = tuple(
+        Amount(
+            one.value * factor,
+            Decimal(1).scaleb(power + scale_power(scale) - one.decimals),
+            None if unscaled is None else one.value * unscaled,
+        )
+        for one in readings
+    )
+    start = match.start("run")
+    for group in ("inner", "before", "sign"):
+        if match[group] and match[group] not in ("±",):
+            start = match.start(group)
+    name = unit_name(unit) or unit_name((match["before"] or "").strip())
+    yield WrittenNumber(start, end, amounts, name, bool(APPROXIMATE.search(text[max(0, start - 24) : start])))
+
+
+def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> Iterator[WrittenNumber]:
+    """Yield the numbers; the first one of a range has the unit of the second, if it has none itself."""
+    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+        if following and following.unit and not number.unit and _RANGE.fullmatch(text, number.end, following.start):
+            yield WrittenNumber(number.start, number.end, number.amounts, following.unit, number.is_approximate)
+        else:
+            yield number

@@ -1,0 +1,66 @@
+"""Ranges of an answer's Markdown whose digits are no claims: code, links, dates, versions, names, list numbers. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MONTHS: Final = (
+    "jan|feb|fév|mar|mär|mrz|apr|avr|abr|may|mai|mayo|jun|juin|jul|juil|aug|août|ago|sep|oct|okt|nov|dec|dez|déc|dic|ene|"
+    "जनवरी|फ़रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर"
+)
+_NAMES: Final = (
+    "version|python|pandas|numpy|scipy|matplotlib|seaborn|windows|excel|gemini|gpt|"
+    "step|table|figure|fig|chapter|section|phase|page|quarter|task|option|part|"
+    "schritt|tabelle|abbildung|abb|kapitel|abschnitt|seite|teil|aufgabe|"
+    "étape|tableau|chapitre|partie|paso|tabla|figura|capítulo|parte|图|表|步骤|चरण"
+)
+_WITHOUT_CLAIMS: Final = tuple(
+    re.compile(pattern, re.MULTILINE | re.IGNORECASE)
+    for pattern in (
+        r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
+        r"`+[^`\n]+`+",
+        r"!?\[[^\]\n]*\]\([^)\n]*\)",
+        r"<?(?:https?|file|mailto):[^\s>)]+>?|\bwww\.[^\s)]+",
+        r"\[(?:GRAPH|IMAGE):\d+\]|\[\^?\d{1,3}\]",
+        r"<[a-z/!][^>\n]*>",
+        # Numbers of items and headings.
+        r"^[ >\t]*(?:#{1,6} +)?(?:[-*] +)?[*_]{0,2}\d{1,3}(?:\.\d{1,2})*[.)](?=[ \t*_])",
+        r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
+        # Dates and times.
+        r"\b\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?\b(?!\d)|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
+        r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
+        rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
+        rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
+        r"\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
+        # Versions, names with digits, ordinals.
+        r"\bv?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
+        rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}\d+(?:\.\d+)*(?![\d%]|[.,]\d)",
+        r"[A-Za-zÀ-ÖØ-öø-ɏ_]+[-‐‑./]?\d[\w.]*(?<!\.)",
+        r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
+        r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
+        r"第 ?\d+",
+        r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
+        # Indices and exponents of formulas.
+        r"[_^](?:\{[^{}\n]*\}|[+-]?\d+)",
+    )
+)
+_YEAR: Final = re.compile(
+    r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|en|"
+    r"depuis|entre|et|année|de|à|desde|hasta|año|y|a|del)\s|[(（\-–—/,:|]\s?|^\s*|सन् |वर्ष |^)[*_]{0,2}"
+    r"(?P<year>(?:19|20)\d\d)(?![\d.,]\d|\d| ?[%€$£₹])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def skipped_ranges(text: str) -> bytearray:
+    """Return a mask of the text, one byte a character: 1 where digits are no claims. `text`: with ASCII digits."""
+    mask = bytearray(len(text))
+    for pattern in _WITHOUT_CLAIMS:
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            mask[start:end] = b"\1" * (end - start)
+    for match in _YEAR.finditer(text):
+        start, end = match.span("year")
+        mask[start:end] = b"\1" * (end - start)
+    return mask

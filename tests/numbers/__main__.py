@@ -1,0 +1,22 @@
+"""Prints how well the ledger judges the labelled answers. `--examples`: also what it judged wrong."""
+
+from __future__ import annotations
+
+import sys
+
+from tests.numbers.measure import measure, read_tables
+
+
+def main() -> None:
+    """Measure, and print one line for each language and kind."""
+    counts = measure(read_tables())
+    for key in sorted(counts.seen):
+        flagged, unread = counts.share(counts.flagged, key), counts.share(counts.unread, key)
+        print(f"{key:20} {counts.seen[key]:6,} figures, {flagged:6.1%} without a source, {unread:6.1%} not read")
+    if "--examples" in sys.argv:
+        for example in counts.examples:
+            print(*example, sep=" | ")
+
+
+if __name__ == "__main__":
+    main()
