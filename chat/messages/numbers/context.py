@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-_SENTENCE_END: Final = re.compile(r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|[。！？।]|\n)")
+_SENTENCE_END: Final = re.compile(r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)")
 _CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）]|\s(?:and|while|whereas|but|und|während|et|alors|y|mientras|और|लेकिन)\s|和|而|与"
 )

@@ -17,6 +17,7 @@ from chat.messages.numbers.context import Contexts, mentions
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import SourceText
 from chat.messages.numbers.traced import TracedNumber
+from chat.messages.numbers.units import header_unit
 
 _NUMBERS_IN_SENTENCE: Final = 4
 _BLOCKS_LIMIT: Final = 40
@@ -34,15 +35,17 @@ def derive(
     result = []
     for number, one in zip(numbers, traced, strict=True):
         note = ""
-        if one.verdict == "nowhere" and one.hit is None:
+        if one.verdict == "nowhere":
             context = contexts.at(number.start)
             start, end = contexts.sentence(number.start)
             beside = [
                 other for other in traced if start <= other.start < end and other.hit and other.verdict != "nowhere"
             ][:_NUMBERS_IN_SENTENCE]
-            values = {abs(other.hit.value) for other in beside if other.hit}
-            note = _from_pairs(number, sorted(values)) if number.digits > 1 else ""
-            note = note or _from_blocks(number, context.text, blocks, is_cell=context.is_cell)
+            values = {other.hit.value for other in beside if other.hit}
+            if one.hit is None and number.digits > 1:
+                note = _from_pairs(number, sorted(values))
+            if not context.is_cell:
+                note = note or _from_blocks(number, context.text, blocks, is_elsewhere=one.hit is not None)
         result.append(replace(one, verdict="derived", note=note) if note else one)
     return result
 
@@ -77,18 +80,25 @@ def _from_pair(number: WrittenNumber, one: Decimal, other: Decimal) -> str:
     return f"{one} / {other}" if not number.unit and number.digits > 1 and _is(number, one / other) else ""
 
 
-def _from_blocks(number: WrittenNumber, context: str, blocks: Sequence[Block], *, is_cell: bool) -> str:
+def _from_blocks(number: WrittenNumber, context: str, blocks: Sequence[Block], *, is_elsewhere: bool) -> str:
+    """Return how the number follows from a column. `is_elsewhere`: its value is in a row that is not named."""
     for block in blocks:
         named = {one.label for one in mentions(context, block.labels)}
         rows = [(normal_label(label), figures) for label, figures in block.rows]
-        width = max(len(figures) for _, figures in rows)
-        chosen = [figures for label, figures in rows if label in named and len(figures) == width]
-        if not is_cell and not named and _is(number, Decimal(len(rows))) and not number.unit:
+        if not (named or is_elsewhere) and _is(number, Decimal(len(rows))) and not number.unit:
             return f"{len(rows)} rows"
+        width = max(len(figures) for _, figures in rows)
         for column in range(1, width + 1):
+            unit = header_unit(block.columns[-column]) if column <= len(block.columns) else ""
+            if number.unit and unit not in ("", number.unit) and number.unit != "%":
+                continue
             values = [_value(figures[-column]) for _, figures in rows if len(figures) >= column]
-            picked = [_value(figures[-column]) for figures in chosen]
-            if note := _from_column(number, values, picked):
+            picked = [_value(figures[-column]) for label, figures in rows if label in named and len(figures) >= column]
+            if len(picked) == len(named) == 2:
+                note = _from_pairs(number, sorted(picked))
+            else:
+                note = "" if is_elsewhere else _from_column(number, values, picked)
+            if note:
                 return note
     return ""
 
@@ -97,8 +107,6 @@ def _from_column(number: WrittenNumber, values: Sequence[Decimal], picked: Seque
     """Return how the number follows from a column. `picked`: its values in the rows that the sentence names."""
     if number.digits < 2:
         return ""
-    if 2 <= len(picked) <= 3 and (note := _from_pairs(number, sorted({abs(one) for one in picked}))):
-        return note
     total = sum(values, Decimal(0))
     if not picked and len(values) > 2:
         if _is(number, total):
@@ -111,7 +119,11 @@ def _from_column(number: WrittenNumber, values: Sequence[Decimal], picked: Seque
 
 
 def _is(number: WrittenNumber, value: Decimal) -> bool:
-    return any(abs(abs(value) - abs(amount.value)) <= amount.step / 2 for amount in number.amounts)
+    """Return whether a value rounds to the number. A fall may be written without its sign, a rise not with one."""
+    return any(
+        abs(abs(value) - abs(amount.value)) <= amount.step / 2 and (amount.value >= 0 or value < 0)
+        for amount in number.amounts
+    )
 
 
 def _value(figure: str) -> Decimal:

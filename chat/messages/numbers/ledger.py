@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 from typing import Final
 
 from chat.messages.numbers.blocks import Place, normal_label, place_of
@@ -79,6 +80,16 @@ def _bounds(number: WrittenNumber, amount: Amount) -> tuple[Decimal, Decimal]:
     return max(value - half, Decimal(0)), value + half
 
 
+class _Support(Enum):
+    """What the context of a number says of a place with its value."""
+
+    ROW = 1
+    COLUMN = 2
+    NONE = 3
+    OTHER_COLUMN = 4
+    OTHER_ROW = 5
+
+
 class _Tracer:
     """Chooses among the places with a number's value those that its sentence does not contradict."""
 
@@ -92,20 +103,24 @@ class _Tracer:
         context = self._contexts.at(number.start)
         first, last = self._contexts.sentence(number.start)
         starts = [one - first for one in self._starts if first <= one < last]
-        neutral: list[tuple[Hit, Place]] = []
-        elsewhere: list[tuple[Hit, Place]] = []
+        places: dict[_Support, tuple[Hit, Place]] = {}
         for hit, factor in candidates:
             place = place_of(hit)
-            if not _fits(number, hit, place, factor, context):
-                continue
-            support = _support(context, place, starts)
-            if support > 0:
-                return _found(number, hit, place)
-            (neutral if support == 0 else elsewhere).append((hit, place))
+            if _fits(number, hit, place, factor, context):
+                support = _support(context, place, starts)
+                places.setdefault(support, (hit, place))
+                if support is _Support.ROW:
+                    break
         is_sure = number.digits >= _SURE_DIGITS or bool(number.unit)
-        if neutral and not (elsewhere and is_sure):
-            return _found(number, *neutral[0])
-        hit, place = elsewhere[0] if elsewhere else (None, None)
+        in_other_row, in_other_column = places.get(_Support.OTHER_ROW), places.get(_Support.OTHER_COLUMN)
+        best = places.get(_Support.ROW)
+        if not (in_other_row and is_sure):
+            best = best or places.get(_Support.COLUMN)
+            if not (in_other_column and is_sure):
+                best = best or places.get(_Support.NONE)
+        if best:
+            return _found(number, *best)
+        hit, place = in_other_row or in_other_column or (None, None)
         return TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere", hit, place)
 
 
@@ -113,20 +128,22 @@ def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:
     return TracedNumber(number.start, number.end, number.amount.value, number.unit, hit.source.kind, hit, place)
 
 
-def _support(context: Context, place: Place, starts: Sequence[int]) -> int:
-    """Return 1 if the context names the row or column of a place, -1 if it names another one, else 0."""
+def _support(context: Context, place: Place, starts: Sequence[int]) -> _Support:
+    """Return whether the context names the row or the column of a place, or another one."""
     label = normal_label(place.label)
     rows = mentions(context.text, place.labels)
     named = named_label(context, rows, starts if not context.is_cell else ())
     if named and label in place.labels and label not in named:
-        return -1
+        return _Support.OTHER_ROW
     columns = {normal_label(one) for one in place.columns}
     text = context.column if context.is_cell else context.text
     named_columns = {one.label for one in mentions(text.replace("_", " "), columns)}
     column = normal_label(place.column)
     if column and named_columns and column not in named_columns:
-        return -1
-    return 1 if label in named or column in named_columns else 0
+        return _Support.OTHER_COLUMN
+    if label in named:
+        return _Support.ROW
+    return _Support.COLUMN if column in named_columns else _Support.NONE
 
 
 def _fits(number: WrittenNumber, hit: Hit, place: Place, factor: Decimal, context: Context) -> bool:
@@ -139,7 +156,8 @@ def _fits(number: WrittenNumber, hit: Hit, place: Place, factor: Decimal, contex
     source_unit = place.unit
     if number.unit in _PERCENTS:
         if factor != 1:
-            return source_unit in ("", "%") and "." in str(source_value)
+            # The share of a column in kilograms is a fraction too.
+            return "." in str(source_value)
         if source_unit:
             return source_unit == "%"
         return hit.source.kind != "output" or _has_percent_hint(hit, place)

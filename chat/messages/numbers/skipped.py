@@ -28,13 +28,13 @@ _WITHOUT_CLAIMS: Final = tuple(
         r"^[ >\t]*(?:#{1,6} +)?(?:[-*] +)?[*_]{0,2}\d{1,3}(?:\.\d{1,2})*[.)](?=[ \t*_])",
         r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
         # Dates and times.
-        r"\b\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?\b(?!\d)|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
+        r"\b(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?\b|\b\d{4}\.\d{1,2}\.\d{1,2}\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
         r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
         rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
         rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
-        r"\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
+        r"(?<!\d)\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
         # Versions, names with digits, ordinals.
-        r"\bv?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
+        r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
         rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}\d+(?:\.\d+)*(?![\d%]|[.,]\d)",
         r"[A-Za-zÀ-ÖØ-öø-ɏ_]+[-‐‑./]?\d[\w.]*(?<!\.)",
         r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
@@ -47,7 +47,7 @@ _WITHOUT_CLAIMS: Final = tuple(
 )
 _YEAR: Final = re.compile(
     r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|en|"
-    r"depuis|entre|et|année|de|à|desde|hasta|año|y|a|del)\s|[(（\-–—/,:|]\s?|^\s*|सन् |वर्ष |^)[*_]{0,2}"
+    r"depuis|entre|et|année|de|à|desde|hasta|año|y|a|del)\s|[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
     r"(?P<year>(?:19|20)\d\d)(?![\d.,]\d|\d| ?[%€$£₹])",
     re.IGNORECASE | re.MULTILINE,
 )

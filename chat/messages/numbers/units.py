@@ -78,7 +78,7 @@ DECREASE: Final = re.compile(
 )
 """A word that says that an amount is negative."""
 PERCENT_HINT: Final = re.compile(
-    r"%|100|pct|percent|prozent|pourcent|porcent|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
+    r"%|pct|percent|prozent|pourcent|porcent|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
     r"wachstum|croissance|crecimiento|率|比|占|प्रतिशत|दर",
     re.IGNORECASE,
 )
