@@ -6,18 +6,43 @@ Slots: `{r}` and `{s}` are rows, `{c}` a column, `{v}` and `{w}` the figures of 
 from __future__ import annotations
 
 ROW = {
-    "en": ["{r} reached {v} in {c}.", "In {r}, the {c} was {v}.", "The {c} of {r} stands at **{v}**.", "At {v}, {r} is next."],
-    "de": ["{r} erreichte bei {c} {v}.", "In {r} lag der Wert ({c}) bei {v}.", "Der Wert von {r} beträgt **{v}** ({c})."],
+    "en": [
+        "{r} reached {v} in {c}.",
+        "In {r}, the {c} was {v}.",
+        "The {c} of {r} stands at **{v}**.",
+        "At {v}, {r} is next.",
+    ],
+    "de": [
+        "{r} erreichte bei {c} {v}.",
+        "In {r} lag der Wert ({c}) bei {v}.",
+        "Der Wert von {r} beträgt **{v}** ({c}).",
+    ],
     "fr": ["{r} a atteint {v} pour {c}.", "À {r}, {c} s'élève à {v}.", "La valeur de {r} ({c}) est de **{v}**."],
     "es": ["{r} alcanzó {v} en {c}.", "En {r}, {c} fue de {v}.", "El valor de {r} ({c}) es **{v}**."],
     "zh": ["{r}的{c}为{v}。", "在{r},{c}达到{v}。", "{r}:{c} **{v}**。"],
     "hi": ["{r} में {c} {v} रहा।", "{r} का {c} **{v}** है।", "{c} के लिए {r} {v} तक पहुँचा।"],
 }
 PAIR = {
-    "en": ["{r} ({v}) is ahead of {s} ({w}).", "{r} had {v} and {s} had {w} ({c}).", "{c}: {r} and {s} come to {v} and {w} respectively."],
-    "de": ["{r} ({v}) liegt vor {s} ({w}).", "{r} hatte {v} und {s} hatte {w} ({c}).", "Bei {c} kam {r} auf {v}, {s} dagegen auf {w}."],
-    "fr": ["{r} ({v}) devance {s} ({w}).", "{r} avait {v} et {s} avait {w} ({c}).", "Pour {c}, {r} obtient {v}, alors que {s} obtient {w}."],
-    "es": ["{r} ({v}) supera a {s} ({w}).", "{r} tuvo {v} y {s} tuvo {w} ({c}).", "En {c}, {r} llega a {v}, mientras que {s} llega a {w}."],
+    "en": [
+        "{r} ({v}) is ahead of {s} ({w}).",
+        "{r} had {v} and {s} had {w} ({c}).",
+        "{c}: {r} and {s} come to {v} and {w} respectively.",
+    ],
+    "de": [
+        "{r} ({v}) liegt vor {s} ({w}).",
+        "{r} hatte {v} und {s} hatte {w} ({c}).",
+        "Bei {c} kam {r} auf {v}, {s} dagegen auf {w}.",
+    ],
+    "fr": [
+        "{r} ({v}) devance {s} ({w}).",
+        "{r} avait {v} et {s} avait {w} ({c}).",
+        "Pour {c}, {r} obtient {v}, alors que {s} obtient {w}.",
+    ],
+    "es": [
+        "{r} ({v}) supera a {s} ({w}).",
+        "{r} tuvo {v} y {s} tuvo {w} ({c}).",
+        "En {c}, {r} llega a {v}, mientras que {s} llega a {w}.",
+    ],
     "zh": ["{r}({v})领先于{s}({w})。", "{c}方面,{r}为{v},{s}为{w}。"],
     "hi": ["{r} ({v}) {s} ({w}) से आगे है।", "{c}: {r} {v} और {s} {w}।"],
 }
@@ -78,17 +103,60 @@ COUNT = {
     "hi": ["तालिका में {v} पंक्तियाँ हैं।"],
 }
 NO_CLAIM = {
-    "en": ["I used pandas 2.2.3 on Python 3.12.", "As in 2023, Q3 comes first.", "The file is dated 3 May 2024, 14:30.", "See `df.head(5)` and [step 7](https://example.org/a/17).", "The 1st place and the 2nd place are clear.", "This predates COVID-19 and the A4 form."],
-    "de": ["Verwendet wurde pandas 2.2.3 mit Python 3.12.", "Wie im Jahr 2023 liegt Q3 vorn.", "Stand: 3. Mai 2024, 14:30 Uhr.", "Siehe `df.head(5)` und [Schritt 7](https://example.org/a/17).", "Der 1. Platz und der 2. Platz sind klar.", "Das war vor COVID-19 und Windows 11."],
-    "fr": ["J'ai utilisé pandas 2.2.3 avec Python 3.12.", "Comme en 2023, le T3 est en tête.", "Fichier du 3 mai 2024, 14 h 30.", "Voir `df.head(5)` et [étape 7](https://example.org/a/17).", "La 1re et la 2e place sont claires.", "C'était avant la COVID-19."],
-    "es": ["He usado pandas 2.2.3 con Python 3.12.", "Como en 2023, el T3 va primero.", "Archivo del 3 de mayo de 2024, 14:30.", "Véase `df.head(5)` y [paso 7](https://example.org/a/17).", "El 1.º y el 2.º puesto están claros.", "Fue antes de la COVID-19."],
-    "zh": ["使用了 pandas 2.2.3 和 Python 3.12。", "与2023年一样,第3季度最高。", "文件日期为2024年5月3日14:30。", "见 `df.head(5)` 和 [步骤7](https://example.org/a/17)。", "第1名和第2名很明显。"],
-    "hi": ["pandas 2.2.3 और Python 3.12 का उपयोग किया गया।", "2023 की तरह Q3 आगे है।", "फ़ाइल 3 मई 2024, 14:30 की है।", "देखें `df.head(5)`।", "पहला (1) चरण पूरा हुआ।"],
+    "en": [
+        "I used pandas 2.2.3 on Python 3.12.",
+        "As in 2023, Q3 comes first.",
+        "The file is dated 3 May 2024, 14:30.",
+        "See `df.head(5)` and [step 7](https://example.org/a/17).",
+        "The 1st place and the 2nd place are clear.",
+        "This predates COVID-19 and the A4 form.",
+    ],
+    "de": [
+        "Verwendet wurde pandas 2.2.3 mit Python 3.12.",
+        "Wie im Jahr 2023 liegt Q3 vorn.",
+        "Stand: 3. Mai 2024, 14:30 Uhr.",
+        "Siehe `df.head(5)` und [Schritt 7](https://example.org/a/17).",
+        "Der 1. Platz und der 2. Platz sind klar.",
+        "Das war vor COVID-19 und Windows 11.",
+    ],
+    "fr": [
+        "J'ai utilisé pandas 2.2.3 avec Python 3.12.",
+        "Comme en 2023, le T3 est en tête.",
+        "Fichier du 3 mai 2024, 14 h 30.",
+        "Voir `df.head(5)` et [étape 7](https://example.org/a/17).",
+        "La 1re et la 2e place sont claires.",
+        "C'était avant la COVID-19.",
+    ],
+    "es": [
+        "He usado pandas 2.2.3 con Python 3.12.",
+        "Como en 2023, el T3 va primero.",
+        "Archivo del 3 de mayo de 2024, 14:30.",
+        "Véase `df.head(5)` y [paso 7](https://example.org/a/17).",
+        "El 1.º y el 2.º puesto están claros.",
+        "Fue antes de la COVID-19.",
+    ],
+    "zh": [
+        "使用了 pandas 2.2.3 和 Python 3.12。",
+        "与2023年一样,第3季度最高。",
+        "文件日期为2024年5月3日14:30。",
+        "见 `df.head(5)` 和 [步骤7](https://example.org/a/17)。",
+        "第1名和第2名很明显。",
+    ],
+    "hi": [
+        "pandas 2.2.3 और Python 3.12 का उपयोग किया गया।",
+        "2023 की तरह Q3 आगे है।",
+        "फ़ाइल 3 मई 2024, 14:30 की है।",
+        "देखें `df.head(5)`।",
+        "पहला (1) चरण पूरा हुआ।",
+    ],
 }
 HEADINGS = {"en": "Result", "de": "Ergebnis", "fr": "Résultat", "es": "Resultado", "zh": "结果", "hi": "परिणाम"}
 UNIT_COLUMN = {"en": "City", "de": "Stadt", "fr": "Ville", "es": "Ciudad", "zh": "城市", "hi": "शहर"}
 QUESTIONS = {
-    "en": "Compare the rows for 2023 and say the totals.", "de": "Vergleiche die Zeilen für 2023 und nenne die Summen.",
-    "fr": "Compare les lignes pour 2023 et donne les totaux.", "es": "Compara las filas de 2023 y di los totales.",
-    "zh": "比较2023年的各行并给出合计。", "hi": "2023 की पंक्तियों की तुलना करें और कुल बताएँ।",
+    "en": "Compare the rows for 2023 and say the totals.",
+    "de": "Vergleiche die Zeilen für 2023 und nenne die Summen.",
+    "fr": "Compare les lignes pour 2023 et donne les totaux.",
+    "es": "Compara las filas de 2023 y di los totales.",
+    "zh": "比较2023年的各行并给出合计。",
+    "hi": "2023 की पंक्तियों की तुलना करें और कुल बताएँ।",
 }

@@ -58,7 +58,9 @@ def _table(number: int, language: str, chance: random.Random) -> dict[str, objec
     for unit, least, greatest, decimals, names in metrics:
         name = names[LANGUAGES.index(language)]
         log = greatest / least > 50 if least > 0 else False
-        values = [least * (greatest / least) ** chance.random() if log else chance.uniform(least, greatest) for _ in labels]
+        values = [
+            least * (greatest / least) ** chance.random() if log else chance.uniform(least, greatest) for _ in labels
+        ]
         frame[name] = [int(value) if not decimals else round(value, decimals) for value in values]
         columns.append({"name": name, "unit": unit, "decimals": decimals})
     first = columns[0]["name"]

@@ -6,55 +6,108 @@ Outputs are tables of pandas, series, and lines such as `total: 12`. A block is 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import takewhile
 from typing import Final
 
-from chat.messages.numbers.sources import Hit
+from chat.messages.numbers.sources import Hit, SourceText
 from chat.messages.numbers.units import header_unit
 
-_BLOCK_LIMIT_CHARS: Final = 20_000
+_HEAD_CHARS: Final = 3_000
+_SHORT_CHARS: Final = 10_000
+"""Row labels of longer blocks may hold no units."""
+_ROWS_LIMIT_CHARS: Final = 20_000
 _LINE_LIMIT_CHARS: Final = 2_000
-_FIELD: Final = re.compile(r"[^\s|]+(?: [^\s|]+)*")
 _WORD_FIELD: Final = re.compile(r"[^\s|]+")
 _IS_NUMBER: Final = re.compile(r"[-+]?[$€£₹]?\d[\d.,]*(?:e[-+]?\d+)?%?")
-_NUMBERS_AT_START: Final = re.compile(r"\s*\d+(?=\s)")
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ", re.MULTILINE)
-_LABEL: Final = re.compile(r"[^\s|:=,;\t][^|:=,;\t\n]*")
+_EMPTY_LINE: Final = re.compile(r"\n\s*\n")
+_ROW_LABEL: Final = re.compile(
+    r"^[ \t|]*(?:\d+[ \t|]+)?([^\W\d](?:[^\s|:=,;]|[ _](?![ ]|[-+$€£₹]?\d|NaN\b|None\b))*)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a number is in its source."""
 
-    line: int
-    """From 1."""
     text: str
     """The line."""
     label: str
     """The label of the row; empty if it has none."""
     column: str
     """The name of the column; empty if it has none."""
-    labels: frozenset[str]
-    """The labels of all rows of the block."""
-    columns: tuple[str, ...]
+    block: Block
     unit: str
     """The unit that the column or the line names; empty if none is known."""
 
 
-@dataclass(frozen=True, slots=True)
 class Block:
     """A run of lines, with the labels of its rows and the names of its columns."""
 
-    start: int
-    text: str
-    labels: frozenset[str]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-    """Label and the numbers of each row."""
+    def __init__(self, start: int, text: str) -> None:
+        """Read the header. `start`: where the text is in its source."""
+        self.start = start
+        self.text = text
+        head = text[:_HEAD_CHARS].split("\n")[:3]
+        self._head_chars = sum(len(line) + 1 for line in takewhile(lambda line: not _has_numbers(line), head))
+        header = next((line for line in head if line.strip() and not _has_numbers(line)), "")
+        name = _SERIES_NAME.search(text, max(0, len(text) - _HEAD_CHARS))
+        self.columns: tuple[str, ...] = ()
+        if name:
+            self.columns = (name["name"],) if name["name"] else ()
+        elif header and "\n" in text.strip("\n"):
+            self.columns = tuple(_WORD_FIELD.findall(header))
+
+    @cached_property
+    def column_labels(self) -> frozenset[str]:
+        """The names of the columns as they are compared."""
+        return frozenset(map(normal_label, self.columns))
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels of all rows as they are compared."""
+        body = self.text[self._head_chars :]
+        if len(body) > _SHORT_CHARS:
+            return frozenset(_ROW_LABEL.findall(body.lower().replace("_", " ")))
+        return frozenset(map(normal_label, _ROW_LABEL.findall(body))) - {""}
+
+    @cached_property
+    def rows(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The label and the numbers of each row; empty for a long block."""
+        if len(self.text) > _ROWS_LIMIT_CHARS:
+            return ()
+        return tuple(
+            (row_label(line), tuple(word for word in _WORD_FIELD.findall(line) if _IS_NUMBER.fullmatch(word)))
+            for line in self.text.split("\n")
+            if not _SERIES_NAME.match(line) and _has_numbers(line)
+        )
 
 
+class SourceBlocks:
+    """Finds the block of each position of the sources."""
+
+    def __init__(self) -> None:
+        """Begin with no source."""
+        self._starts: dict[int, list[int]] = {}
+        self._blocks: dict[tuple[int, int], Block] = {}
+
+    def at(self, source: SourceText, position: int) -> Block:
+        """Return the block around a position of a source."""
+        starts = self._starts.get(id(source))
+        if starts is None:
+            starts = [0, *(match.end() for match in _EMPTY_LINE.finditer(source.text)), len(source.text)]
+            self._starts[id(source)] = starts
+        place = min(bisect_right(starts, position), len(starts) - 1)
+        key = (id(source), place)
+        if key not in self._blocks:
+            self._blocks[key] = Block(starts[place - 1], source.text[starts[place - 1] : starts[place]])
+        return self._blocks[key]
+
+
+@lru_cache(maxsize=4096)
 def normal_label(text: str) -> str:
     """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
     words = [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|").lower()) if word]
@@ -63,70 +116,32 @@ def normal_label(text: str) -> str:
     return " ".join(words)
 
 
-def place_of(hit: Hit) -> Place:
+def place_of(hit: Hit, blocks: SourceBlocks) -> Place:
     """Return where a number is."""
     source = hit.source.text
     start = source.rfind("\n", 0, hit.start) + 1
     end = source.find("\n", hit.end)
-    line = source[start : len(source) if end < 0 else end]
-    block = block_at(source, hit.start)
+    line = source[start : len(source) if end < 0 else end][:_LINE_LIMIT_CHARS]
+    block = blocks.at(hit.source, hit.start)
     label = row_label(line)
     column = _column(block, line, hit.start - start)
-    before = line[: hit.start - start]
-    after = line[hit.end - start : hit.end - start + 3]
-    own = next((unit for unit in (header_unit(after.strip()[:1]), header_unit(before[-1:])) if unit), "")
-    unit = own or header_unit(column) or header_unit(label)
-    number = source.count("\n", 0, hit.start) + 1
-    return Place(number, line[:_LINE_LIMIT_CHARS].strip(), label, column, block.labels, block.columns, unit)
+    own = header_unit(source[hit.end : hit.end + 1]) or header_unit(source[hit.start - 1 : hit.start])
+    return Place(line.strip(), label, column, block, own or header_unit(column) or header_unit(label))
 
 
-def block_at(source: str, position: int) -> Block:
-    """Return the block around a position of a source."""
-    start = source.rfind("\n\n", max(0, position - _BLOCK_LIMIT_CHARS), position) + 2
-    if start == 1:
-        start = max(0, position - _BLOCK_LIMIT_CHARS)
-    end = source.find("\n\n", position, position + _BLOCK_LIMIT_CHARS)
-    return _block(start, source[start : end if end >= 0 else position + _BLOCK_LIMIT_CHARS])
-
-
-@lru_cache(maxsize=64)
-def _block(start: int, text: str) -> Block:
-    lines = text.split("\n")
-    header = next((line for line in lines[:3] if line.strip() and not _has_numbers(line)), "")
-    name = _SERIES_NAME.search(text)
-    columns: Sequence[str] = ()
-    if name:
-        columns = [name["name"]] if name["name"] else []
-    elif header and header is not lines[-1]:
-        columns = _WORD_FIELD.findall(header)
-    rows = [
-        (row_label(line), tuple(word for word in _WORD_FIELD.findall(line) if _IS_NUMBER.fullmatch(word)))
-        for line in lines
-        if _has_numbers(line) and not _SERIES_NAME.match(line)
-    ]
-    labels = frozenset(normal_label(label) for label, _ in rows if label)
-    return Block(start, text, labels, tuple(columns), tuple(rows))
+def line_number(hit: Hit) -> int:
+    """Return the line of a number in its source, from 1."""
+    return hit.source.text.count("\n", 0, hit.start) + 1
 
 
 def _has_numbers(line: str) -> bool:
     return any(map(_IS_NUMBER.fullmatch, _WORD_FIELD.findall(line)))
 
 
-@lru_cache(maxsize=512)
 def row_label(line: str) -> str:
     """Return the words at the start of a line, after the number of its row; empty if there are none."""
-    index = _NUMBERS_AT_START.match(line)
-    rest = line[index.end() :] if index else line
-    words = []
-    for word in re.split(r"(\s+|[|:=,;\t])", rest.strip(" |")):
-        if _IS_NUMBER.fullmatch(word) or word in ("|", ":", "=", ";", "\t"):
-            if words or word.strip("|:=;\t "):
-                break
-            continue
-        words.append(word)
-        if word.strip() and word.endswith(":"):
-            break
-    return "".join(words).strip(" ,*:")
+    match = _ROW_LABEL.match(line)
+    return match[1] if match else ""
 
 
 def _column(block: Block, line: str, position: int) -> str:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-_SENTENCE_END: Final = re.compile(r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)")
+_SENTENCE_END: Final = re.compile(
+    r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+)
 _CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）]|\s(?:and|while|whereas|but|und|während|et|alors|y|mientras|और|लेकिन)\s|和|而|与"
 )
+_WORD: Final = re.compile(r"(?:[^\W\d_]|[\u0900-\u0963])(?:\w|[-'’.&/](?=\w)|[\u0900-\u0963])*")
+_SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
+_WORDS_OF_LABEL: Final = 4
+_SIGNS_OF_LABEL: Final = 8
 _RULE_LINE: Final = re.compile(r"[ \t|:-]*-[ \t|:-]*")
 
 
@@ -61,9 +67,11 @@ class Contexts:
             number = self._text.count("|", line_start, position) - 1
             headers = self._header(line_start)
             column = headers[number] if 0 <= number < len(headers) else ""
-            return Context(cells[0].lower(), len(cells[0]), column.lower(), is_cell=number > 0)
+            return Context(
+                cells[0].lower().replace("_", " "), len(cells[0]), column.lower().replace("_", " "), is_cell=number > 0
+            )
         start, end = self.sentence(position)
-        return Context(self._text[start:end].lower(), position - start)
+        return Context(self._text[start:end].lower().replace("_", " "), position - start)
 
     def _header(self, line_start: int) -> list[str]:
         """Return the cells above the rule of the table that has a row at `line_start`."""
@@ -75,22 +83,34 @@ class Contexts:
         return []
 
 
-def mentions(text: str, labels: Iterable[str]) -> list[Mention]:
+@lru_cache(maxsize=1024)
+def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    phrases: dict[str, tuple[tuple[int, int], ...]] = {}
+    for number, (start, _) in enumerate(words):
+        for _, end in words[number : number + _WORDS_OF_LABEL]:
+            phrase = text[start:end]
+            phrases[phrase] = (*phrases.get(phrase, ()), (start, end))
+    for match in _SIGNS.finditer(text):
+        for start in range(match.start(), match.end()):
+            for end in range(start + 1, min(start + _SIGNS_OF_LABEL, match.end()) + 1):
+                phrases[text[start:end]] = (*phrases.get(text[start:end], ()), (start, end))
+    return phrases
+
+
+def mentions(text: str, labels: Set[str]) -> list[Mention]:
     """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
-    pattern = _pattern(frozenset(labels))
-    return [Mention(match.start(), match.end(), match[0].replace("_", " ")) for match in pattern.finditer(text)]
-
-
-@lru_cache(maxsize=256)
-def _pattern(labels: frozenset[str]) -> re.Pattern[str]:
-    ordered = sorted((label for label in labels if label and not label.isdigit()), key=len, reverse=True)
-    pieces = [
-        (r"(?<![^\W\d_])" if label[0] < "\u0900" else "")
-        + re.escape(label).replace(r"\ ", "[ _]")
-        + (r"(?![^\W\d_])" if label[-1] < "\u0900" else "")
-        for label in ordered[:200]
-    ]
-    return re.compile("|".join(pieces) or r"(?!)")
+    phrases = _phrases(text)
+    spans = sorted(
+        ((start, end, label) for label, places in phrases.items() if label in labels for start, end in places),
+        key=lambda span: (span[0], -span[1]),
+    )
+    found: list[Mention] = []
+    for start, end, label in spans:
+        if not label.isdigit() and (not found or start >= found[-1].end):
+            found.append(Mention(start, end, label))
+    return found
 
 
 def named_label(context: Context, found: Collection[Mention], number_starts: Collection[int]) -> frozenset[str]:
@@ -104,7 +124,9 @@ def named_label(context: Context, found: Collection[Mention], number_starts: Col
     numbers = sorted(number_starts)
     # `Ulm and Bonn have 3 and 4`.
     if len(numbers) == len(ordered) and (ordered[-1].end <= numbers[0] or numbers[-1] < ordered[0].start):
-        return frozenset({ordered[numbers.index(context.position)].label}) if context.position in numbers else frozenset()
+        return (
+            frozenset({ordered[numbers.index(context.position)].label}) if context.position in numbers else frozenset()
+        )
     if not before or not after:
         return frozenset({(before[-1] if before else after[0]).label})
     between = context.text[before[-1].end : context.position]
@@ -112,6 +134,10 @@ def named_label(context: Context, found: Collection[Mention], number_starts: Col
     if any(before[-1].end <= number < context.position for number in numbers):
         # Another number stands between the label before and this one.
         return frozenset({before[-1].label, after[0].label})
-    if _CLAUSE_END.search(between) and not between.strip().startswith(("(", "（", ":")) and not _CLAUSE_END.search(to_next):
+    if (
+        _CLAUSE_END.search(between)
+        and not between.strip().startswith(("(", "（", ":"))
+        and not _CLAUSE_END.search(to_next)
+    ):
         return frozenset({after[0].label})
     return frozenset({before[-1].label})

@@ -12,7 +12,7 @@ from decimal import Decimal, DecimalException
 from itertools import permutations
 from typing import Final
 
-from chat.messages.numbers.blocks import Block, block_at, normal_label
+from chat.messages.numbers.blocks import Block, SourceBlocks, normal_label
 from chat.messages.numbers.context import Contexts, mentions
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import SourceText
@@ -25,12 +25,16 @@ _ROWS_LIMIT: Final = 2_000
 
 
 def derive(
-    text: str, numbers: Sequence[WrittenNumber], traced: Sequence[TracedNumber], sources: Sequence[SourceText]
+    text: str,
+    numbers: Sequence[WrittenNumber],
+    traced: Sequence[TracedNumber],
+    sources: Sequence[SourceText],
+    found: SourceBlocks,
 ) -> list[TracedNumber]:
     """Return the traced numbers; those that have no source and can be computed get the verdict `derived`."""
     if all(one.verdict != "nowhere" for one in traced):
         return list(traced)
-    blocks = list(_blocks(sources))
+    blocks = list(_blocks(sources, found))
     contexts = Contexts(text)
     result = []
     for number, one in zip(numbers, traced, strict=True):
@@ -50,17 +54,17 @@ def derive(
     return result
 
 
-def _blocks(sources: Sequence[SourceText]) -> Iterator[Block]:
+def _blocks(sources: Sequence[SourceText], found: SourceBlocks) -> Iterator[Block]:
     """Yield the blocks of outputs that have rows, at most `_BLOCKS_LIMIT` of them."""
     count = 0
     for source in sources:
         position = 0
         while source.kind == "output" and position < len(source.text) and count < _BLOCKS_LIMIT:
-            block = block_at(source.text, position)
+            block = found.at(source, position)
             count += 1
             if 1 < len(block.rows) <= _ROWS_LIMIT:
                 yield block
-            position = block.start + len(block.text) + 2
+            position = block.start + max(len(block.text), 1)
 
 
 def _from_pairs(number: WrittenNumber, values: Sequence[Decimal]) -> str:

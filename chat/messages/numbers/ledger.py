@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Final
 
-from chat.messages.numbers.blocks import Place, normal_label, place_of
+from chat.messages.numbers.blocks import Place, SourceBlocks, normal_label, place_of
 from chat.messages.numbers.context import Context, Contexts, mentions, named_label
 from chat.messages.numbers.derived import derive
 from chat.messages.numbers.reading import Amount, WrittenNumber, read_numbers
@@ -42,17 +42,15 @@ def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber
         if len(hits) < HITS_LIMIT:
             hits.append(hit)
     values = sorted(by_value)
-    tracer = _Tracer(text, numbers)
+    blocks = SourceBlocks()
+    tracer = _Tracer(text, numbers, blocks)
     traced = []
     for number, some in zip(numbers, wanted, strict=True):
         candidates = [
-            (hit, one.factor)
-            for one in some
-            for value in _between(values, one)
-            for hit in by_value[value][:HITS_LIMIT]
+            (hit, one.factor) for one in some for value in _between(values, one) for hit in by_value[value][:HITS_LIMIT]
         ]
         traced.append(tracer.trace(number, candidates))
-    return derive(text, numbers, traced, sources)
+    return derive(text, numbers, traced, sources, blocks)
 
 
 def _between(values: Sequence[Decimal], one: _Wanted) -> Iterator[Decimal]:
@@ -93,9 +91,10 @@ class _Support(Enum):
 class _Tracer:
     """Chooses among the places with a number's value those that its sentence does not contradict."""
 
-    def __init__(self, text: str, numbers: Sequence[WrittenNumber]) -> None:
+    def __init__(self, text: str, numbers: Sequence[WrittenNumber], blocks: SourceBlocks) -> None:
         self._text = text
         self._contexts = Contexts(text)
+        self._blocks = blocks
         self._starts = [number.start for number in numbers]
 
     def trace(self, number: WrittenNumber, candidates: Sequence[tuple[Hit, Decimal]]) -> TracedNumber:
@@ -105,7 +104,7 @@ class _Tracer:
         starts = [one - first for one in self._starts if first <= one < last]
         places: dict[_Support, tuple[Hit, Place]] = {}
         for hit, factor in candidates:
-            place = place_of(hit)
+            place = place_of(hit, self._blocks)
             if _fits(number, hit, place, factor, context):
                 support = _support(context, place, starts)
                 places.setdefault(support, (hit, place))
@@ -131,13 +130,13 @@ def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:
 def _support(context: Context, place: Place, starts: Sequence[int]) -> _Support:
     """Return whether the context names the row or the column of a place, or another one."""
     label = normal_label(place.label)
-    rows = mentions(context.text, place.labels)
+    labels = place.block.labels
+    rows = mentions(context.text, labels)
     named = named_label(context, rows, starts if not context.is_cell else ())
-    if named and label in place.labels and label not in named:
+    if named and label in labels and label not in named:
         return _Support.OTHER_ROW
-    columns = {normal_label(one) for one in place.columns}
     text = context.column if context.is_cell else context.text
-    named_columns = {one.label for one in mentions(text.replace("_", " "), columns)}
+    named_columns = {one.label for one in mentions(text, place.block.column_labels)}
     column = normal_label(place.column)
     if column and named_columns and column not in named_columns:
         return _Support.OTHER_COLUMN

@@ -14,7 +14,15 @@ RUN: Final = rf"\d+(?:[.,{APOSTROPHES}]\d+|[{SPACES}]\d{{3}}(?!\d))*"
 """Digits with separators. A space separates groups of three digits only."""
 
 _FORMS = {ord(character): "-" for character in "\N{MINUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{SMALL HYPHEN-MINUS}"}
-_FORMS |= {ord("．"): ".", ord("，"): ",", ord("％"): "%", ord("："): ":", ord("（"): "(", ord("）"): ")", ord("＋"): "+"}
+_FORMS |= {
+    ord("．"): ".",
+    ord("，"): ",",
+    ord("％"): "%",
+    ord("："): ":",
+    ord("（"): "(",
+    ord("）"): ")",
+    ord("＋"): "+",
+}
 _FORMS |= {
     code: str(unicodedata.decimal(chr(code)))
     for start in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10)

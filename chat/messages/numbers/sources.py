@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import uuid
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
@@ -24,7 +24,8 @@ HITS_LIMIT: Final = 60
 """Places of one wanted value that are looked at."""
 _CHUNK_CHARS: Final = 8_000
 _TOKEN: Final = re.compile(r"\d[\d.,]*")
-_NUMBER: Final = re.compile(r"(?<![\d.,])\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?")
+_WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
+_DIGITS_OR_POINT: Final = "0123456789."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,62 +59,116 @@ class Interval:
     high: Decimal
 
 
-@dataclass(slots=True)
 class Search:
     """Finds the numbers of sources that are in one of several intervals."""
 
-    intervals: Sequence[Interval]
-    _bounds: list[tuple[float, float]] = field(default_factory=list)
-    _highs: list[float] = field(default_factory=list)
-    _prefixes: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
+    def __init__(self, intervals: Iterable[Interval]) -> None:
         """Merge the intervals to ordered ones that do not overlap."""
+        bounds: list[tuple[float, float]] = []
         # A float has 15 digits and more; hits are compared as decimals afterwards.
-        for low, high in sorted((float(one.low) * (1 - 1e-12), float(one.high) * (1 + 1e-12)) for one in self.intervals):
-            if self._bounds and low <= self._bounds[-1][1]:
-                self._bounds[-1] = (self._bounds[-1][0], max(high, self._bounds[-1][1]))
+        for low, high in sorted((float(one.low) * (1 - 1e-12), float(one.high) * (1 + 1e-12)) for one in intervals):
+            if bounds and low <= bounds[-1][1]:
+                bounds[-1] = (bounds[-1][0], max(high, bounds[-1][1]))
             else:
-                self._bounds.append((low, high))
-        self._highs = [high for _, high in self._bounds]
+                bounds.append((low, high))
+        self._lows = [low for low, _ in bounds]
+        self._highs = [high for _, high in bounds]
+        self._beginnings = frozenset(text for low, high in bounds for text in _beginnings(low, high))
 
     def hits(self, sources: Iterable[SourceText]) -> Iterator[Hit]:
-        """Yield the numbers of the sources that are wanted, in order."""
+        """Yield the numbers of the sources that are wanted, in order of the sources."""
         left = SOURCE_LIMIT_CHARS
         for source in sources:
             text = source.text[:left]
             left -= len(text)
-            yield from self._hits_in(source, text)
+            start = 0
+            while start < len(text):
+                end = text.find("\n", start + _CHUNK_CHARS)
+                end = len(text) if end < 0 else end
+                yield from self._hits_in(source, start, end)
+                start = end
 
-    def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
-        start = 0
-        while start < len(text):
-            end = text.find("\n", start + _CHUNK_CHARS)
-            end = len(text) if end < 0 else end
-            if any(map(self._is_wanted, _TOKEN.findall(text, start, end))):
-                for match in _NUMBER.finditer(text, start, end):
-                    yield from self._read(source, match)
-            start = end
+    def _hits_in(self, source: SourceText, start: int, end: int) -> Iterator[Hit]:
+        beginnings, text = self._beginnings, source.text
+        likely = {token for token in _TOKEN.findall(text, start, end) if token[:3] in beginnings}
+        for token in likely:
+            run = token.rstrip(".,")
+            if source.kind == "output" and not self._may_contain(run):
+                continue
+            if values := [value for value in self._values(source, run) if self._contains(float(value))]:
+                for position in _positions(text, run, start, end):
+                    yield from (_hit(source, position, position + len(run), value) for value in values)
+        if "e-" in text[start:end] or "e+" in text[start:end]:
+            for match in _WITH_EXPONENT.finditer(text, start, end):
+                value = Decimal(match[1]).scaleb(max(-400, min(400, int(match[2]))))
+                if self._contains(float(value)):
+                    yield _hit(source, match.start(), match.end(), value)
 
-    def _is_wanted(self, token: str) -> bool:
+    def _values(self, source: SourceText, run: str) -> Iterator[Decimal]:
+        # Python writes numbers with a decimal point; files may be written otherwise.
+        mark = "." if source.kind in ("output", "code") else ""
+        return (one.value for one in read_run(run, mark))
+
+    def _may_contain(self, run: str) -> bool:
         try:
-            value = float(token)
+            return self._contains(float(run.replace(",", "")))
         except ValueError:
-            return True
-        return self._contains(value) or (token[-4:-3] == "." and self._contains(value * 1000))
+            return False
 
     def _contains(self, value: float) -> bool:
         place = bisect_left(self._highs, value)
-        return place < len(self._bounds) and self._bounds[place][0] <= value
+        return place < len(self._lows) and self._lows[place] <= value
 
-    def _read(self, source: SourceText, match: re.Match[str]) -> Iterator[Hit]:
-        run, _, exponent = match[0].lower().partition("e")
-        # Python writes numbers with a decimal point; files may be written otherwise.
-        mark = "." if source.kind in ("output", "code") else ""
-        for one in read_run(run, mark):
-            value = one.value.scaleb(max(-400, min(400, int(exponent)))) if exponent else one.value
-            if self._contains(float(value)):
-                start = match.start()
-                before = source.text[max(0, start - 2) : start].rstrip("$€£¥₹")
-                is_negative = before[-1:] in ("-", "\N{MINUS SIGN}") and not before[-2:-1].isalnum()
-                yield Hit(source, start, match.end(), -value if is_negative else value)
+
+def _hit(source: SourceText, start: int, end: int, value: Decimal) -> Hit:
+    before = source.text[max(0, start - 3) : start].rstrip("$€£¥₹")
+    is_negative = before[-1:] in ("-", "\N{MINUS SIGN}") and not before[-2:-1].isalnum()
+    return Hit(source, start, end, -value if is_negative else value)
+
+
+def _positions(text: str, run: str, start: int, end: int) -> Iterator[int]:
+    """Yield where a number is in a part of a text, and is no part of a longer one."""
+    position = text.find(run, start, end)
+    while position >= 0:
+        after = position + len(run)
+        is_part = text[position - 1 : position] in _DIGITS_OR_POINT and position > 0
+        following = text[after : after + 2]
+        if not is_part and not (following[:1].isdigit() or (following[:1] in (".", ",") and following[1:].isdigit())):
+            yield position
+        position = text.find(run, after, end)
+
+
+def _beginnings(low: float, high: float) -> Iterator[str]:
+    """Yield the first three characters of all numbers from `low` to `high`, with and without separators."""
+    for first, last in _decades(low, high):
+        digits = len(str(int(last)))
+        unit = 10.0 ** max(digits - 3, 0) if last >= 1 else 0.01
+        for number in range(int(first / unit), int(last / unit) + 1):
+            yield from _spellings(number, digits, is_small=last < 1)
+
+
+def _decades(low: float, high: float) -> Iterator[tuple[float, float]]:
+    """Yield the parts of a range whose numbers have the same number of digits before the point."""
+    bottom = 0.0
+    top = 1.0
+    while bottom <= high and top < 1e18:
+        if top > low:
+            yield max(low, bottom), min(high, top * (1 - 1e-15))
+        bottom, top = top, top * 10
+
+
+def _spellings(number: int, digits: int, *, is_small: bool) -> Iterator[str]:
+    if is_small:
+        yield from (f"0.{number // 10}", f"0,{number // 10}", "0")
+    elif digits == 1:
+        yield from (f"{number}", f"{number}.", f"{number},")
+        yield from (f"{number}{mark}{digit}" for mark in ".," for digit in range(10))
+    elif digits == 2:
+        yield from (f"{number}", f"{number}.", f"{number},")
+    else:
+        text = str(number)
+        yield text
+        if digits % 3 == 1:
+            yield from (f"{text[0]}.{text[1]}", f"{text[0]},{text[1]}")
+        # Indian groups have two digits.
+        yield from (f"{text[:2]}.", f"{text[:2]},", f"{text[0]},{text[1]}")
