@@ -13,20 +13,20 @@ import random
 import pandas as pd
 
 PLACES = {
-    "en": "Leeds Bristol Derby Norwich Exeter Cardiff Dundee Swansea York Bath Luton Perth".split(),
-    "de": "Ulm Bonn Köln Kassel Bremen Erfurt Mainz Jena Gera Fulda Celle Trier".split(),
-    "fr": "Lyon Nantes Lille Nice Brest Dijon Tours Metz Nancy Pau Albi Caen".split(),
-    "es": "Sevilla Málaga Bilbao Murcia Vigo Gijón Toledo Burgos Cádiz León Soria Ávila".split(),
-    "zh": "北京 上海 广州 深圳 成都 杭州 武汉 西安 南京 苏州 长沙 青岛".split(),
-    "hi": "दिल्ली मुंबई पुणे जयपुर लखनऊ इंदौर भोपाल पटना सूरत नागपुर कोच्चि आगरा".split(),
+    "en": ["Leeds", "Bristol", "Derby", "Norwich", "Exeter", "Cardiff", "Dundee", "Swansea", "York", "Bath", "Perth"],
+    "de": ["Ulm", "Bonn", "Köln", "Kassel", "Bremen", "Erfurt", "Mainz", "Jena", "Gera", "Fulda", "Celle", "Trier"],
+    "fr": ["Lyon", "Nantes", "Lille", "Nice", "Brest", "Dijon", "Tours", "Metz", "Nancy", "Pau", "Albi", "Caen"],
+    "es": ["Sevilla", "Málaga", "Bilbao", "Murcia", "Vigo", "Gijón", "Toledo", "Burgos", "Cádiz", "León", "Ávila"],
+    "zh": ["北京", "上海", "广州", "深圳", "成都", "杭州", "武汉", "西安", "南京", "苏州", "长沙", "青岛"],
+    "hi": ["दिल्ली", "मुंबई", "पुणे", "जयपुर", "लखनऊ", "इंदौर", "भोपाल", "पटना", "सूरत", "नागपुर", "कोच्चि", "आगरा"],
 }
 PRODUCTS = {
-    "en": "Chairs|Desk lamps|Phones|Paper|Binders|Copiers|Tables|Storage".split("|"),
-    "de": "Stühle|Lampen|Telefone|Papier|Ordner|Kopierer|Tische|Regale".split("|"),
-    "fr": "Chaises|Lampes|Téléphones|Papier|Classeurs|Copieurs|Tables|Étagères".split("|"),
-    "es": "Sillas|Lámparas|Teléfonos|Papel|Carpetas|Copiadoras|Mesas|Estantes".split("|"),
-    "zh": "椅子|台灯|手机|纸张|文件夹|复印机|桌子|书架".split("|"),
-    "hi": "कुर्सियाँ|लैंप|फ़ोन|कागज़|फ़ाइलें|कॉपियर|मेज़|अलमारी".split("|"),
+    "en": ["Chairs", "Desk lamps", "Phones", "Paper", "Binders", "Copiers", "Tables", "Storage"],
+    "de": ["Stühle", "Lampen", "Telefone", "Papier", "Ordner", "Kopierer", "Tische", "Regale"],
+    "fr": ["Chaises", "Lampes", "Téléphones", "Papier", "Classeurs", "Copieurs", "Tables", "Étagères"],
+    "es": ["Sillas", "Lámparas", "Teléfonos", "Papel", "Carpetas", "Copiadoras", "Mesas", "Estantes"],
+    "zh": ["椅子", "台灯", "手机", "纸张", "文件夹", "复印机", "桌子", "书架"],
+    "hi": ["कुर्सियाँ", "लैंप", "फ़ोन", "कागज़", "फ़ाइलें", "कॉपियर", "मेज़", "अलमारी"],
 }
 # Unit, least and greatest value, decimals, and the name of the column in each language.
 METRICS = [
@@ -44,7 +44,7 @@ LANGUAGES = ("en", "de", "fr", "es", "zh", "hi")
 def main() -> None:
     """Print all tables."""
     for number in range(50):
-        chance = random.Random(number)  # noqa: S311
+        chance = random.Random(number)
         language = LANGUAGES[number % len(LANGUAGES)]
         print(json.dumps(_table(number, language, chance), ensure_ascii=False))
 
@@ -96,7 +96,7 @@ def _run(code: str, frame: pd.DataFrame) -> dict[str, str]:
         return {"text": frame.to_string(), "html": frame.to_html()}
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        exec(code, {"df": frame, "pd": pd})  # noqa: S102
+        exec(code, {"df": frame, "pd": pd})
     return {"text": output.getvalue()}
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 _SENTENCE_END: Final = re.compile(
@@ -77,7 +78,7 @@ class Contexts:
         """Return the cells above the rule of the table that has a row at `line_start`."""
         first = self._text.rfind("\n\n", 0, line_start)
         lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
-        for line, rule in zip(lines, lines[1:], strict=False):
+        for line, rule in pairwise(lines):
             if _RULE_LINE.fullmatch(rule):
                 return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
         return []

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Final
 
 from chat.messages.numbers.numerals import RUN, Numeral, read_run, sure_decimal_mark, with_ascii_digits
@@ -71,7 +72,11 @@ def read_numbers(text: str) -> list[WrittenNumber]:
     mask = skipped_ranges(ascii_text)
     matches = [match for match in _NUMBER.finditer(ascii_text) if not mask[match.start("run")]][:NUMBERS_LIMIT]
     mark = _decimal_mark(ascii_text, matches)
-    numbers = [number for match in matches for number in _read(ascii_text, match, mark)]
+    numbers: list[WrittenNumber] = []
+    for match in matches:
+        # The ten of a power is a part of the number before it.
+        if not numbers or match.start("run") >= numbers[-1].end:
+            numbers += _read(ascii_text, match, mark)
     return list(_with_shared_units(ascii_text, numbers))
 
 
@@ -106,6 +111,9 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
         return
     if not (scale or unit) and re.match(r"[A-Za-z_]", text[end : end + 1]):
         return
+    before = (match["before"] or "").strip()
+    if unit == "$" and _is_in_formula(text, match.start("run")):
+        unit, before, end = "", "", end - 1
     has_minus = (match["sign"] or "") in ("-", "–") or bool(match["inner"])
     factor = Decimal(-1 if has_minus else 1).scaleb(power + scale_power(scale))
     unscaled = Decimal(-1 if has_minus else 1).scaleb(power) if scale else None
@@ -121,13 +129,18 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     for group in ("inner", "before", "sign"):
         if match[group] and match[group] not in ("±",):
             start = match.start(group)
-    name = unit_name(unit) or unit_name((match["before"] or "").strip())
+    name = unit_name(unit) or unit_name(before)
     yield WrittenNumber(start, end, amounts, name, bool(APPROXIMATE.search(text[max(0, start - 24) : start])))
+
+
+def _is_in_formula(text: str, position: int) -> bool:
+    """Return whether an odd number of dollar signs stands in the line before a position."""
+    return text.count("$", text.rfind("\n", 0, position) + 1, position) % 2 == 1
 
 
 def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> Iterator[WrittenNumber]:
     """Yield the numbers; the first one of a range has the unit of the second, if it has none itself."""
-    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+    for number, following in zip_longest(numbers, numbers[1:]):
         if following and following.unit and not number.unit and _RANGE.fullmatch(text, number.end, following.start):
             yield WrittenNumber(number.start, number.end, number.amounts, following.unit, number.is_approximate)
         else:

@@ -1,4 +1,4 @@
-"""Ranges of an answer's Markdown whose digits are no claims: code, links, dates, versions, names, list numbers. Pure."""
+"""Ranges of a Markdown text whose digits are no claims: code, links, dates, versions, names, list numbers. Pure."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _WITHOUT_CLAIMS: Final = tuple(
     )
 )
 _YEAR: Final = re.compile(
-    r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|en|"
-    r"depuis|entre|et|année|de|à|desde|hasta|año|y|a|del)\s|[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
+    r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
+    r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del)\s|[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
     r"(?P<year>(?:19|20)\d\d)(?![\d.,]\d|\d| ?[%€$£₹])",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -61,8 +61,8 @@ POWER: Final = re.compile(
 _SUPERSCRIPTS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 
 APPROXIMATE: Final = re.compile(
-    r"(?:\b(?:about|around|approximately|roughly|nearly|almost|over|more than|some|circa|ca\.|rund|etwa|ungefähr|fast|knapp|"
-    r"über|gut|environ|près de|presque|plus de|unos|unas|cerca de|casi|más de|alrededor de|aproximadamente)|"
+    r"(?:\b(?:about|around|approximately|roughly|nearly|almost|over|more than|some|circa|ca\.|rund|etwa|ungefähr|fast|"
+    r"knapp|über|gut|environ|près de|presque|plus de|unos|unas|cerca de|casi|más de|alrededor de|aproximadamente)|"
     r"[~≈∼]|约|大约|近|超过|लगभग|करीब)\s?[*_($€£¥₹]*$",
     re.IGNORECASE,
 )
@@ -83,8 +83,8 @@ PERCENT_HINT: Final = re.compile(
     re.IGNORECASE,
 )
 _HEADER_UNITS = {
-    "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km", "cm": "cm",
-    "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
+    "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km",
+    "cm": "cm", "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
 }  # fmt: skip
 
 

@@ -1,0 +1,67 @@
+"""The numbers of an answer through the API: traced when first asked for, stored, and only for their owner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient
+
+from chat.models import Message, NumberLedger, User
+from chat.vocabulary.parts import PartKind
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ANSWER = "Ulm has 1,381 orders, 815 of them from the file, and 99 from nowhere."
+
+
+def make_answer(owner: User) -> tuple[Message, Message]:
+    """Return a question with a table, and its answer with an output."""
+    conversation = make_conversation(owner)
+    question = make_user_message(conversation)
+    attach(question, make_attachment(owner, name="a.csv", data=b"key;sum\nx;815\n"))
+    parts = [
+        (PartKind.EXECUTABLE_CODE, "print(df)"),
+        (PartKind.CODE_EXECUTION_RESULT, "  city  orders\n0  Ulm    1381\n"),
+        (PartKind.TEXT, ANSWER),
+    ]
+    return question, make_model_message(conversation, parts=parts)
+
+
+async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() -> None:
+    owner = await sync_to_async(make_user)(str(uuid.uuid4()))
+    question, answer = await sync_to_async(make_answer)(owner)
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    path = f"/api/v1/messages/{answer.pk}/numbers/"
+    response: Any = await client.get(path)
+    assert (response.status_code, response.headers["Retry-After"]) == (202, "1")
+    async with asyncio.timeout(60):
+        while (response := await client.get(path)).status_code == 202:
+            await asyncio.sleep(0.05)
+    numbers = json.loads(response.content)
+    assert [(one["text"], one["verdict"]) for one in numbers] == [
+        ("1,381", "output"),
+        ("815", "file"),
+        ("99", "nowhere"),
+    ]
+    assert numbers[0]["source"] == {
+        "message_id": str(answer.pk),
+        "part_index": 1,
+        "line": 2,
+        "text": "0  Ulm    1381",
+    }
+    assert numbers[1]["source"]["message_id"] == str(question.pk)
+    assert [ANSWER[one["start"] : one["end"]] for one in numbers] == [one["text"] for one in numbers]
+    ledger = await NumberLedger.objects.aget()
+    assert (ledger.message_id, ledger.without_source) == (answer.pk, 1)
+
+    other = AsyncClient()
+    await other.aforce_login(await sync_to_async(make_user)(str(uuid.uuid4())))
+    assert (await other.get(path)).status_code == 404
+    assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
