@@ -68,6 +68,11 @@ def _blocks(sources: Sequence[SourceText], found: SourceBlocks) -> Iterator[Bloc
 
 
 def _from_pairs(number: WrittenNumber, values: Sequence[Decimal]) -> str:
+    if number.unit == "%":
+        for value in values:
+            # A factor of 1.49 is an improvement of 49 %.
+            if 1 < value < 10 and _is(number, (value - 1) * 100):
+                return f"{value} - 1"
     return next((note for one, other in permutations(values, 2) if (note := _from_pair(number, one, other))), "")
 
 

@@ -25,9 +25,11 @@ from chat.messages.numbers.units import (
 NUMBERS_LIMIT: Final = 2_000
 """Numbers of one answer that are read."""
 _NUMBER: Final = re.compile(
-    rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?\s?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
+    rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
     rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
 )
+_NAME_GOES_ON: Final = re.compile(r"(?!x\b)[A-Za-z_]")
+"""A factor may be written as `1.5x`; other letters after digits belong to a name."""
 _RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
 _COMMA_WORDS: Final = re.compile(r"\b(?:der|die|das|und|ist|le|les|des|est|et|el|los|las|es|que|una|der|im|em|os)\b")
 _POINT_WORDS: Final = re.compile(r"\b(?:the|and|is|of|in|was|are)\b")
@@ -100,16 +102,11 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     power = 0
     if exponent := POWER.match(text, end):
         power, end = power_of(exponent), exponent.end()
-    after = AFTER.match(text, end)
     scale = unit = ""
-    if after:
-        scale, unit = after["scale"] or "", after["unit"] or ""
-        end = after.end()
-        # `m` alone is metres in most texts.
+    if after := AFTER.match(text, end):
+        scale, unit, end = after["scale"] or "", after["unit"] or "", after.end()
         unit = unit or ("€" if scale.strip() == "M€" else "")
-    elif text[end : end + 1].isalpha() and text[end : end + 1].isascii():
-        return
-    if not (scale or unit) and re.match(r"[A-Za-z_]", text[end : end + 1]):
+    if not (scale or unit) and _NAME_GOES_ON.match(text, end):
         return
     before = (match["before"] or "").strip()
     if unit == "$" and _is_in_formula(text, match.start("run")):

@@ -41,6 +41,8 @@ _WITHOUT_CLAIMS: Final = tuple(
         r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
         r"第 ?\d+",
         r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
+        # Fractions such as 2/3.
+        r"(?<![\d/.,])\d/\d(?![\d/])",
         # Indices and exponents of formulas.
         r"[_^](?:\{[^{}\n]*\}|[+-]?\d+)",
     )
