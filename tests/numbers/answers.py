@@ -346,7 +346,8 @@ def write_figure(figure: Figure, language: str, style: int) -> str:
 
 
 def _grouped(whole: str, group: str, *, is_indian: bool) -> str:
-    size, groups = 3, []
+    size = 3
+    groups: list[str] = []
     while len(whole) > size:
         whole, last = whole[:-size], whole[-size:]
         groups.insert(0, last)

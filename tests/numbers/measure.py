@@ -54,7 +54,7 @@ def measure(tables: Iterable[Table]) -> Counts:
 
 def _count(answer: Answer, sources: list[SourceText], counts: Counts) -> None:
     traced = trace_numbers(answer.text, sources)
-    claims = set()
+    claims: set[int] = set()
     for span in answer.spans:
         numbers = [one for one in traced if one.start < span.end and span.start < one.end]
         claims.update(one.start for one in numbers)

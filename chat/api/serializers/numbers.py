@@ -39,4 +39,7 @@ class NumberSerializer(serializers.Serializer[NumberJSON]):
         choices=list(VERDICTS.items()),
         help_text="Where it comes from. Of a number that is nowhere, the source is the same value in another place.",
     )
-    source = NumberSourceSerializer(required=False)
+
+    def get_fields(self) -> dict[str, serializers.Field[object, object, object, object]]:
+        """Return the fields. `source` is an attribute of every serializer, so it cannot be declared."""
+        return {**super().get_fields(), "source": NumberSourceSerializer(required=False)}

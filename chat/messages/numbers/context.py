@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"(?:[^\W\d_]|[\u0900-\u0963])(?:\w|[-'’.&/](?=\w)|[
 _SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
 _WORDS_OF_LABEL: Final = 4
 _SIGNS_OF_LABEL: Final = 8
-_RULE_LINE: Final = re.compile(r"[ \t|:-]*-[ \t|:-]*")
+_RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
 
 
 @dataclass(frozen=True, slots=True)

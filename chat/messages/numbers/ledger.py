@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Final
@@ -119,8 +119,9 @@ class _Tracer:
                 best = best or places.get(_Support.NONE)
         if best:
             return _found(number, *best)
-        hit, place = in_other_row or in_other_column or (None, None)
-        return TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere", hit, place)
+        elsewhere = in_other_row or in_other_column
+        untraced = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
+        return replace(untraced, hit=elsewhere[0], place=elsewhere[1]) if elsewhere else untraced
 
 
 def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:

@@ -42,8 +42,6 @@ class Amount:
     value: Decimal
     step: Decimal
     """The written precision: the value of its last digit, which is 0.1 million for `1.2 million`."""
-    unscaled: Decimal | None = None
-    """The value without its scale word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +111,7 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
         unit, before, end = "", "", end - 1
     has_minus = (match["sign"] or "") in ("-", "–") or bool(match["inner"])
     factor = Decimal(-1 if has_minus else 1).scaleb(power + scale_power(scale))
-    unscaled = Decimal(-1 if has_minus else 1).scaleb(power) if scale else None
-    amounts = tuple(
-        Amount(
-            one.value * factor,
-            Decimal(1).scaleb(power + scale_power(scale) - one.decimals),
-            None if unscaled is None else one.value * unscaled,
-        )
-        for one in readings
-    )
+    amounts = tuple(Amount(one.value * factor, abs(factor).scaleb(-one.decimals)) for one in readings)
     start = match.start("run")
     for group in ("inner", "before", "sign"):
         if match[group] and match[group] not in ("±",):

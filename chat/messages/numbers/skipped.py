@@ -15,38 +15,39 @@ _NAMES: Final = (
     "schritt|tabelle|abbildung|abb|kapitel|abschnitt|seite|teil|aufgabe|"
     "étape|tableau|chapitre|partie|paso|tabla|figura|capítulo|parte|图|表|步骤|चरण"
 )
-_WITHOUT_CLAIMS: Final = tuple(
-    re.compile(pattern, re.MULTILINE | re.IGNORECASE)
-    for pattern in (
-        r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
-        r"`+[^`\n]+`+",
-        r"!?\[[^\]\n]*\]\([^)\n]*\)",
-        r"<?(?:https?|file|mailto):[^\s>)]+>?|\bwww\.[^\s)]+",
-        r"\[(?:GRAPH|IMAGE):\d+\]|\[\^?\d{1,3}\]",
-        r"<[a-z/!][^>\n]*>",
-        # Numbers of items and headings.
-        r"(?:\A|\n)[ >\t]*(?:#{1,6} +)?(?:[-*] +)?[*_]{0,2}\d{1,3}(?:\.\d{1,2})*[.)](?=[ \t*_])",
-        r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
-        # Dates and times.
-        r"\b(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?\b|\b\d{4}\.\d{1,2}\.\d{1,2}\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
-        r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
-        rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
-        rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
-        r"(?<!\d)\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
-        # Versions, names with digits, ordinals.
-        r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
-        rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}\d+(?:\.\d+)*(?![\d%]|[.,]\d)",
-        r"[A-Za-zÀ-ÖØ-öø-ɏ_]+[-‐‑./]?\d[\w.]*(?<!\.)",
-        r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
-        r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
-        r"第 ?\d+",
-        r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
-        # Fractions such as 2/3.
-        r"(?<![\d/.,])\d/\d(?![\d/])",
-        # Indices and exponents of formulas.
-        r"[_^](?:\{[^{}\n]*\}|[+-]?\d+)",
-    )
+WITHOUT_CLAIMS: Final = (
+    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
+    r"(?<!`)`{1,3}(?!`)[^`\n]{1,1000}`{1,3}",
+    r"!?\[[^\]\[\n]{0,300}\]\([^)\n]{0,1000}\)",
+    r"<?(?:https?|file|mailto):[^\s>)]+>?|\bwww\.[^\s)]+",
+    r"\[(?:GRAPH|IMAGE):\d+\]|\[\^?\d{1,3}\]",
+    r"<[a-z/!][^<>\n]{0,300}>",
+    # Numbers of items and headings.
+    r"(?:\A|\n)[ >\t]*(?:#{1,6} +)?(?:[-*] +)?[*_]{0,2}\d{1,3}(?:\.\d{1,2})*[.)](?=[ \t*_])",
+    r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
+    # Dates and times.
+    r"\b(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?\b|\b\d{4}\.\d{1,2}\.\d{1,2}\b",
+    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
+    r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
+    rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
+    rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
+    r"(?<!\d)\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
+    # Versions, names with digits, ordinals.
+    r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
+    rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}\d+(?:\.\d+)*(?![\d%]|[.,]\d)",
+    r"(?<![A-Za-zÀ-ÖØ-öø-ɏ_])[A-Za-zÀ-ÖØ-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
+    r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
+    r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
+    r"第 ?\d+",
+    r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
+    r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
+    # Fractions such as 2/3.
+    r"(?<![\d/.,])\d/\d(?![\d/])",
+    # Indices and exponents of formulas.
+    r"[_^](?:\{[^{}\n]{0,100}\}|[+-]?\d+)",
 )
+"""Regular expressions, in any case and of several lines."""
+_WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE | re.IGNORECASE) for pattern in WITHOUT_CLAIMS)
 _YEAR: Final = re.compile(
     r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
     r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del)\s|[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
