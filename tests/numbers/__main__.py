@@ -1,4 +1,7 @@
-"""Prints how well the ledger judges the labelled answers. `--examples`: also what it judged wrong."""
+"""Prints how well the ledger judges the labelled answers: `python -m tests.numbers [--examples] [NUMBER]`.
+
+`--examples`: also what it judged wrong. NUMBER: of the first table; the ledger was made with those from 0 on.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from tests.numbers.measure import measure, read_tables
 
 def main() -> None:
     """Measure, and print one line for each language and kind."""
-    counts = measure(read_tables())
+    number = next((int(one) for one in sys.argv if one.isdigit()), 0)
+    counts = measure(read_tables(number))
     for key in sorted(counts.seen):
         flagged, unread = counts.share(counts.flagged, key), counts.share(counts.unread, key)
         print(f"{key:20} {counts.seen[key]:6,} figures, {flagged:6.1%} without a source, {unread:6.1%} not read")

@@ -29,9 +29,9 @@ class Counts:
         return counted[key] / self.seen[key] if self.seen[key] else 0.0
 
 
-def read_tables() -> list[Table]:
-    """Make the tables and their outputs with the Python of kernels."""
-    command = [str(ROOT / ".venv-kernel/bin/python"), "-m", "tests.numbers.tables"]
+def read_tables(first: int = 0) -> list[Table]:
+    """Make 50 tables and their outputs with the Python of kernels. `first`: the number of the first table."""
+    command = [str(ROOT / ".venv-kernel/bin/python"), "-m", "tests.numbers.tables", str(first)]
     lines = run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300).stdout
     return [json.loads(line) for line in lines.splitlines()]
 

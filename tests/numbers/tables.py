@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import random
+import sys
 
 import pandas as pd
 
@@ -42,8 +43,9 @@ LANGUAGES = ("en", "de", "fr", "es", "zh", "hi")
 
 
 def main() -> None:
-    """Print all tables."""
-    for number in range(50):
+    """Print 50 tables. The argument is the number of the first one: other numbers make other tables."""
+    first = int(sys.argv[1]) if sys.argv[1:] else 0
+    for number in range(first, first + 50):
         chance = random.Random(number)
         language = LANGUAGES[number % len(LANGUAGES)]
         print(json.dumps(_table(number, language, chance), ensure_ascii=False))

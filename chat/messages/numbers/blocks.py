@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -105,6 +106,14 @@ class SourceBlocks:
         if key not in self._blocks:
             self._blocks[key] = Block(starts[place - 1], source.text[starts[place - 1] : starts[place]])
         return self._blocks[key]
+
+    def all_of(self, source: SourceText) -> Iterator[Block]:
+        """Yield the blocks of a source."""
+        position = 0
+        while position < len(source.text):
+            block = self.at(source, position)
+            yield block
+            position = block.start + max(len(block.text), 1)
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal, DecimalException
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Final
 
 from chat.messages.numbers.blocks import Block, SourceBlocks, normal_label
@@ -55,16 +55,10 @@ def derive(
 
 
 def _blocks(sources: Sequence[SourceText], found: SourceBlocks) -> Iterator[Block]:
-    """Yield the blocks of outputs that have rows, at most `_BLOCKS_LIMIT` of them."""
-    count = 0
-    for source in sources:
-        position = 0
-        while source.kind == "output" and position < len(source.text) and count < _BLOCKS_LIMIT:
-            block = found.at(source, position)
-            count += 1
-            if 1 < len(block.rows) <= _ROWS_LIMIT:
-                yield block
-            position = block.start + max(len(block.text), 1)
+    """Yield the blocks of outputs that have rows, of the first `_BLOCKS_LIMIT` ones."""
+    outputs = (source for source in sources if source.kind == "output")
+    blocks = (block for source in outputs for block in found.all_of(source))
+    return (block for block in islice(blocks, _BLOCKS_LIMIT) if 1 < len(block.rows) <= _ROWS_LIMIT)
 
 
 def _from_pairs(number: WrittenNumber, values: Sequence[Decimal]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from typing import Final
 
 from chat.messages.numbers.blocks import Place, SourceBlocks, normal_label, place_of
@@ -16,9 +18,12 @@ from chat.messages.numbers.derived import derive
 from chat.messages.numbers.reading import Amount, WrittenNumber, read_numbers
 from chat.messages.numbers.sources import HITS_LIMIT, Hit, Interval, Search, SourceText
 from chat.messages.numbers.traced import TracedNumber
-from chat.messages.numbers.units import CURRENCIES, DECREASE, PERCENT_HINT
+from chat.messages.numbers.units import CURRENCIES, DECREASE, PERCENT_HINT, STATISTIC
 
 _PERCENTS: Final = ("%", "pp")
+_QUANTILE: Final = re.compile(r"^\d+%")
+_STATISTICS: Final = frozenset({"count", "mean", "std", "min", "max", "median", "sum", "total"})
+_LABELLED_CHARS: Final = 20_000
 _SURE_DIGITS: Final = 3
 """A number with so many digits, or with a unit, is hardly in another row by chance."""
 
@@ -43,7 +48,7 @@ def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber
             hits.append(hit)
     values = sorted(by_value)
     blocks = SourceBlocks()
-    tracer = _Tracer(text, numbers, blocks)
+    tracer = _Tracer(text, numbers, blocks, sources)
     traced = []
     for number, some in zip(numbers, wanted, strict=True):
         candidates = [
@@ -91,7 +96,14 @@ class _Support(Enum):
 class _Tracer:
     """Chooses among the places with a number's value those that its sentence does not contradict."""
 
-    def __init__(self, text: str, numbers: Sequence[WrittenNumber], blocks: SourceBlocks) -> None:
+    def __init__(
+        self,
+        text: str,
+        numbers: Sequence[WrittenNumber],
+        blocks: SourceBlocks,
+        sources: Sequence[SourceText],
+    ) -> None:
+        self._sources = sources
         self._text = text
         self._contexts = Contexts(text)
         self._blocks = blocks
@@ -117,11 +129,29 @@ class _Tracer:
             best = best or places.get(_Support.COLUMN)
             if not (in_other_column and is_sure):
                 best = best or places.get(_Support.NONE)
-        if best:
+        if best and not self._is_other_statistic(best[1], context):
             return _found(number, *best)
         elsewhere = in_other_row or in_other_column
         untraced = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
         return replace(untraced, hit=elsewhere[0], place=elsewhere[1]) if elsewhere else untraced
+
+    def _is_other_statistic(self, place: Place, context: Context) -> bool:
+        """Return whether a place is a statistic of a column, while the context names a row of a table."""
+        label = normal_label(place.label)
+        is_statistic = label in _STATISTICS or (not label and bool(_QUANTILE.match(place.text)))
+        if not is_statistic or STATISTIC.search(context.text) or (label and label in context.text):
+            return False
+        return bool(mentions(context.text, self._row_labels))
+
+    @cached_property
+    def _row_labels(self) -> frozenset[str]:
+        """The labels of the rows of all short tables in the outputs."""
+        labels: set[str] = set()
+        for source in self._sources:
+            if source.kind == "output" and len(source.text) <= _LABELLED_CHARS:
+                for block in self._blocks.all_of(source):
+                    labels |= block.labels - block.column_labels - _STATISTICS
+        return frozenset(labels)
 
 
 def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:
@@ -169,5 +199,5 @@ def _fits(number: WrittenNumber, hit: Hit, place: Place, factor: Decimal, contex
 
 
 def _has_percent_hint(hit: Hit, place: Place) -> bool:
-    names = f"{place.label} {place.column} {place.text}"
+    names = f"{place.label} {place.column} {_QUANTILE.sub('', place.text)}"
     return hit.source.has_percents or bool(PERCENT_HINT.search(names))

@@ -16,7 +16,7 @@ _NAMES: Final = (
     "étape|tableau|chapitre|partie|paso|tabla|figura|capítulo|parte|图|表|步骤|चरण"
 )
 WITHOUT_CLAIMS: Final = (
-    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
+    r"^ {0,3}(`{3,20}|~{3,20})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
     r"(?<!`)`{1,3}(?!`)[^`\n]{1,1000}`{1,3}",
     r"!?\[[^\]\[\n]{0,300}\]\([^)\n]{0,1000}\)",
     r"<?(?:https?|file|mailto):[^\s>)]+>?|\bwww\.[^\s)]+",

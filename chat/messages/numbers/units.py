@@ -77,6 +77,14 @@ DECREASE: Final = re.compile(
     re.IGNORECASE,
 )
 """A word that says that an amount is negative."""
+STATISTIC: Final = re.compile(
+    r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|"
+    r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|insgesamt|"
+    r"moyen|médian|élevé|faible|écart|promedi|media\b|mediana|máxim|mínim|mayor|menor|desviaci|"
+    r"平均|中位|最高|最低|最大|最小|标准差|合计|औसत|अधिकतम|न्यूनतम|सबसे|कुल",
+    re.IGNORECASE,
+)
+"""A word that names a statistic of a column."""
 PERCENT_HINT: Final = re.compile(
     r"%|pct|percent|prozent|pourcent|porcent|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
     r"wachstum|croissance|crecimiento|率|比|占|प्रतिशत|दर",

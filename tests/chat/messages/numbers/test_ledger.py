@@ -47,3 +47,13 @@ def test_number_has_the_source_that_its_words_allow(text: str, verdict: str) -> 
 def test_swapped_numbers_of_two_rows_have_no_source() -> None:
     assert verdicts("Ulm (1,381 orders) is behind Kassel (2,266 orders).") == ["output", "output"]
     assert verdicts("Ulm (2,266 orders) is behind Kassel (1,381 orders).") == ["nowhere", "nowhere"]
+
+
+def test_statistic_of_a_column_is_no_source_for_a_row() -> None:
+    sources = [SourceText("output", f"{TABLE}\n{'':8}orders\nmean  1230.000\nmax   2266.000\n")]
+    for text, verdict in (
+        ("Ulm is above the average of 1,230 orders.", "output"),
+        ("Ulm has 1,230 orders.", "nowhere"),
+        ("Ulm has 2,266 orders.", "nowhere"),
+    ):
+        assert [one.verdict for one in trace_numbers(text, sources)] == [verdict], text
