@@ -28,6 +28,7 @@ from chat.vocabulary.parts import (
     Text,
     ToolResponse,
 )
+from chat.vocabulary.sanitize import sanitize_text
 from chat.vocabulary.text_types import is_text
 
 VERSION = 1
@@ -35,6 +36,8 @@ VERSION = 1
 MESSAGES_LIMIT = 60
 """Messages whose outputs are searched: the newest ones of the branch."""
 FILE_LIMIT_BYTES = 1_000_000
+LINE_LIMIT_CHARS = 300
+"""Characters of the line of a source that are stored."""
 CODE_FUNCTIONS = ("run_python",)
 """Functions whose outputs are parts of their own."""
 
@@ -46,7 +49,6 @@ class SourceJSON(TypedDict):
     part_index: int | None
     line: int
     text: str
-    note: NotRequired[str]
 
 
 class NumberJSON(TypedDict):
@@ -94,16 +96,17 @@ def number_json(text: str, one: TracedNumber) -> NumberJSON:
         "unit": one.unit,
         "verdict": one.verdict,
     }
-    if one.hit is not None and one.place is not None:
+    if one.note:
+        json["source"] = {"message_id": None, "part_index": None, "line": 0, "text": one.note}
+    elif one.hit is not None and one.place is not None:
         source = one.hit.source
         json["source"] = {
             "message_id": str(source.message_id) if source.message_id else None,
             "part_index": source.part_index,
             "line": line_number(one.hit),
-            "text": one.place.text,
+            # Bytes of files may hold what a database cannot store.
+            "text": sanitize_text(one.place.text[:LINE_LIMIT_CHARS]),
         }
-    elif one.note:
-        json["source"] = {"message_id": None, "part_index": None, "line": 0, "text": one.note}
     return json
 
 
@@ -112,11 +115,9 @@ def branch_sources(message: Message) -> Iterator[SourceText]:
     path = _path(message)
     records = records_by_id(path)
     ordered = [records[pk] for pk in path if pk in records]
+    sources = [source for record in ordered for source in _sources_of(record)]
     for kind in ("output", "file", "question", "code"):
-        for record in ordered:
-            for source in _sources_of(record):
-                if source.kind == kind:
-                    yield source
+        yield from (source for source in sources if source.kind == kind)
 
 
 def _path(message: Message) -> list[uuid.UUID]:
