@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
+from django.utils import timezone
+from pytest_django import Settings
 
+from chat.library.exports.as_json import message_json
+from chat.library.exports.source import ExportSource
 from chat.models import Message, NumberLedger, User
 from chat.vocabulary.parts import PartKind
+from tests.chat.turn_driver import ask_and_wait, new_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,3 +70,18 @@ async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() ->
     await other.aforce_login(await sync_to_async(make_user)(str(uuid.uuid4())))
     assert (await other.get(path)).status_code == 404
     assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
+
+
+def test_json_export_holds_the_numbers_that_were_traced(owner: User) -> None:
+    answer = make_model_message(make_conversation(owner))
+    numbers = [{"text": "1", "start": 0, "end": 1, "value": "1", "unit": "", "verdict": "nowhere"}]
+    NumberLedger.objects.create(message=answer, version=1, numbers=numbers, without_source=1)
+    messages = ExportSource(answer.conversation, timezone.now()).messages(shown_only=False)
+    assert [message_json(one).get("numbers") for one in messages] == [None, numbers]
+
+
+async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-code")
+    await ask_and_wait(conversation, "Please compute")
+    ledger = await NumberLedger.objects.aget(message__conversation=conversation)
+    assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
