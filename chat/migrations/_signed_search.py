@@ -5,21 +5,12 @@ does so must call `drop_triggers` before it and `restore_triggers` after it; a t
 the last migration.
 """
 
-import uuid
-
 from django.apps.registry import Apps
 from django.db import transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.utils import CursorWrapper
 
-from chat.migrations import _search
-
-SQLITE_BATCH_ENTRIES = 1_000
-"""SQLite keeps what a statement changes in memory until its end."""
-
-POSTGRESQL_BATCH_ENTRIES = 100
-"""Others wait for the entries of a transaction. PostgreSQL filled 400 entries a second, beside tests on both cores."""
-
+from chat.migrations import _search, _search_fill
 
 def _name(statement: str) -> str:
     return statement.split()[2]
@@ -90,8 +81,19 @@ SEPARATORS = (
     "\ufe10-\ufe1f\ufe30-\ufe6f"
 )
 SINGLE = {
-    "đð": "d", "ħ": "h", "ı": "i", "ł": "l", "ø": "o", "ŧ": "t", "ς": "σ",
-    "ٱ": "ا", "ىیې": "ي", "کڪ": "ك", "ةہھە": "ه", "‐‑‒–−": "-", "ʼ": " ",
+    "đð": "d",
+    "ħ": "h",
+    "ı": "i",
+    "ł": "l",
+    "ø": "o",
+    "ŧ": "t",
+    "ς": "σ",
+    "ٱ": "ا",
+    "ىیې": "ي",
+    "کڪ": "ك",
+    "ةہھە": "ه",
+    "‐‑‒–−": "-",
+    "ʼ": " ",
 }
 DIGITS = "٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹"
 VARIANTS = "".join(SINGLE) + DIGITS
@@ -163,22 +165,6 @@ POSTGRESQL_FUNCTIONS = (
 )
 """From the moment on at which they are committed, the triggers write new entries by the new rules."""
 
-# How far an interrupted migration came.
-POSTGRESQL_PROGRESS = (
-    "CREATE TABLE IF NOT EXISTS chat_searchfill (source_id uuid NOT NULL)",
-    f"INSERT INTO chat_searchfill SELECT '{uuid.UUID(int=0)}'::uuid WHERE NOT EXISTS (SELECT FROM chat_searchfill)",
-)
-
-# Two statements, because each sees what was committed before it began: no text changes between a lock and the filling.
-POSTGRESQL_LOCK = "SELECT source_id FROM chat_searchentry WHERE source_id > %s ORDER BY source_id LIMIT %s FOR UPDATE"
-POSTGRESQL_FILL = """
-    UPDATE chat_searchentry entry SET words = chat_entry_words(owner_id, coalesce(
-        (SELECT text FROM chat_message WHERE id = entry.source_id),
-        (SELECT title FROM chat_conversation WHERE id = entry.source_id), ''
-    ))
-    WHERE source_id = ANY(%s)
-"""
-
 # An interrupted CREATE INDEX leaves an index that is not valid.
 POSTGRESQL_INDEX = (
     "DROP INDEX CONCURRENTLY IF EXISTS chat_searchentry_titles",
@@ -210,30 +196,15 @@ def _fill_sqlite(cursor: CursorWrapper, alias: str) -> None:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
             for statement in (*SQLITE_TABLE, *SQLITE_TRIGGERS):
                 cursor.execute(statement)
-    cursor.execute("SELECT coalesce(max(id), 0) FROM chat_searchentry")
-    [end] = cursor.fetchone()
-    for first in range(1, end + 1, SQLITE_BATCH_ENTRIES):
-        batch = (first, first + SQLITE_BATCH_ENTRIES - 1)
-        with transaction.atomic(alias):
-            cursor.execute(SQLITE_FILL, [*batch, *batch])
+    _search_fill.fill_sqlite(cursor, alias, SQLITE_FILL)
 
 
 def _fill_postgresql(cursor: CursorWrapper, alias: str) -> None:
     """Replace the functions, and then fill the entries again, in the order of their ids."""
-    with transaction.atomic(alias):
-        for statement in (*POSTGRESQL_FUNCTIONS, *POSTGRESQL_PROGRESS):
-            cursor.execute(statement)
-        cursor.execute("SELECT source_id FROM chat_searchfill")
-        sources = [source for (source,) in cursor.fetchall()]
-    while sources:
-        with transaction.atomic(alias):
-            cursor.execute(POSTGRESQL_LOCK, [sources[-1], POSTGRESQL_BATCH_ENTRIES])
-            sources = [source for (source,) in cursor.fetchall()]
-            cursor.execute(POSTGRESQL_FILL, [sources])
-            cursor.execute("UPDATE chat_searchfill SET source_id = %s", sources[-1:] or [uuid.UUID(int=2**128 - 1)])
+    _search_fill.fill_postgresql(cursor, alias, POSTGRESQL_FUNCTIONS)
     for statement in POSTGRESQL_INDEX:
         cursor.execute(statement)
-    cursor.execute("DROP TABLE chat_searchfill")
+    _search_fill.end_postgresql(cursor)
 
 
 def drop_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:

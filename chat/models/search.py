@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -122,9 +122,13 @@ def build_sqlite_condition(terms: Sequence[Term], owner_id: int) -> SqlWithParam
     patterns = tuple(
         f" {prefix_words(owner_id, words)}{'' if words in term.prefixes else ' '}"
         for term in terms
-        for words in (term.words, *term.signed_words)
+        for choice in _list_choices(term)
+        for words in choice
     )
-    return " AND ".join([_SQLITE_CONTAINS] * len(patterns)), patterns
+    conditions = (
+        " OR ".join(" AND ".join([_SQLITE_CONTAINS] * len(choice)) for choice in _list_choices(term)) for term in terms
+    )
+    return " AND ".join(f"({condition})" for condition in conditions), patterns
 
 
 def build_fts5_query(term: Term, owner_id: int | None = None, mark: str = OWNER_MARK) -> str:
@@ -132,15 +136,22 @@ def build_fts5_query(term: Term, owner_id: int | None = None, mark: str = OWNER_
 
     Its words hold only letters, digits, signs and the mark after an owner's id. In quotes, they need no escaping.
     """
-    return f"({' AND '.join(_fts5_phrases(term, owner_id, mark))})"
+    choices = (
+        " AND ".join(_fts5_phrase(words, term, owner_id, mark) for words in choice) for choice in _list_choices(term)
+    )
+    return "({})".format(" OR ".join(f"({choice})" for choice in choices))
 
 
-def _fts5_phrases(term: Term, owner_id: int | None, mark: str) -> Iterator[str]:
-    for words in (term.words, *term.signed_words):
-        # In everyone's search, a number must be a whole word: otherwise it is the beginning of an owner's id, too.
-        is_prefix = words in term.prefixes and not (owner_id is None and words.rpartition(" ")[2].isdecimal())
-        phrase = words if owner_id is None else prefix_words(owner_id, words, mark)
-        yield f'"{phrase}"{"*" if is_prefix else ""}'
+def _list_choices(term: Term) -> tuple[tuple[str, ...], ...]:
+    """Return the words of which a text with the term has all of one choice."""
+    return ((term.words, *term.signed_words), *((other,) for other in term.others))
+
+
+def _fts5_phrase(words: str, term: Term, owner_id: int | None, mark: str) -> str:
+    # In everyone's search, a number must be a whole word: otherwise it is the beginning of an owner's id, too.
+    is_prefix = words in term.prefixes and not (owner_id is None and words.rpartition(" ")[2].isdecimal())
+    phrase = words if owner_id is None else prefix_words(owner_id, words, mark)
+    return f'"{phrase}"{"*" if is_prefix else ""}'
 
 
 def build_tsquery(term: Term, owner_id: int | None = None) -> str:
@@ -148,10 +159,14 @@ def build_tsquery(term: Term, owner_id: int | None = None) -> str:
 
     With `owner_id`, it is the conjunction of the owner's words, because the index of these words has no positions.
     """
-    phrases = []
-    for words in (term.words, *term.signed_words):
-        own = words if owner_id is None else prefix_words(owner_id, words)
-        # Words hold no quotes.
-        quoted = ["'{}'".format(word.replace("\\", "\\\\")) for word in own.split()]
-        phrases.append((" <-> " if owner_id is None else " & ").join(quoted) + (":*" if words in term.prefixes else ""))
-    return " & ".join(f"({phrase})" for phrase in phrases)
+    choices = (
+        " & ".join(f"({_tsquery_phrase(words, term, owner_id)})" for words in choice) for choice in _list_choices(term)
+    )
+    return "({})".format(" | ".join(f"({choice})" for choice in choices))
+
+
+def _tsquery_phrase(words: str, term: Term, owner_id: int | None) -> str:
+    own = words if owner_id is None else prefix_words(owner_id, words)
+    # Words hold no quotes.
+    quoted = ["'{}'".format(word.replace("\\", "\\\\")) for word in own.split()]
+    return (" <-> " if owner_id is None else " & ").join(quoted) + (":*" if words in term.prefixes else "")

@@ -27,6 +27,8 @@ function place() {
   if (article ? form.parentElement === article : form.nextElementSibling === settings) return;
   // An element that is moved loses the focus, as does one that was removed with its message.
   const hasFocus = form.isConnected ? form.contains(document.activeElement) : hadFocus;
+  form.closest(".message")?.classList.remove("has-composer");
+  article?.classList.add("has-composer");
   if (article) article.append(form);
   else settings.before(form);
   if (hasFocus) form.elements.text.focus({ preventScroll: true });
@@ -54,9 +56,11 @@ export function endEditing() {
 
 /** Continues editing after a reload. The server rejects the edit if the message is no longer in view. */
 export function resumeEditing(savedState) {
+  const wasEditing = state !== null;
   state = savedState;
   place();
-  if (state) show();
+  // Another tab may have sent the draft that waits here.
+  if (state && !wasEditing) show();
 }
 
 /** Scrolls to the composer. The message that it replaces may have been higher. */

@@ -7,35 +7,47 @@ const UNSPACED = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u2e80-\\u2fdf\\
 const EMOJI = "\\u2300-\\u23ff\\u2600-\\u27bf\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
 const SIGNS = "!#$%&*+\\-./:<=>?@\\\\\\^_|~\\u00a2-\\u00a5\\u00a7\\u00b0\\u20a0-\\u20c0";
 const IGNORED = new RegExp("[\\u00ad\\u0300-\\u036f\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0610-\\u061a\\u061c\\u0640"
-  + "\\u064b-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e4\\u06e7\\u06e8\\u06ea-\\u06ed\\u0730-\\u074a\\u08ca-\\u08ff\\u1ab0-\\u1aff"
+  + "\\u093c\\u0a3c\\u0abc\\u0cbc\\u064b-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e4\\u06e7\\u06e8\\u06ea-\\u06ed\\u0730-\\u074a\\u08ca-\\u08ff\\u1ab0-\\u1aff"
   + "\\u1dc0-\\u1dff\\u200c-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u20d0-\\u20ff\\ufe00-\\ufe0f\\ufe20-\\ufe2f\\ufeff"
   + "\\u{1f3fb}-\\u{1f3ff}\\u{e0001}-\\u{e01ef}]+", "gu");
 const SINGLE = new RegExp(`[${UNSPACED}${EMOJI}]`, "u");
 const SIGN = new RegExp(`[${SIGNS}]`, "u");
 const WORD_OR_SIGN = new RegExp(`[\\p{L}\\p{N}\\p{M}${SIGNS}${UNSPACED}${EMOJI}]`, "u");
+const CLUSTERS = /\$[{(]|.[\p{M}\p{Emoji_Modifier}\u0e33\u0eb3\u200b-\u200f\u1160-\u11ff]*/gsu; // folded together
+const PERSIAN = [/^(ن?مي)(..+)$/u, /^(..+?)(ها|هاي|هايي|تر|ترين)$/u]; // parts that are written apart, too
 const LETTER = `[^ ${SIGNS}${UNSPACED}${EMOJI}]`;
-const PIECE = new RegExp(`[${UNSPACED}${EMOJI}]|${LETTER}+|[${SIGNS}]+`, "gu");
+const PIECE = new RegExp(`[\\u{1f1e6}-\\u{1f1ff}]{2}|[${UNSPACED}${EMOJI}]|${LETTER}+|[${SIGNS}]+`, "gu");
 const GAP = `[ ${SIGNS}]*`;
 const TERMS_LIMIT = 10;
 const WORDS_LIMIT = 12; // of a phrase
 const QUOTES = /[“”„«»「」『』＂]/g;
 const MARKERS = /\[(?:GRAPH|IMAGE):\d+\]/g;
 const BLOCKS = "p, li, td, th, pre, dt, dd, blockquote, h1, h2, h3, h4, h5, h6, div";
+const ORDER = /([่-๋່-໋])([ํໍ])|([าາ])([่-๋່-໋])/g; // tones of Thai and Lao
 const VARIANTS = {
   đð: "d", ħ: "h", ı: "i", ł: "l", ø: "o", ŧ: "t", ς: "σ", ß: "ss", æ: "ae", œ: "oe", þ: "th",
-  ٱ: "ا", ىیې: "ي", کڪ: "ك", ةہھە: "ه", "‐‑‒–−": "-", ʼ: " ", "٠۰": "0", "١۱": "1", "٢۲": "2", "٣۳": "3", "٤۴": "4",
-  "٥۵": "5", "٦۶": "6", "٧۷": "7", "٨۸": "8", "٩۹": "9",
+  ٱ: "ا", ىیې: "ي", کڪ: "ك", ةہھە: "ه", "‐‑‒–−": "-", ʼ: " ", "ँ": "ं", "ൌ": "ൗ",
+  "װ": "וו", "ױ": "וי", "ײ": "יי", "ৎ": "ত্",
+  "ൔ": "മ്", "ൕ": "യ്", "ൖ": "ഴ്", "ൺ": "ണ്", "ൻ": "ന്", "ർ": "ര്", "ൽ": "ല്", "ൾ": "ള്", "ൿ": "ക്",
 };
 const variants = new Map(Object.entries(VARIANTS).flatMap(([all, plain]) => Array.from(all, (one) => [one, plain])));
 const folds = new Map();
 
-/** Returns a character as plain letters, digits, signs that count, and spaces; nothing for an accent. */
+/** Returns a digit of any script as one of ASCII. Digits of a script follow each other. */
+function plainDigit(digit) {
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0) - value - 1))) value += 1;
+  return String(value);
+}
+
+/** Returns a character with its marks as plain letters, digits, signs that count, and spaces; nothing for an accent. */
 function fold(character) {
   let folded = folds.get(character);
   if (folded === undefined) {
-    const plain = character.normalize("NFKD").replace(IGNORED, "").normalize("NFKC").toLowerCase();
+    const plain = character === "${" || character === "$(" ? " $" : character.normalize("NFKD").replace(IGNORED, "").normalize("NFKC").toLowerCase();
     const replaced = Array.from(plain, (one) => variants.get(one) ?? one).join("");
-    folded = Array.from(replaced, (one) => (WORD_OR_SIGN.test(one) ? one : " ")).join("");
+    const ordered = replaced.replace(/\p{Nd}/gu, plainDigit).replace(ORDER, "$2$1$4$3").replace(/്+/g, "്");
+    folded = Array.from(ordered, (one) => (WORD_OR_SIGN.test(one) ? one : " ")).join("");
     folds.set(character, folded);
   }
   return folded;
@@ -52,7 +64,8 @@ function termSource(folded, isPrefix) {
       if (count === WORDS_LIMIT || (isSign && pieces.length === 1)) return;
       if (count && (index === 0 || !(isSign || SIGN.test(pieces[index - 1])))) source += GAP;
       if (!isSign) count += 1;
-      const escaped = piece.replace(/[\\^$.*+?|/]/g, "\\$&");
+      const parts = PERSIAN.map((form) => form.exec(piece)).find(Boolean)?.slice(1) ?? [piece];
+      const escaped = parts.map((part) => part.replace(/[\\^$.*+?|/]/g, "\\$&")).join(" ?");
       source += isSign || SINGLE.test(piece) ? escaped : `(?<!${LETTER})${escaped}(?!${LETTER})`;
     });
   }
@@ -64,7 +77,7 @@ function termSource(folded, isPrefix) {
 export function patternsOf(query) {
   const found = query.replace(QUOTES, '"').matchAll(/"([^"]*)("|$)|([^\s"]+)/g);
   const terms = Array.from(found, ({ 1: quoted, 2: close, 3: bare }) => {
-    const folded = Array.from((quoted || bare || "").replace(MARKERS, " "), fold).join("");
+    const folded = (quoted || bare || "").replace(MARKERS, " ").replace(CLUSTERS, fold);
     return { folded, exact: termSource(folded, false), open: termSource(folded, !(quoted && close)) };
   }).filter(({ open }) => open).slice(0, TERMS_LIMIT);
   const phrase = termSource(terms.map(({ folded }) => folded).join(" "), false);
@@ -87,7 +100,7 @@ function foldText(element) {
     }
     block = nextBlock;
     let start = 0;
-    for (const character of node.data) {
+    for (const [character] of node.data.matchAll(CLUSTERS)) {
       const end = start + character.length;
       const folded = fold(character);
       // An accent or a vowel mark belongs to the letter before it.

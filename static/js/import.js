@@ -61,8 +61,10 @@ form.addEventListener("submit", async (event) => {
   progress.textContent = "";
 });
 
-acceptDroppedFiles(document.getElementById("import-drop"), ([file]) => {
+acceptDroppedFiles(document.getElementById("import-drop"), ([file, ...others]) => {
   if (button.disabled) return;
+  note.hidden = !others.length;
+  note.textContent = words("“{name}” is chosen. Files are imported one at a time: drop the others after it.", { name: file.name });
   const chosen = new DataTransfer();
   chosen.items.add(file);
   form.elements.file.files = chosen.files;

@@ -40,10 +40,9 @@ function fill(group, html) {
   transcript.dispatchEvent(new CustomEvent("filled", { detail: group }));
 }
 
-/** Removes the blocks of a group that has ended: another one follows it. */
-function empty(group) {
+/** Removes the blocks of a group that has ended: another one follows it. `height`: measured before others were removed. */
+function empty(group, height) {
   if (group.matches(ABSENT) || group.nextElementSibling?.className !== "blocks" || group.contains(document.activeElement)) return;
-  const { height } = group.getBoundingClientRect();
   removed.set(group.id, group.innerHTML);
   group.replaceChildren();
   group.setAttribute("data-absent", "");
@@ -92,9 +91,9 @@ const arrivals = new IntersectionObserver((entries) => {
 const first = new Set(transcript.querySelectorAll(".blocks"));
 
 const departures = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
+  for (const { isIntersecting, target, boundingClientRect } of entries) {
     const stays = first.delete(target);
-    if (!isIntersecting && !stays) empty(target);
+    if (!isIntersecting && !stays) empty(target, boundingClientRect.height);
   }
 }, { root: scroller, rootMargin: `${FAR_PX}px 0px` });
 

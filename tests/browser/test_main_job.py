@@ -96,7 +96,7 @@ def test_stopped_answer_can_be_continued(page: Page) -> None:
 @pytest.mark.drill
 def test_demo_model_goes_on_after_a_stop(page: Page) -> None:
     answer = ask(
-        page, "```python\nimport time\nfor step in range(8):\n    print('step', step)\n    time.sleep(0.5)\n```"
+        page, "```python\nimport time\nfor step in range(8):\n    print('step', step)\n    time.sleep(1.5)\n```"
     )
     expect(answer).to_contain_text("step 0")
     page.click('button[data-action="stop"]')

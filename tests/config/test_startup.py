@@ -13,10 +13,12 @@ import psutil
 import pytest
 from pytest_django import Settings
 
+from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.maths import render_formula
 from chat.page.rendering.temml import missing_scripts
 from config import startup
 from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
+from tests.parsed_html import ParsedHtml
 from tests.polling import wait_until
 
 LIMIT_S = 60.0
@@ -62,6 +64,9 @@ def test_server_without_the_scripts_of_formulas_says_so_and_shows_their_source(
         startup.warn_without_scripts()
         assert "`make setup`" in caplog.messages[0]
         assert render_formula("x + 4711", is_block=True) is None
+        source = r"\begin{cases} a & b<4711 \\ c & |d| \end{cases}"
+        page = ParsedHtml(render_markdown(f"A ${source}$\n\n$$\n{source}\n$$\n\n| a |\n|---|\n| ${source}$ |\n"))
+        assert [code.text for code in page.select("code")] == [source] * 3
     finally:
         missing_scripts.cache_clear()
         render_formula.cache_clear()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import comrak
 
-from chat.page.rendering.tags import ELEMENT_TAGS
+from chat.page.rendering.tag_names import ELEMENT_TAGS
 from chat.vocabulary.markdown_source import fence_code
 
 SANITIZE_LIMIT_CHARS = 256 * 1024

@@ -17,6 +17,7 @@ from django.conf import settings
 from chat.library.imports import chatgpt, claude, notebook, plotline, takeout
 from chat.library.imports.archives import IN_MEMORY, Archive
 from chat.library.imports.chatgpt_files import ArchiveFiles
+from chat.library.imports.encodings import to_utf8
 from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
@@ -146,6 +147,7 @@ def parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
     if data.startswith(ZIP_SIGNATURE):
         yield from _parse_archive(Archive(io.BytesIO(data), IN_MEMORY))
         return
+    data = to_utf8(data)
     if takeout.is_takeout_html(data):
         yield from takeout.parse_html(data, ArchiveFiles())
         return
@@ -191,7 +193,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
         path = PurePosixPath(name)
         read_file = partial(read_file_beside, archive, path)
         try:
-            data = archive.read(name, IMPORT_LIMIT_BYTES)
+            data = to_utf8(archive.read(name, IMPORT_LIMIT_BYTES))
             if is_html := takeout.is_takeout_html(data):
                 yield from takeout.parse_html(data, files)
             if is_html or takeout.is_unrelated(name, data):

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from chat.library.imports import notebook, takeout
 from chat.library.imports.archives import IN_FILE, Archive
 from chat.library.imports.chatgpt_files import ArchiveFiles
+from chat.library.imports.encodings import pieces_to_utf8, to_utf8
 from chat.library.imports.importer import (
     CONVERSATIONS_NAME,
     EMPTY,
@@ -125,13 +126,14 @@ def read_conversations(file: BinaryIO, name: str) -> Iterator[Entry]:
     if start.startswith(ZIP_SIGNATURE):
         yield from _read_archive(Archive(file, IN_FILE))
         return
+    start = to_utf8(start)
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n")
     is_html = takeout.is_takeout_html(start)
     if not (is_html or text.startswith((b"{", b"["))):
         raise RefusedImport(UNKNOWN_KIND)
     source = _Source(PurePosixPath(name).name, file.seek(0, 2), ArchiveFiles())
     file.seek(0)
-    pieces = iter(partial(file.read, _READ_BYTES), b"")
+    pieces = pieces_to_utf8(iter(partial(file.read, _READ_BYTES), b""))
     if text.startswith(b"[") and not _begins_as_activities(text):
         yield from source.read_list(pieces)
     else:
@@ -167,10 +169,10 @@ def _read_archive(archive: Archive) -> Iterator[Entry]:
         source = _Source(path, archive.size_of(path), files, number / len(documents), 1 / len(documents))
         archive.begin_part()
         if CONVERSATIONS_NAME.fullmatch(PurePosixPath(path).name) and _begins_as_list(archive, path):
-            yield from source.read_list(archive.stream(path, IN_FILE.unpacked_bytes))
+            yield from source.read_list(pieces_to_utf8(archive.stream(path, IN_FILE.unpacked_bytes)))
             continue
         try:
-            data = archive.read(path, IMPORT_LIMIT_BYTES)
+            data = to_utf8(archive.read(path, IMPORT_LIMIT_BYTES))
             if takeout.is_unrelated(path, data):
                 continue
             if number == 0 and path.endswith(NOTEBOOK_SUFFIX):
@@ -183,7 +185,7 @@ def _read_archive(archive: Archive) -> Iterator[Entry]:
 
 def _begins_as_list(archive: Archive, path: str) -> bool:
     start = next(archive.stream(path, IN_FILE.unpacked_bytes), b"")
-    return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    return to_utf8(start).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
 
 
 @dataclass(slots=True)
@@ -232,7 +234,8 @@ class _Source:
     def _entries(self, conversations: Iterator[ParsedConversation], subject: str) -> Iterator[Entry]:
         try:
             for parsed in conversations:
-                yield Entry(parsed.title or subject, parsed, "", self._share_read)
+                share = self.share + (self._share_read - self.share) * parsed.document_share
+                yield Entry(parsed.title or subject, parsed, "", share)
         except RefusedImport as error:
             yield Entry(subject, None, str(error), self._share_read)
 

@@ -120,6 +120,8 @@ class ParsedConversation:
     """The name of its project. It is put into the project of this name, if its new owner has one."""
     side_tokens: int = 0
     side_cost: Decimal | None = None
+    document_share: float = 1.0
+    """How much of its document is parsed when this conversation is, for the progress. From 0 to 1."""
 
     @property
     def text_chars(self) -> int:

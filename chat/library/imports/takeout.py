@@ -125,10 +125,10 @@ def _parse(entries: Sequence[Entry], value: JSONValue, files: ArchiveFiles) -> I
     groups = _group(entries)
     if len(groups) > CONVERSATIONS_LIMIT:
         raise value.refusal(f"there are {len(groups)} conversations; at most {CONVERSATIONS_LIMIT} are allowed.")
-    for group in groups:
+    for number, group in enumerate(groups, start=1):
         conversation = _ConversationParser(group, label, ConversationFiles(by_name), value).parse()
         if conversation.messages:
-            yield conversation
+            yield replace(conversation, document_share=number / len(groups))
 
 
 def _group(entries: Sequence[Entry]) -> list[list[Entry]]:

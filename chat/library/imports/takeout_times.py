@@ -15,25 +15,31 @@ LINE_LIMIT_CHARS = 80
 _TIME = re.compile(r"(?<![\d.])(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)")
 _NUMBER = re.compile(r"\d{1,4}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_ZONE = re.compile(r"(?:GMT|UTC|غرينتش) ?([+\u2212-])(\d{1,2})(?::?(\d{2}))?")
+_ZONE = re.compile(
+    r"(?:GMT|UTC|غرينتش|گرینویچ) ?([+\u2212-])(\d{1,2})(?::?(\d{2}))?|([+\u2212-])(\d{1,2})(?::?(\d{2}))? ?گرینویچ"
+)
 _HALF_DAY = re.compile(r"[ap]\. ?m\.|[ap]m\b|[πμ]\.μ\.|[صم](?!\w)", re.IGNORECASE)
-_AFTERNOON = ("오후", "下午", "午後")
-_MORNING = ("오전", "上午", "午前")
+_AFTERNOON = ("오후", "下午", "午後", "பிற்பகல்")
+_MORNING = ("오전", "上午", "午前", "முற்பகல்")
+_CROATIAN = re.compile(r"(lip|srp|lis)\w{0,12}\.? \d{4}\.")
+_CROATIAN_MONTHS = {"lip": 6, "srp": 7, "lis": 10}
+"""These are other months in Polish and Czech, which write no dot after the year."""
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e]")
 _MONTHS = {
     stem: number
     for number, stems in enumerate(
         (
-            "jan ene gen ian sty oca янв січ led tam ιαν",
-            "feb fév fev lut şub фев úno hel φεβ",
-            "mar mär mrz maa márc мар bře μαρ mrt",
-            "apr abr avr kwi nis апр dub huh απρ ápr",
-            "may mai maj mei mag май мая kvě tou μαΐ máj",
+            "jan ene gen ian sty oca янв січ led tam ιαν sij",
+            "feb fév fev lut şub фев úno hel φεβ velj",
+            "mar mär mrz maa márc мар bře μαρ mrt ožu",
+            "apr abr avr kwi nis апр dub huh απρ ápr tra",
+            "may mai maj mei mag май мая kvě tou μαΐ máj svi",
             "jun jui giu cze iun haz июн čer kes ιουν jún",
             "jul juil lug lip iul tem июл čvc hei ιουλ júl",
-            "aug ago aoû sie ağu авг srp elo αυγ avg",
-            "sep set wrz eyl сен zář syy σεπ",
+            "aug ago aoû sie ağu авг srp elo αυγ avg kol",
+            "sep set wrz eyl сен zář syy σεπ ruj",
             "oct okt ott out paź eki окт říj lok οκτ",
-            "nov kas ноя marras νοε lis",
+            "nov kas ноя marras νοε lis stu",
             "dec dez des déc dic gru ara дек pro jou δεκ",
         ),
         start=1,
@@ -45,18 +51,18 @@ _OTHER_MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            "يناير ינו जन ม.ค. січ",
-            "فبراير פבר फ़र ก.พ. лют",
-            "مارس מרץ मार्च มี.ค. берез",
-            "أبريل אפר अप्रै เม.ย. квіт",
-            "مايو מאי मई พ.ค. трав",
-            "يونيو יוני जून มิ.ย. черв",
-            "يوليو יולי जुल ก.ค. лип",
-            "أغسطس אוג अग ส.ค. серп",
-            "سبتمبر ספט सित ก.ย. верес",
-            "أكتوبر אוק अक्टू ต.ค. жовт",
-            "نوفمبر נוב नव พ.ย. лист",
-            "ديسمبر דצמ दिस ธ.ค. груд",
+            "يناير ינו जन ม.ค. січ ژانویه জানু ஜன",
+            "فبراير פבר फ़र ก.พ. лют فوریه ফেব பிப்",
+            "مارس מרץ मार्च มี.ค. берез মার্চ மார்",
+            "أبريل אפר अप्रै เม.ย. квіт آوریل এপ্রিল ஏப்",
+            "مايو מאי मई พ.ค. трав مه মে மே",
+            "يونيو יוני जून มิ.ย. черв ژوئن জুন ஜூன்",
+            "يوليو יולי जुल ก.ค. лип ژوئیه جولای জুল ஜூலை",
+            "أغسطس אוג अग ส.ค. серп اوت আগ ஆக",
+            "سبتمبر ספט सित ก.ย. верес سپتامبر সেপ செப்",
+            "أكتوبر אוק अक्टू ต.ค. жовт اکتبر অক্টো அக்",
+            "نوفمبر נוב नव พ.ย. лист نوامبر নভে நவ",
+            "ديسمبر דצמ दिस ธ.ค. груд دسامبر ডিসে டிச",
         ),
         start=1,
     )
@@ -68,6 +74,7 @@ _ZONES = {
     **dict.fromkeys(("CET", "MEZ", "BST", "WEST", "SEČ"), 60),
     **dict.fromkeys(("CEST", "MESZ", "SELČ", "EET", "OEZ", "SAST"), 120),
     **dict.fromkeys(("EEST", "OESZ", "MSK", "TRT", "EAT"), 180),
+    **dict.fromkeys(("IRST",), 210),
     **dict.fromkeys(("IST",), 330),
     **dict.fromkeys(("WIB", "ICT"), 420),
     **dict.fromkeys(("HKT", "SGT", "AWST", "PHT", "MYT"), 480),
@@ -88,7 +95,7 @@ _ZONES = {
 
 def read_time(line: str) -> datetime | None:
     """Return the time that a whole line is, in UTC; `None` for any other line."""
-    text = " ".join(line.split())
+    text = " ".join(_DIRECTION.sub("", line).split())
     if not 12 <= len(text) <= LINE_LIMIT_CHARS:
         return None
     if text[:4].isdigit() and text[10:11] == "T":
@@ -129,7 +136,9 @@ def _read_date(text: str) -> tuple[int, int, int] | None:
         year, month, day = numbers if numbers[0] > 31 else (numbers[2], numbers[1], numbers[0])
         # Some languages write the month before the day.
         return (year, day, month) if month > 12 else (year, month, day)
-    months = [number for word in _WORD.findall(text.lower()) if (number := _month(word))]
+    croatian = _CROATIAN.search(text.lower())
+    months = [_CROATIAN_MONTHS[croatian[1]]] if croatian else []
+    months = months or [number for word in _WORD.findall(text.lower()) if (number := _month(word))]
     months = months or [number for name, number in _OTHER_MONTHS.items() if name in text]
     if len(numbers) != 2 or not months:
         return None
@@ -146,8 +155,9 @@ def _month(word: str) -> int | None:
 def _offset(text: str) -> int:
     """Return how many minutes a zone is after UTC."""
     if match := _ZONE.search(text):
-        minutes = int(match[2]) * 60 + int(match[3] or 0)
-        return minutes if match[1] == "+" else -minutes
+        sign, hours, minutes = match[1] or match[4], match[2] or match[5], match[3] or match[6]
+        offset = int(hours) * 60 + int(minutes or 0)
+        return offset if sign == "+" else -offset
     words = [word.strip("[]()") for word in reversed(text.split())]
     if "CST" in words and "年" in text:
         return _ZONES["HKT"]

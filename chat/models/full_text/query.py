@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from chat.models.full_text.words import EMOJI, LETTER, UNSPACED, extract_signed_words, extract_words, fold
+from chat.models.full_text.words import LETTER, NON_JOINER, UNSPACED, extract_signed_words, extract_words, fold
 
 TERMS_LIMIT = 10
 """Further terms are ignored, because each term is a separate index search."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»「」『』＂", '"'))
-_ENDS_WITH_WORD = re.compile(f"(?:{LETTER}|[{UNSPACED}{EMOJI}])\\Z")
+_ENDS_WITH_WORD = re.compile(f"(?:{LETTER}|[{UNSPACED}])\\Z")
+_PERSIAN_WORDS = (re.compile(r"(ن?مي)(\S{2,40})"), re.compile(r"(\S{2,40}?)(ها|هاي|هايي|تر|ترين)"))
+"""A verb with its prefix, and a word with the ending of a plural or a comparison. They are written apart, too."""
 _CHUNK = re.compile(r'"([^"]*)("|\Z)|([^\s"]+)')
 
 
@@ -26,6 +28,8 @@ class Term:
     """Whether the last word is a prefix: no sign and no closing quote follows it."""
     signed_words: tuple[str, ...] = ()
     """Words with the signs that were typed beside them. A text with the term has all of them."""
+    others: tuple[str, ...] = ()
+    """What may be in a text instead: the same words joined or apart, as Persian is written both ways."""
     source: str = field(default="", compare=False)
     """The text as typed."""
 
@@ -35,7 +39,7 @@ class Term:
         if not self.is_prefix:
             return ()
         last = self.words.rpartition(" ")[2]
-        return (self.words, *(word for word in self.signed_words[-1:] if word.endswith(last)))
+        return (self.words, *self.others, *(word for word in self.signed_words[-1:] if word.endswith(last)))
 
 
 def parse(text: str) -> tuple[Term, ...]:
@@ -43,15 +47,26 @@ def parse(text: str) -> tuple[Term, ...]:
 
     The result is empty if the text has no words.
     """
-    terms = []
+    terms: list[Term] = []
     # JSON can express null characters and lone surrogates, which no database accepts as text.
     text = text.replace("\x00", " ").encode(errors="replace").decode()
     for quoted, close, bare in _CHUNK.findall(text.translate(_QUOTES)):
         source = quoted or bare
         if words := extract_words(source):
             is_prefix = not (quoted and close) and bool(_ENDS_WITH_WORD.search(fold(source)))
-            terms.append(Term(words, is_prefix, extract_signed_words(source), source))
+            before = terms[-1].words if bare and terms else ""
+            others = _list_others(source, words, before)
+            terms.append(Term(words, is_prefix, extract_signed_words(source), others, source))
     return tuple(dict.fromkeys(terms))[:TERMS_LIMIT]
+
+
+def _list_others(source: str, words: str, before: str) -> tuple[str, ...]:
+    """Return the other forms of a term: without its non-joiners, apart, and joined to the term before it."""
+    forms = [extract_words(source.replace(NON_JOINER, ""))] if NON_JOINER in source else []
+    forms += [f"{found[1]} {found[2]}" for form in _PERSIAN_WORDS if (found := form.fullmatch(words))]
+    if any((found := form.fullmatch(before + words)) and found[1] == before for form in _PERSIAN_WORDS):
+        forms.append(before + words)
+    return tuple(dict.fromkeys(form for form in forms if form and form != words))
 
 
 def make_exact(terms: Sequence[Term]) -> tuple[Term, ...]:
@@ -62,4 +77,5 @@ def make_exact(terms: Sequence[Term]) -> tuple[Term, ...]:
 def join_terms(terms: Sequence[Term]) -> Term:
     """Return the phrase of all terms, with whole words."""
     signed_words = tuple(dict.fromkeys(word for term in terms for word in term.signed_words))
-    return Term(" ".join(term.words for term in terms), False, signed_words, " ".join(term.source for term in terms))
+    source = " ".join(term.source for term in terms)
+    return Term(" ".join(term.words for term in terms), False, signed_words, source=source)

@@ -1,8 +1,10 @@
 """Splits text into the words that are indexed and searched. SQLite's index calls this module.
 
-Folding removes case, accents and vowel marks, and maps variants of a letter to one. A word is a run of letters, their
-remaining marks and digits. In scripts that are written without spaces, each character is a word of its own, so a query
-of several such characters is searched as a phrase; so is each emoji.
+Folding removes case, accents, vowel marks and nuktas, and maps variants of a letter or a digit to one. A word is a run
+of letters, their remaining marks and digits. In scripts that are written without spaces, each character is a word of
+its own, so a query of several such characters is searched as a phrase; so is each emoji as people see it.
+
+The zero-width non-joiner of Persian separates words (`می‌خواهم`), and the word without it is indexed too.
 
 A sign such as `+` beside a word is indexed too, as a signed word (`c++`, `/etc`), which a search reads only if the sign
 was typed. The stored index follows these rules: a change of them needs a migration that fills the index again.
@@ -30,16 +32,24 @@ UNSPACED = (
 """Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han, Hangul."""
 
 EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+ARABIC = "\u0620-\u06ff"
+
+_EMOJI = f"(?:[\U0001f1e6-\U0001f1ff]{{2}}|[{EMOJI}])"
+EMOJI_WORD = f"{_EMOJI}(?:\u200d{_EMOJI})*"
+"""A flag is a pair of characters. Joiners make one picture of several."""
 
 SIGNS = r"!#$%&*+\-./:<=>?@\\^_|~\u00a2-\u00a5\u00a7\u00b0\u20a0-\u20c0"
 """Signs that count beside a word. Quotes, brackets, commas and semicolons never do."""
 
 IGNORED = (
     "\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c\u0640\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08ca-\u08ff\u1ab0-\u1aff\u1dc0-\u1dff\u200c-\u200f"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08ca-\u08ff\u093c\u0a3c\u0abc\u0cbc"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\U0001f3fb-\U0001f3ff\U000e0001-\U000e01ef"
 )
-"""Accents, vowel marks of Hebrew, Arabic and Syriac, the Arabic tatweel, skin tones, and characters without a width."""
+"""Accents, vowel marks of Hebrew, Arabic and Syriac, the Arabic tatweel, the nuktas of four Indian scripts, skin tones,
+and characters without a width.
+"""
 
 SEPARATORS = (
     r"\x00-\x1f \"'(),;\[\]`{}\x7f"
@@ -50,7 +60,7 @@ SEPARATORS = (
     "\u0f01-\u0f17\u0f1a-\u0f1f\u0f34\u0f36\u0f38\u0f3a-\u0f3d\u0f85\u0fbe-\u0fc5\u0fc7-\u0fda\u10fb\u1360-\u1368"
     "\u1390-\u1399\u1400\u166d-\u166e\u1680\u169b-\u169c\u16eb-\u16ed\u1735-\u1736\u1800-\u180a\u180e"
     "\u1940-\u1945\u19de-\u19ff\u1a1e-\u1a1f\u1aa0-\u1aa6\u1aa8-\u1aad\u1b5a-\u1b6a\u1b74-\u1b7e\u1bfc-\u1bff"
-    "\u1c3b-\u1c3f\u1c7e-\u1c7f\u1cc0-\u1cc7\u1cd3\u200b-\u205e\u2104-\u212e\u213a-\u214d\u214f\u218a-\u22ff"
+    "\u1c3b-\u1c3f\u1c7e-\u1c7f\u1cc0-\u1cc7\u1cd3\u200b\u200e-\u205e\u2104-\u212e\u213a-\u214d\u214f\u218a-\u22ff"
     "\u2400-\u244a\u2500-\u25ff\u27c0-\u2aff\u2ce5-\u2cea\u2cf9-\u2cfc\u2cfe-\u2cff\u2d70\u2e00-\u2e2e"
     "\u2e30-\u2e5d\u2ff0-\u3004\u3008-\u3020\u3030\u3037\u303d-\u303f\u327f\u4dc0-\u4dff\ua490-\ua4c6"
     "\ua4fe-\ua4ff\ua60d-\ua60f\ua673\ua67e\ua6f2-\ua716\ua720-\ua721\ua789-\ua78a\ua828-\ua82b\ua836-\ua839"
@@ -62,25 +72,44 @@ SEPARATORS = (
 )
 """All other characters that are neither letters, marks nor digits."""
 
+ZEROS = (
+    "\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0\u0f20\u1040\u1090\u17e0\u1810"
+    "\u1946\u19d0\u1a80\u1a90\u1b50\u1bb0\u1c40\u1c50\ua620\ua8d0\ua900\ua9d0\ua9f0\uaa50\uabf0\U000104a0\U00011066\U0001e950"
+)
+"""The digits of scripts: each with the nine characters after it."""
+
 _VARIANTS = {
     "đð": "d", "ħ": "h", "ı": "i", "ł": "l", "ø": "o", "ŧ": "t", "ς": "σ", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th",
-    "ٱ": "ا", "ىیې": "ي", "کڪ": "ك", "ةہھە": "ه", "‐‑‒–−": "-", "ʼ": " ",
+    "ٱ": "ا", "ىیې": "ي", "کڪ": "ك", "ةہھە": "ه", "‐‑‒–−": "-", "ʼ": " ", "ँ": "ं", "ൌ": "ൗ",
+    "װ": "וו", "ױ": "וי", "ײ": "יי", "ৎ": "ত্",
+    "ൔ": "മ്", "ൕ": "യ്", "ൖ": "ഴ്", "ൺ": "ണ്", "ൻ": "ന്", "ർ": "ര്", "ൽ": "ല്", "ൾ": "ള്", "ൿ": "ക്",
 }  # fmt: skip
-"""Letters that Unicode does not decompose, variants of Arabic letters, and dashes within words."""
+"""Letters that Unicode does not decompose, variants of Arabic letters, dashes within words, digraphs of Yiddish, and
+letters of Bengali and Malayalam that stand for a letter and its virama.
+"""
 
 VARIANTS = str.maketrans(
     {variant: plain for variants, plain in _VARIANTS.items() for variant in variants}
-    | {chr(first + digit): str(digit) for first in (0x0660, 0x06F0) for digit in range(10)}
+    | {chr(ord(zero) + digit): str(digit) for zero in ZEROS for digit in range(10)}
 )
 
 MARKER = re.compile(r"\[(?:GRAPH|IMAGE):\d+\]")
-LETTER = f"[^ {SIGNS}{UNSPACED}{EMOJI}]"
+NON_JOINER = "\u200c"
+LETTER = f"[^ {SIGNS}{UNSPACED}{EMOJI}{NON_JOINER}\u200d]"
 """A letter or digit of folded text that is no word of its own."""
 
-PIECE = re.compile(f"[{UNSPACED}{EMOJI}]|{LETTER}+|[{SIGNS}]+")
+PIECE = re.compile(f"{EMOJI_WORD}|[{UNSPACED}]|{LETTER}+|[{SIGNS}]+")
 """A word of folded text, or a run of signs."""
 
 _IGNORED_RUN = re.compile(f"[{IGNORED}]+")
+_STRAY_JOINER = re.compile(
+    f"(?<![{ARABIC}]){NON_JOINER}|{NON_JOINER}(?![{ARABIC}])|(?<![{EMOJI}])\u200d|\u200d(?![{EMOJI}])"
+)
+_ORDER = re.compile(
+    "([\u0e48-\u0e4b\u0ec8-\u0ecb])([\u0e4d\u0ecd])|([\u0e32\u0eb2])([\u0e48-\u0e4b\u0ec8-\u0ecb])|(\u0d4d)\u0d4d+"
+)
+"""Tones of Thai and Lao on either side of parts of a vowel, and a virama after a letter that holds one."""
+_JOINED = re.compile(f"(?<!{LETTER})(?>{LETTER}+)(?>(?:{NON_JOINER}{LETTER}+)+)")
 _SEPARATOR = re.compile(f"[{SEPARATORS}]")
 _SIGN = re.compile(f"[{SIGNS}]")
 _ASCII = str.maketrans(dict.fromkeys(_SEPARATOR.findall("".join(map(chr, range(128)))), " "))
@@ -93,8 +122,9 @@ def extract_words(text: str) -> str:
 
 
 def extract_index_words(text: str) -> str:
-    """Return what is indexed of a text: its words, and its words with one or more signs beside them."""
+    """Return what is indexed of a text: its words, those with one or more signs beside them, and joined ones."""
     folded = _fold_beginning(text)
+    joined = dict.fromkeys(word.replace(NON_JOINER, "") for word in _JOINED.findall(folded))
     signed = dict.fromkeys(
         word
         for before, signs, after in _find_signs(folded)
@@ -102,7 +132,7 @@ def extract_index_words(text: str) -> str:
         for word in (before and before + signs[:length], after and signs[-length:] + after)
         if word
     )
-    return " ".join([*_split_words(folded), *signed])
+    return " ".join([*_split_words(folded), *(word for word in joined if len(word) <= WORD_LIMIT), *signed])
 
 
 def extract_signed_words(text: str) -> tuple[str, ...]:
@@ -118,12 +148,18 @@ def extract_signed_words(text: str) -> tuple[str, ...]:
 
 
 def fold(text: str) -> str:
-    """Return the text with plain letters, digits, signs that count, and spaces. Its length may change."""
+    """Return the text with plain letters, digits, signs that count, and spaces. Its length may change.
+
+    A zero-width joiner remains within an emoji, and a non-joiner between Arabic letters.
+    """
+    # `${HOME}` and `$(HOME)` are `$HOME`.
+    text = text.replace("${", " $").replace("$(", " $")
     if text.isascii():
         return text.lower().translate(_ASCII)
     # NFKD also decomposes Hangul and voiced kana; NFKC composes them again.
-    plain = unicodedata.normalize("NFKC", _IGNORED_RUN.sub("", unicodedata.normalize("NFKD", text)))
-    return _SEPARATOR.sub(" ", plain.lower().translate(VARIANTS))
+    plain = _STRAY_JOINER.sub("", _IGNORED_RUN.sub("", unicodedata.normalize("NFKD", text)))
+    plain = unicodedata.normalize("NFKC", plain).lower().translate(VARIANTS)
+    return _SEPARATOR.sub(" ", _ORDER.sub(r"\2\1\4\3\5", plain))
 
 
 def split_pieces(folded: str) -> list[list[str]]:

@@ -22,7 +22,8 @@ from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.marks import mark_dashes, mark_strong_ends, remove_marks
 from chat.page.rendering.sanitizer import sanitize_html
 from chat.page.rendering.source_masks import MaskedSource
-from chat.page.rendering.tags import ELEMENT_TAGS, build_elements, mark_tags
+from chat.page.rendering.tag_names import ELEMENT_TAGS
+from chat.page.rendering.tags import build_elements, mark_tags
 
 #: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
 #: depth: 16 KB of `_` would nest 8,000 levels deep and take about a second.

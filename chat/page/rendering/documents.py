@@ -34,8 +34,8 @@ from chat.page.rendering.table_cells import TableCellCounter
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
-#: Limit for each document after the first one. So many characters have up to 8,000 nodes, laid out within 200 ms.
-LATER_LIMIT_CHARS = 16 * 1024
+#: Limit for each document after the first one. So many characters have up to 6,000 nodes, laid out within 150 ms.
+LATER_LIMIT_CHARS = 12 * 1024
 
 #: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
 TABLE_CELLS_LIMIT = 20_000

@@ -15,7 +15,7 @@ _EMPTY_LINE = rf"{MARK * 3}[ \t]*+{MARK}"
 _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
 _HIDDEN_MARK = MARK * 4
 # Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
-_STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'](?=\*\*[^\W_])")
+_STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'»›”’…।؟؛،](?=\*\*[^\W_])")
 _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
 )

@@ -12,7 +12,7 @@ import nh3
 from chat.page.rendering.grammars import TOKEN_CLASSES
 from chat.page.rendering.highlight import LANGUAGES
 from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES
-from chat.page.rendering.tags import ELEMENT_TAGS
+from chat.page.rendering.tag_names import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
 # No part of a path is hidden or leads to another folder, also when it is encoded.

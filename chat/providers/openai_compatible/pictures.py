@@ -86,7 +86,7 @@ class Pictures:
                 yield InlineData(mime_type, file_name(file.label, mime_type), data)
                 return
         if not file.is_from_code:
-            yield Text(words)
+            yield Text(f"\n\n{words}\n\n" if file.follows_block else words)
 
 
 def describe(mime_type: str, size_bytes: int) -> str:

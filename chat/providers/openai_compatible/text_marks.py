@@ -2,7 +2,8 @@
 
     <think>…</think>            reasoning, at the beginning of an answer, perhaps several times
     …</think>                   the opening tag was in the prompt: all text before the closing tag was reasoning
-    …<|im_end|>                 the end of a message in other templates, at the end of an answer
+    <|im_start|>assistant…<|im_end|>
+                                the borders of a message in other templates (`template_marks`)
     <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…
                                 messages of OpenAI's Harmony format
 
@@ -21,6 +22,7 @@ from typing import TypeAlias
 
 from chat.providers.openai_compatible.chunks import TextDelta
 from chat.providers.openai_compatible.code_quotes import CodeQuotes
+from chat.providers.openai_compatible.template_marks import FLAGS, TURN, LeadingMarks, alternatives, start_of_stops
 from chat.vocabulary.stream_events import TextBecameThought
 
 OPEN, CLOSE = "<think>", "</think>"
@@ -29,17 +31,7 @@ HEADERS = frozenset({"<|start|>", CHANNEL, CONSTRAIN})
 """Marks before words of a header, such as a role or the name of a channel."""
 ENDS = frozenset({"<|end|>", "<|return|>", "<|call|>"})
 MARKS = (OPEN, CLOSE, "<|message|>", *HEADERS, *ENDS)
-MARK = re.compile("|".join(re.escape(mark) for mark in sorted(MARKS)), re.IGNORECASE | re.ASCII)
-STOPS = ("<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<end_of_turn>")
-"""Marks that are dropped at the end of an answer. Elsewhere, they are text."""
-_STOP = f"(?:{'|'.join(map(re.escape, STOPS))})"
-_STOP_BEGINNINGS = sorted({re.escape(stop[:length]) for stop in STOPS for length in range(1, len(stop))}, key=len)
-_STOPS_AT_END = re.compile(rf"{_STOP}(?>(?:{_STOP}|\s)*)\Z", re.IGNORECASE | re.ASCII)
-_OPEN_STOPS_AT_END = re.compile(
-    rf"(?:{_STOP}(?>(?:{_STOP}|\s)*))?(?:{'|'.join(reversed(_STOP_BEGINNINGS))})?\Z", re.IGNORECASE | re.ASCII
-)
-STOPS_LIMIT_CHARS = 200
-"""At most so much of the end of a text is held back, because it may be such marks."""
+MARK = re.compile(rf"(?P<turn>{TURN})|{alternatives(MARKS)}", FLAGS)
 LONGEST_MARK = max(map(len, MARKS))
 HEADER_LIMIT_CHARS = 200
 AFTER_WORDS = ("<|message|>", *sorted(HEADERS))
@@ -78,8 +70,11 @@ class TextMarks:
         """Whether a header named the recipient of a function call."""
         self._state = _State.SETTLED if is_reasoning else _State.START
         self._is_reasoning = is_reasoning
+        self._leading = LeadingMarks()
         self._held = ""
         """The end of the text so far, which may be the beginning of a mark."""
+        self._is_struck = False
+        """Whether the answer has a tag that begins struck text."""
         self._blank = ""
         """The white space at the beginning of the answer."""
         self._drops_line_ends = False
@@ -97,11 +92,12 @@ class TextMarks:
 
     def feed(self, text: str) -> list[Piece]:
         """Return what is certain after more text."""
-        self._held += text
+        self._held += self._leading.feed(text)
         return self._read(is_end=False)
 
     def close(self) -> list[Piece]:
         """Return the text that was held back."""
+        self._held += self._leading.close()
         pieces = self._read(is_end=True)
         blank, self._blank = self._blank, ""
         return [*pieces, TextDelta(blank)] if blank else pieces
@@ -118,7 +114,7 @@ class TextMarks:
                 break
             start = end
         else:
-            end = _start_of_stops(held, start, is_end=is_end)
+            end = start_of_stops(held, start, is_end=is_end, is_struck=self._is_struck)
             if not is_end:
                 end = min(end, _start_of_partial_mark(held, start))
             self._add(held[start:end])
@@ -137,6 +133,8 @@ class TextMarks:
             return None
         if is_quoted:
             self._add(match[0])
+        elif match["turn"]:
+            self._begin_message("", "")
         elif mark in HEADERS:
             return self._read_header(match, is_end=is_end)
         elif mark in (OPEN, CLOSE):
@@ -206,6 +204,7 @@ class TextMarks:
             return
         if not self._is_reasoning:
             self._code.feed(text)
+            self._is_struck = self._is_struck or "<s>" in text
         if self._is_new_message and self._last_kind is self._is_reasoning:
             text = f"\n\n{text}"
         self._is_new_message, self._last_kind = False, self._is_reasoning
@@ -217,14 +216,3 @@ def _start_of_partial_mark(text: str, start: int) -> int:
     position = text.rfind("<", max(start, len(text) - LONGEST_MARK + 1))
     is_partial = position >= 0 and any(mark.startswith(text[position:].lower()) for mark in MARKS)
     return position if is_partial else len(text)
-
-
-def _start_of_stops(text: str, start: int, *, is_end: bool) -> int:
-    """Return where the marks begin that end a text, or may end it; its length if there are none."""
-    pattern = _STOPS_AT_END if is_end else _OPEN_STOPS_AT_END
-    position = max(start, len(text) - STOPS_LIMIT_CHARS)
-    while (position := text.find("<", position)) >= 0:
-        if pattern.match(text, position):
-            return position
-        position += 1
-    return len(text)

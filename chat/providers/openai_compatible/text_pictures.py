@@ -1,8 +1,11 @@
 """Finds the files that a model's text holds as base64 `data:` URIs, while the text arrives. Pure.
 
 Gateways write pictures so: `![image](data:image/png;base64,…)`, an `<img>` tag, or the URI alone. The file is taken out
-of the text with what belongs to it; all other text stays as it is. Text that may be the beginning of a file is held
-back until more has arrived, so that no base64 is ever shown.
+of the text with what belongs to it, also the signs of emphasis around it; all other text stays as it is. Text that may
+be the beginning of a file is held back until more has arrived, so that no base64 is ever shown.
+
+A picture in a list, a table, a quote, a heading, a link or a longer emphasis would cut that in two. Its description
+stands in its place, and the file follows the block.
 
 Inside code, the text stays as its author wrote it if its base64 has at most `CODE_LIMIT_CHARS`. Longer base64 is
 replaced by words, and the file follows the code.
@@ -15,7 +18,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from django.utils.translation import gettext
+
 from chat.providers.openai_compatible.code_position import CodePosition
+from chat.providers.openai_compatible.line_position import LinePosition
 from chat.vocabulary.data_uris import SHORT_URI_CHARS, words_for
 
 CODE_LIMIT_CHARS = 4_096
@@ -33,14 +39,16 @@ _HEADER = (
 )
 _MARKDOWN = r"!\[(?P<label>(?>(?:[^\]\\\n!]|!(?!\[)|\\.){0,300}))\]\(\s{0,20}+<?"
 _HTML = r"<img\b[^<>]{0,300}?\bsrc\s{0,5}+=\s{0,5}+[\"']?"
-OPENING = re.compile(rf"(?:{_MARKDOWN}|(?P<html>{_HTML}))?{_HEADER}", re.IGNORECASE)
+_EMPHASIS = r"[*_~]{1,3}"
+OPENING = re.compile(rf"(?P<emphasis>{_EMPHASIS})?(?:{_MARKDOWN}|(?P<html>{_HTML}))?{_HEADER}", re.IGNORECASE)
 """What stands before the base64."""
 _OPEN_HEADER = r"d(?:a(?:t(?:a(?::[^,\s\"'()<>]{0,500}+)?)?)?)?"
 OPEN_END = re.compile(
-    r"(?:!(?:\[(?>(?:[^\]\\\n!]|!(?!\[)|\\.){0,300})(?:!|\\|\](?:\(\s{0,20}+<?"
+    rf"(?:{_EMPHASIS})?(?:"
+    r"!(?:\[(?>(?:[^\]\\\n!]|!(?!\[)|\\.){0,300})(?:!|\\|\](?:\(\s{0,20}+<?"
     rf"(?:{_OPEN_HEADER})?)?)?)?"
     r"|<(?:i(?:m(?:g(?:\s[^<>]{0,900}+)?)?)?)?"
-    rf"|{_OPEN_HEADER})\Z",
+    rf"|{_OPEN_HEADER}|(?<=[*_~]))\Z",
     re.IGNORECASE,
 )
 """The end of a text that later text may complete to an opening."""
@@ -48,8 +56,11 @@ BASE64 = re.compile(r"[A-Za-z0-9+/%_-]*+")
 PADDING = re.compile(r"=*+")
 SPACE = re.compile(r"\s*+")
 LINE_END = re.compile(r"\r?\n")
-MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
-OPEN_MARKDOWN_END = re.compile(r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z""")
+_NO_BASE64 = r"""[^\s()<>"']{0,200}+"""
+MARKDOWN_END = re.compile(_NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+')?\s{0,20}+\)""")
+OPEN_MARKDOWN_END = re.compile(
+    _NO_BASE64 + r"""\s{0,20}+>?\s{0,20}+(?:"[^"\n]{0,300}+"?|'[^'\n]{0,300}+'?)?\s{0,20}+\Z"""
+)
 HTML_END = re.compile(r"[^<>]{0,300}+>")
 OPEN_HTML_END = re.compile(r"[^<>]{0,300}+\Z")
 
@@ -70,6 +81,8 @@ class EmbeddedFile:
     """The text as it was written, if it stays as it is unless it holds a picture; otherwise empty."""
     is_from_code: bool = False
     """Whether it stood in code, where words stand in its place."""
+    follows_block: bool = False
+    """Whether it stood within a block, where its description stands."""
 
 
 Piece: TypeAlias = str | EmbeddedFile
@@ -85,7 +98,11 @@ class _OpenFile:
     mime_type: str
     label: str
     is_html: bool
+    emphasis: str
+    """The signs directly before it, which are dropped if the same stand directly after it."""
     is_in_code: bool
+    is_within: bool
+    """Whether it is in a block that it would cut in two."""
     is_kept: bool
     """Whether its base64 is kept."""
     pieces: list[str] = field(default_factory=list)
@@ -125,13 +142,18 @@ class _OpenFile:
     @property
     def is_bare(self) -> bool:
         """Whether the URI stands alone in the text."""
-        return self.opening == self.header
+        return self.opening == self.emphasis + self.header
 
-    def file(self, *, end: str = "") -> EmbeddedFile:
+    @property
+    def is_short(self) -> bool:
+        """Whether the URI may stay in the text."""
+        return self.is_bare and self.chars < SHORT_URI_CHARS
+
+    def file(self, *, end: str = "", follows_block: bool = False) -> EmbeddedFile:
         """Return the file. `end`: what follows the base64 and belongs to it."""
         payload = "".join(self.pieces)
-        source = f"{self.opening}{payload}{end}" if self.is_bare and self.chars < SHORT_URI_CHARS else ""
-        return EmbeddedFile(self.mime_type, payload, self.chars, self.label, source, self.is_in_code)
+        source = f"{self.opening}{payload}{end}" if self.is_short else ""
+        return EmbeddedFile(self.mime_type, payload, self.chars, self.label, source, self.is_in_code, follows_block)
 
 
 class TextPictures:
@@ -144,6 +166,10 @@ class TextPictures:
         self._open: _OpenFile | None = None
         self._after_code: list[EmbeddedFile] = []
         """Files that were replaced by words in code which has not ended."""
+        self._after_block: list[EmbeddedFile] = []
+        """Files that were replaced by their descriptions in a block which has not ended."""
+        self._position = LinePosition()
+        self._is_closed = False
         self._count = 0
 
     def feed(self, text: str) -> Iterator[Piece]:
@@ -158,11 +184,15 @@ class TextPictures:
 
     def close(self) -> Iterator[Piece]:
         """Yield the rest: the text that was held back, and a file that has no end."""
+        self._is_closed = True
+        yield from self.feed("")
         if self._open is not None:
             yield from self._end_file(self._open)
         held, self._held = self._held, ""
         yield from self._emit(held)
         yield from self._end_code()
+        yield from self._end_block()
+        self._is_closed = False
 
     def _read_text(self, text: str, start: int) -> Generator[Piece, None, int]:
         """Yield the text up to the next file, and return where its base64 begins."""
@@ -181,7 +211,9 @@ class TextPictures:
             (opening["type"] or "").lower(),
             opening["label"] or "",
             is_html=opening["html"] is not None,
+            emphasis=opening["emphasis"] or "",
             is_in_code=self._code.is_in_code,
+            is_within=self._position.is_within,
             is_kept=self._count <= FILES_LIMIT,
         )
         return opening.end()
@@ -197,25 +229,37 @@ class TextPictures:
                 break
             file.begin_line(line_end[0])
             position = file.read(text, line_end.end())
-        if position == len(text) or (file.may_wrap and text[position:] == "\r"):
+        if not self._is_closed and (position == len(text) or (file.may_wrap and text[position:] == "\r")):
             self._held = text[position:]
             return len(text)
-        if file.is_bare:
-            yield from self._end_file(file)
-            return position
-        whole, partial = (HTML_END, OPEN_HTML_END) if file.is_html else (MARKDOWN_END, OPEN_MARKDOWN_END)
-        end = _end_of(whole, text, position)
-        if end == position and partial.match(text, position):
+        end = position
+        if not file.is_bare:
+            whole, partial = (HTML_END, OPEN_HTML_END) if file.is_html else (MARKDOWN_END, OPEN_MARKDOWN_END)
+            end = _end_of(whole, text, position)
+            if end == position and partial.match(text, position) and not self._is_closed:
+                self._held = text[position:]
+                return len(text)
+        after = text[end : end + len(file.emphasis)]
+        if len(after) < len(file.emphasis) and file.emphasis.startswith(after) and not self._is_closed:
             self._held = text[position:]
             return len(text)
-        yield from self._end_file(file, text[position:end])
-        return end
+        yield from self._end_file(file, text[position:end], after)
+        return end + (len(after) if after == file.emphasis and not file.is_in_code else 0)
 
-    def _end_file(self, file: _OpenFile, end: str = "") -> Iterator[Piece]:
+    def _end_file(self, file: _OpenFile, end: str = "", after: str = "") -> Iterator[Piece]:
+        """Yield a file or what stands in its place. `after`: as many signs as stand before it as emphasis."""
         self._open = None
-        if not file.is_in_code:
-            yield file.file(end=end)
-        elif file.chars <= CODE_LIMIT_CHARS:
+        if file.is_in_code:
+            yield from self._end_file_in_code(file, end)
+        elif after == file.emphasis and (not file.is_within or file.is_short):
+            yield file.file(end=end + after)
+        else:
+            self._after_block.append(file.file(follows_block=True))
+            marks = after if after == file.emphasis else ""
+            yield from self._emit(f"{file.emphasis}{file.label or gettext('Image')}{marks}")
+
+    def _end_file_in_code(self, file: _OpenFile, end: str) -> Iterator[Piece]:
+        if file.chars <= CODE_LIMIT_CHARS:
             yield from self._emit(f"{file.opening}{''.join(file.pieces)}{end}")
         else:
             words = words_for(file.mime_type, file.chars)
@@ -223,16 +267,26 @@ class TextPictures:
             yield from self._emit(f"{file.opening.removesuffix(file.header)}{words}{end}")
 
     def _emit(self, text: str) -> Iterator[Piece]:
-        """Yield a text, and the files of code after the line in which the code ends."""
-        while text and self._after_code:
+        """Yield a text, and the files of code after the line in which the code ends, those of a block after it."""
+        while text and (self._after_code or self._after_block):
             line, line_end, text = text.partition("\n")
             yield line + line_end
-            self._code.feed(line + line_end)
+            self._read(line + line_end)
             if line_end and not self._code.is_in_code:
                 yield from self._end_code()
+                if self._position.is_after_blank:
+                    yield from self._end_block()
         if text:
-            self._code.feed(text)
+            self._read(text)
             yield text
+
+    def _read(self, text: str) -> None:
+        self._code.feed(text)
+        self._position.feed(text)
+
+    def _end_block(self) -> Iterator[Piece]:
+        files, self._after_block = self._after_block, []
+        yield from files
 
     def _end_code(self) -> Iterator[Piece]:
         files, self._after_code = self._after_code, []

@@ -120,15 +120,17 @@ def is_video(sent: dict[str, Any]) -> bool:
     return [one["type"] for one in sent.get("content", [])] == ["video"]
 
 
-@pytest.mark.parametrize("recorded", ERRORS, ids=lambda one: one.name)
-async def test_http_error_has_the_message_of_its_body(
-    recorded: Recording, provider: GeminiProvider, serve: Serve
-) -> None:
-    async with serve(answer_with_error(recorded.status, recorded.body)):
-        received, error = await read_all(provider, REQUEST)
-    assert (received, type(error)) == ([], InvalidRequest)
-    assert error is not None
-    assert error.reason == json.loads(recorded.body)["error"]["message"]
+if ERRORS:
+    # Without recordings there is no such test, so that none is skipped.
+    @pytest.mark.parametrize("recorded", ERRORS, ids=lambda one: one.name)
+    async def test_http_error_has_the_message_of_its_body(
+        recorded: Recording, provider: GeminiProvider, serve: Serve
+    ) -> None:
+        async with serve(answer_with_error(recorded.status, recorded.body)):
+            received, error = await read_all(provider, REQUEST)
+        assert (received, type(error)) == ([], InvalidRequest)
+        assert error is not None
+        assert error.reason == json.loads(recorded.body)["error"]["message"]
 
 
 async def test_http_error_names_its_cause(provider: GeminiProvider, serve: Serve) -> None:

@@ -13,7 +13,7 @@ from chat.providers.openai_compatible.text_marks import TextMarks
 from chat.vocabulary.stream_events import TextBecameThought
 
 PIECES = ["<think>", "</think>", "<|channel|>", "<|start|>", "<|message|>", "<|end|>", "analysis", "final", "assistant",
-          "<|im_end|>", "</Think>",
+          "<|im_end|>", "</Think>", "<|im_start|>", "<s>", "</s>", "[/INST]", "<start_of_turn>", "model", "user",
           "to=functions.f", "`", "``", "```", "~~~", "\n", "\r\n", " ", "a", "<", "<|", "</th", "- "]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 HARMONY = (
@@ -85,6 +85,26 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "42 <|im_end|> and 43": [answer("42 <|im_end|> and 43")],
     "It ends in `<|im_end|>`": [answer("It ends in `<|im_end|>`")],
     "<think>Hm.</think>42<|eot_id|>": [thought("Hm."), answer("42")],
+    "42 [/INST]": [answer("42 ")],
+    "42</s>": [answer("42")],
+    "<s>41</s>": [answer("<s>41</s>")],
+    "It was <s>41</s><|im_end|>": [answer("It was <s>41</s>")],
+    "42<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n": [answer("42\n\nWhy?")],
+    "42<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n43": [answer("42\n\n43")],
+    "42<end_of_turn>\n<start_of_turn>model": [answer("42")],
+    "```\n<|im_start|>user\nHi<|im_end|>\n```": [answer("```\n<|im_start|>user\nHi<|im_end|>\n```")],
+    # Beginnings of other templates.
+    "<|im_start|>assistant\n42": [answer("42")],
+    "<|im_start|>assistant\n<think>\nHm.</think>42": [thought("Hm."), answer("42")],
+    "<|start_header_id|>assistant<|end_header_id|>\n\n42<|eot_id|>": [answer("42")],
+    "<start_of_turn>model\n42<end_of_turn>": [answer("42")],
+    "<s> [/INST] 42 </s>": [answer("42 ")],
+    "<|assistant|>\n42<|user|>": [answer("42")],
+    "<｜Assistant｜>42<｜end▁of▁sentence｜>": [answer("42")],
+    "<|im_start|>assistant begins a message.": [answer("<|im_start|>assistant begins a message.")],
+    "<|im_start|> is a mark": [answer("<|im_start|> is a mark")],
+    "`[/INST]` ends a question": [answer("`[/INST]` ends a question")],
+    "<s>old</s> new": [answer("<s>old</s> new")],
     # Harmony.
     HARMONY: [thought("I can say it."), answer("It is 42.")],
     "\n" + HARMONY: [thought("I can say it."), answer("It is 42.")],

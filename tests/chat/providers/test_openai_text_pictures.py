@@ -31,6 +31,7 @@ DIVIDED: dict[str, tuple[str, list[object]]] = {
     ),
     "without its end": (f"![image]({URI}{LONG}\n\nThe text", [PICTURE, "\n\nThe text"]),
     "after a bracket that opens nothing": (f"![ see ![image]({URI}{LONG})", ["![ see ", PICTURE]),
+    "with signs that are no base64": (f"![a]({URI}{SMALL}@@!) b", [PICTURE, " b"]),
     "element of HTML": (f'x <img alt="q" src="{URI}{LONG}" width=3> y', ["x ", PICTURE, " y"]),
     "URI alone": (f"see {URI}{LONG}\nHello.", ["see ", PICTURE, "\nHello."]),
     "URI before a full stop": (f"see {URI}{LONG}. Hello", ["see ", PICTURE, ". Hello"]),
@@ -53,6 +54,29 @@ DIVIDED: dict[str, tuple[str, list[object]]] = {
     "long base64 in a span of code": (
         f"See ``{URI}{LONG}`` here\nand",
         [f"See ``[image/png, {len(LONG):,} characters of base64]`` here\n", PICTURE, "and"],
+    ),
+    "within emphasis": (f"**![a]({URI}{SMALL})** and *<img src='{URI}{LONG}'>*", [PICTURE, " and ", PICTURE]),
+    "within emphasis with words": (f"**Figure: ![a]({URI}{SMALL})**\n\nb", ["**Figure: a**\n\n", PICTURE, "b"]),
+    "before words with emphasis": (f"__![a]({URI}{SMALL}) b__ c", ["__a b__ c", PICTURE]),
+    "in items": (
+        f"1. ![a]({URI}{SMALL})\n2. **![b]({URI}{LONG})**\n   c\n\nd",
+        ["1. a\n2. **b**\n   c\n\n", PICTURE, PICTURE, "d"],
+    ),
+    "in a row": (
+        f"| a | b |\n|---|---|\n| ![c]({URI}{SMALL}) | d |\n| e | f |\n",
+        ["| a | b |\n|---|---|\n| c | d |\n| e | f |\n", PICTURE],
+    ),
+    "in a link": (f"[![a]({URI}{SMALL})](https://x.example)", ["[a](https://x.example)", PICTURE]),
+    "in an element": (
+        f'<a href="https://x.example"><img src="{URI}{SMALL}"></a>',
+        [
+            '<a href="https://x.example">Image</a>',
+            PICTURE,
+        ],
+    ),
+    "in a quote and a heading": (
+        f"> ![]({URI}{SMALL})\n\n# ![b]({URI}{SMALL})",
+        ["> Image\n\n", PICTURE, "# b", PICTURE],
     ),
     "picture after code": (f"```\nx\n```\n`y` ![a]({URI}{SMALL})", ["```\nx\n```\n`y` ", PICTURE]),
 }
@@ -90,6 +114,7 @@ def test_short_uri_may_stay_in_the_text() -> None:
     [_, file, _] = divide(text, 3)
     assert isinstance(file, EmbeddedFile)
     assert file.source == f"{URI}iVBOR"
+    assert isinstance(divide(f"- {text}", 3)[1], EmbeddedFile)
     [_, file, _] = divide(f"Write ![image]({URI}iVBOR) here", 3)
     assert isinstance(file, EmbeddedFile)
     assert (file.source, file.label) == ("", "image")

@@ -33,6 +33,9 @@ FILES = {
     "takeout.zip": zipped({f"{FOLDER}.json": JSON, "Takeout/My Activity/Gemini Apps/notes-1.json": b"[1]"}),
     "takeout-html.zip": zipped({f"{FOLDER}.html": HTML}),
     "conversations.json": CLAUDE,
+    "utf-16.json": CLAUDE.decode().encode("utf-16"),
+    "utf-16.html": HTML.decode().encode("utf-16"),
+    "utf-16.zip": zipped({"conversations.json": CLAUDE.decode().encode("utf-16")}),
     "claude.zip": zipped({"conversations.json": CLAUDE, "users.json": b"[]"}),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.html_markdown import html_to_markdown
 from chat.library.imports.importer import import_file
 from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.large_files import read_conversations
 from chat.library.imports.records import ParsedConversation
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.takeout import find_documents, is_takeout_html, parse_activities, parse_html
@@ -155,6 +157,10 @@ def test_entry_with_a_time_that_is_not_understood_is_not_lost() -> None:
         ("31 Οκτ 2025, 2:00:01 μ.μ. EET", 12),
         ("31 жовт. 2025 р., 02:00:01 EET", 0),
         ("31. 10. 2025 1:00:01 SEČ", 0),
+        ("۳۱ اکتبر ۲۰۲۵،\u200f ۱۵:۳۰:۰۱ (\u200e+۳:۳۰ گرینویچ)", 12),
+        ("৩১ অক্টো, ২০২৫, ৬:০০:০১ PM GMT+6", 12),
+        ("31 அக்., 2025, பிற்பகல் 5:30:01 IST", 12),
+        ("31. lis 2025. 13:00:01 CET", 12),
         ("At 10:00:00 I was there, in 2025, 3 times", None),
         ("99.99.2025, 10:00:00", None),
         ("31.10.2025, 99:00:00", None),
@@ -277,3 +283,16 @@ def test_hostile_html_is_bounded(piece: str) -> None:
 def test_invalid_value_is_named(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         of_json(entry("Prompted One", "07:00:00") | fields)
+
+
+def test_progress_counts_the_conversations_of_a_file() -> None:
+    cells = [
+        cell("Prompted\xa0Hello", f"Feb {day}, 2026, 9:00:00 AM UTC", "<p>Yes.</p>", f"{day}")
+        for day in range(4, 0, -1)
+    ]
+    assert [entry.share for entry in read_conversations(BytesIO(page(*cells)), "MyActivity.html")] == [
+        0.25,
+        0.5,
+        0.75,
+        1,
+    ]

@@ -36,6 +36,13 @@ def render(pieces: tuple[Piece, ...]) -> str:
         ("काल और कील", "कील", "काल और [कील]"),
         ("đường", "duong", "[đường]"),
         ("so 👍🏽!", "👍", "so [👍🏽]!"),
+        ("🇺🇦🇩🇪 🇦🇩", "🇦🇩", "🇺🇦🇩🇪 [🇦🇩]"),
+        ("👨‍👩‍👧 👩", "👩", "👨‍👩‍👧 [👩]"),
+        ("HOME=${HOME}", "${HOME}", "HOME=[${HOME]}"),
+        ("من میخواهم", "می‌خواهم", "من [میخواهم]"),
+        ("من می‌خواهم", "میخواهم", "من [می‌خواهم]"),
+        ("น้ำ", "น\u0e4d\u0e49\u0e32", "[น้ำ]"),
+        ("か\u3099 अवन्", "が", "[か\u3099] अवन्"),
         ("<b>bold</b>", "b", "<[b]>[b]old</[b]>"),
         ("nothing here", "else", "nothing here"),
     ],
@@ -53,6 +60,24 @@ def test_excerpt_is_one_line_around_the_first_match() -> None:
     assert "\n" not in line
     assert len(line) <= EXCERPT_CHARS + 4
     assert line.index("[") <= BEFORE_CHARS + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("## Head\n\n- **Bold** and [a link](https://a.example)\n", "bold", "Head [Bold] and a link"),
+        ("[a link](https://a.example)", "example", "[a link](https://a.[example])"),
+        ("| a | b |\n|---|---|\n| needle | 2 |", "needle", "a b [needle] 2"),
+        ("Use `a_b`, $x^2$<br>and **C++** &amp; 1 < 2", "c++", "Use a_b, x^2 and [C++] & 1 < 2"),
+        (
+            "word " * 400 + "\n```c\n#include <a>\n" + "// line\n" * 200 + "*p = needle;\n```",
+            "needle",
+            "*p = [needle];",
+        ),
+    ],
+)
+def test_excerpt_is_plain_text(text: str, query: str, expected: str) -> None:
+    assert render(build_excerpt(text, parse(query))).endswith(expected)
 
 
 def test_excerpt_shows_the_best_match() -> None:

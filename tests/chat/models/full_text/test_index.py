@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chat.migrations import _search, _signed_search
+from chat.migrations import _script_search, _search, _search_fill, _signed_search
 from chat.models import Conversation, Message, User
 from chat.models import search as search_module
 from chat.models.deletion import delete_conversation
@@ -33,8 +33,12 @@ pytestmark = pytest.mark.django_db
 
 
 #: Text that both databases can store. Unassigned characters are left out: each database classifies them differently.
+MIXED = st.text(alphabet="aمه ۲\u200c\u200d\u093cकज़👩🇺🇦🏽ൻന്ำํ้าװ${(}+.", max_size=20)
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00", exclude_categories=("Cn", "Co")))
 SYNTAX = st.text(alphabet="ab图 \"'*^:(){}-+&|!<>~\\%_;,.ANDORNEAR", max_size=30)
+
+
+PERSIAN = ("می‌خواهم", "میخواهم", "می خواهم")
 
 
 def search(user: User, query: str) -> list[Conversation]:
@@ -84,6 +88,16 @@ def search_one(user: User, query: str) -> SearchResult:
         (r"\alpha and 100%", r"\alpha 100%"),
         ("🎉 ideas please", "🎉"),
         ("a family 👨‍👩‍👧 👍🏽", "👍 👨‍👩‍👧"),
+        *((text, query) for text in PERSIAN for query in PERSIAN),
+        ("این کتاب‌ها", "کتابها"),
+        ("این کتابها", "کتاب ها"),
+        ("क़लम और ज़रा", "क\u093cलम जरा"),
+        ("सन् २०२४ और ٢٠٢٥", "2024 ２０２५"),
+        ("അവൻ പോയി", "അവന്\u200d"),
+        ("น้ำ", "น\u0e4d\u0e49\u0e32"),
+        ("װאָס", "וואס"),
+        ("cd ${HOME}", "$HOME"),
+        ("🇺🇦🇩🇪", "🇩🇪"),
     ],
 )
 def test_matching_text_is_found(owner: User, text: str, query: str) -> None:
@@ -110,6 +124,9 @@ def test_matching_text_is_found(owner: User, text: str, query: str) -> None:
         ("pandas 2.2.2", "2.2.3"),
         ("Answer 129", "Answer 12."),
         ("🎈 balloons", "🎉"),
+        ("🇺🇦🇩🇪", "🇦🇩"),
+        ("👨‍👩‍👧", "👩"),
+        ("my home", "${HOME}"),
         ("Plot a sine wave", "!?"),
         ("Plot a sine wave", ""),
     ],
@@ -232,8 +249,8 @@ def test_migration_fills_the_index_again_also_after_an_interruption(
             raise KeyboardInterrupt
         return execute(sql, *arguments)
 
-    monkeypatch.setattr(_signed_search, "SQLITE_BATCH_ENTRIES", 1)
-    monkeypatch.setattr(_signed_search, "POSTGRESQL_BATCH_ENTRIES", 1)
+    monkeypatch.setattr(_search_fill, "SQLITE_BATCH_ENTRIES", 1)
+    monkeypatch.setattr(_search_fill, "POSTGRESQL_BATCH_ENTRIES", 1)
     with pytest.raises(KeyboardInterrupt), connection.execute_wrapper(stop_second):
         _signed_search.fill(apps, connection.schema_editor(atomic=False))
     make_user_message(conversation, "new C#")
@@ -254,6 +271,17 @@ def restore_earlier_index() -> None:
         cursor.execute("DROP TABLE chat_searchwords")
         for statement in (_search.SQLITE_CREATE[-1], *_search.SQLITE_TRIGGERS):
             cursor.execute(statement)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_migration_fills_the_entries_that_a_rule_concerns(owner: User) -> None:
+    concerned, _ = (make_conversation(owner, title=title) for title in ("सन् २०२४", "Plain"))
+    with connection.cursor() as cursor:
+        table = {"sqlite": "chat_searchwords", "postgresql": "chat_searchentry"}[connection.vendor]
+        cursor.execute(f"UPDATE {table} SET words = 'earlier'")
+    _script_search.fill(apps, connection.schema_editor(atomic=False))
+    assert search(owner, "2024") == [concerned]
+    assert search(owner, "plain") == []
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's migration locks the database")
@@ -285,7 +313,7 @@ def test_migration_keeps_what_others_write_meanwhile(owner: User) -> None:
 
 
 @settings(max_examples=150)
-@given(TEXT | SYNTAX)
+@given(TEXT | SYNTAX | MIXED)
 @example("اِشْرَحْ Łódź ẞ İ Σίσυφος C++ /etc/nginx.conf? 👍🏽 کتاب ۱۲ 10–20")
 def test_postgresql_splits_words_by_the_same_rules(text: str) -> None:
     if connection.vendor != "postgresql":

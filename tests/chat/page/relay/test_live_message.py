@@ -335,3 +335,12 @@ def test_text_of_several_documents_looks_like_the_whole_message(
             closed, tail = split_markdown(text[: start + size], text_options(MESSAGE_ID, 0, OWNER))
             assert f'{closed}<div id="part-{MESSAGE_ID}-0-tail" class="tail">{tail}</div>' in page.parts_html
         assert page.parts_html.count('class="blocks"') > 2
+
+
+@pytest.mark.parametrize("end", ["-", "--", "- ", "\n-", "\n=", "\n> -"])
+def test_answer_that_ends_in_a_lone_sign_looks_the_same_live_and_reloaded(end: str) -> None:
+    page = LivePage()
+    for character in f"Three points:\n{end}":
+        page.receive([Text(character)])
+        assert "<h" not in page.parts_html
+    page.check()

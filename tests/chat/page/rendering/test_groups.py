@@ -48,7 +48,7 @@ def test_first_document_and_one_that_may_still_grow_are_no_placeholders(number: 
 
 def test_definition_in_a_later_document_replaces_its_own_group_alone() -> None:
     stream = MarkdownStream(OPTIONS)
-    stream.append(TEXT[: 5 * LATER_LIMIT_CHARS] + "\n\nsee [x]\n\nand\n\nmore\n")
+    stream.append(TEXT[: DOCUMENT_LIMIT_CHARS + 2 * LATER_LIMIT_CHARS] + "\n\nsee [x]\n\nand\n\nmore\n")
     stream.update()
     stream.append("\n[x]: https://e.example\n")
     update = stream.update()
@@ -85,7 +85,7 @@ def test_much_text_that_arrives_at_once_brings_placeholders_and_the_end() -> Non
         "[^1]: One.\n\n    Two.\n\n",
         "1. one\n\n   ```\n   x\n    ```\n\n```\ny\n\nz\n```\n\n",
         "- one\n\n  ```\n  x\n\n```\ny\n\nz\n```\n\n",
-        "<div>\n```\n</div>\n\n```\ny\n\nz\n```\n\n",
+        "<table>\n```\n</table>\n\n```\ny\n\nz\n```\n\n",
     ],
 )
 def test_no_short_block_is_split(block: str) -> None:
@@ -98,7 +98,7 @@ def test_no_short_block_is_split(block: str) -> None:
 
 @pytest.mark.parametrize("line", ["x = 1  # `a` | $b$\n", "def f(): pass\n\n"])
 def test_parts_of_long_code_are_code(line: str) -> None:
-    text = f"```python\n{line * 20_000}```\n"[: 6 * LATER_LIMIT_CHARS]
+    text = f"```python\n{line * 20_000}```\n"[: DOCUMENT_LIMIT_CHARS + 2 * LATER_LIMIT_CHARS]
     closed, tail = split_markdown(text)
     groups = closed.split('<div class="blocks">')[1:]
     assert len(groups) > 1

@@ -127,6 +127,10 @@ def test_headings_are_below_those_of_the_page_and_the_message() -> None:
     ("text", "html"),
     [
         ("**价格(元):**100，**答案:**B", "<strong>价格(元):</strong>100，<strong>答案:</strong>B"),
+        (
+            "**«цитата»**и **हिन्दी।**अ **مهم؟**ن",
+            "<strong>«цитата»</strong>и <strong>हिन्दी।</strong>अ <strong>مهم؟</strong>ن",
+        ),
         ("**Note:**text", "<strong>Note:</strong>text"),
         ("**甲**文本:**乙**丙", "<strong>甲</strong>文本:<strong>乙</strong>丙"),
         ("ไทย **(ตัวอย่าง)**ไทย", "ไทย <strong>(ตัวอย่าง)</strong>ไทย"),

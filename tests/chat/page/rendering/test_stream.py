@@ -50,7 +50,8 @@ PIECES = [
     ),
     *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "</b>", "<?", "<![CDATA[", "<script>"),
     *("<br>", "<sub>", "</sub>", "<details>", "</details>", "<details>\n", "\n</details>\n", "<summary>", "</summary>"),
-    *("\n-\n", "\n--"),
+    *("\n-\n", "\n--", "<p>", "</p>\n", "\n<h3>a</h3>\n", "<hr>", "<ul><li>", "\n<ol>\n<li>", "</li>\n", "</ul>\n"),
+    *("<a href='https://x.example'>", "</a>", "<div> a"),
     *("\ufeff", "\0", "\f", "\v", "\u2028", "\xa0", "\ud83d", "\ude00", "😀"),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
@@ -220,8 +221,8 @@ def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
     text = "```python\n" + "x = [1, 2]: foo\n" * 10_000 + "```\n\nend\n"
     closed_html, tail_html = split_markdown(text)
     html = closed_html + tail_html
-    # The first 64 KB, and 16 KB each.
-    assert html.count("<pre") == 7
+    # The first 64 KB, and 12 KB each.
+    assert html.count("<pre") == 9
     assert html.count("x = [1, 2]: foo") == 10_000
     assert tail_html == "<p>end</p>\n"
     assert_streams_like_whole(text, range(0, len(text), 16_000))
@@ -230,7 +231,7 @@ def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
 def test_very_long_table_is_split_and_repeats_its_header() -> None:
     row = "| " + "cell " * 20 + "| b |\n"
     html = render_markdown("| h1 | h2 |\n|---|---|\n" + row * 1000)
-    assert html.count(">h1</button></th>") == html.count("<table>") == 4
+    assert html.count(">h1</button></th>") == html.count("<table>") == 5
     assert html.count("<td>b</td>") == 1000
 
 

@@ -1,0 +1,27 @@
+"""Reads documents in UTF-16, as which some editors and tools store them. Pure."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def to_utf8(data: bytes) -> bytes:
+    """Return a document in UTF-8, if it begins with the byte order mark of UTF-16; else return it as it is."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(_MARKS) else data
+
+
+def pieces_to_utf8(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a document in pieces, as `to_utf8` returns a whole one."""
+    pieces = iter(pieces)
+    first = next(pieces, b"")
+    if not first.startswith(_MARKS):
+        yield from chain([first], pieces)
+        return
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    for piece in chain([first], pieces):
+        yield decoder.decode(piece).encode()
+    yield decoder.decode(b"", final=True).encode()

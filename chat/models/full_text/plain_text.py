@@ -1,0 +1,55 @@
+"""Reads Markdown as plain text, for excerpts. What is shown of a message is rendered by `chat.page.rendering`."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import comrak
+
+WINDOW_CHARS = 1_500
+"""So much text before and after a match is read, so that long texts and tables with many cells cost little."""
+
+
+def _extensions() -> comrak.ExtensionOptions:
+    options = comrak.ExtensionOptions()
+    options.table = options.strikethrough = options.tasklist = True
+    options.math_dollars = options.math_latex = options.cjk_friendly_emphasis = True
+    return options
+
+
+def _render_options() -> comrak.RenderOptions:
+    options = comrak.RenderOptions()
+    options.escape = True
+    return options
+
+
+_EXTENSIONS, _RENDER_OPTIONS, _PARSE_OPTIONS = _extensions(), _render_options(), comrak.ParseOptions()
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+# comrak escapes `<` in text, so tags that models write begin with an entity.
+_TYPED_TAG = re.compile(
+    r"(<code\b.*?</code>)|&lt;/?(?:(br|details|summary)|b|strong|i|em|u|s|ins|small|del|mark|sub|sup|kbd|code) ?/?&gt;",
+    re.DOTALL,
+)
+_INLINE_TAG = re.compile(r"</?(?:a|em|strong|del|code|span)\b[^<>]*>")
+_IMAGE = re.compile(r'<img [^<>]*alt="([^"]*)"[^<>]*>')
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def find_window(text: str, first: int, last: int) -> tuple[int, int]:
+    """Return the span of the text around a match that is worth reading: whole lines, unless they are long."""
+    start, stop = max(0, first - WINDOW_CHARS), min(len(text), last + WINDOW_CHARS)
+    if start:
+        start = text.find("\n", start, first) + 1 or start
+    if stop < len(text):
+        stop = max(text.rfind("\n", last, stop), 0) or stop
+    return start, stop
+
+
+def read_plain_text(text: str, start: int, stop: int) -> str:
+    """Return `text[start:stop]`, a span of Markdown, without its marks. Code and formulas are their source."""
+    fences = _FENCE.findall(text, 0, start)
+    opening = fences[-1] + "\n" if len(fences) % 2 else ""
+    raw_html = comrak.render_markdown(opening + text[start:stop], _EXTENSIONS, _PARSE_OPTIONS, _RENDER_OPTIONS)
+    without_typed = _TYPED_TAG.sub(lambda match: match[1] or (" " if match[2] else ""), raw_html)
+    return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", _IMAGE.sub(r"\1", without_typed))))

@@ -1,0 +1,28 @@
+"""The HTML tags that have a meaning in what models write, and how one is recognized in its source."""
+
+from __future__ import annotations
+
+from chat.page.rendering.marks import MARK
+
+PAIRED_TAGS = ("b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup", "kbd", "code")
+FOLD_TAGS = ("details", "summary")
+ELEMENT_TAGS = (*PAIRED_TAGS, *FOLD_TAGS)
+LIST_TAGS = ("ul", "ol", "li")
+DROPPED_TAGS = ("span", "font")
+"""Without their attributes, these mean nothing. Their content is shown."""
+BLOCK_TAGS = ("p", "div", "center", "section", "article", "header", "footer", "main", "figure", "figcaption", "hr")
+"""These only end a paragraph."""
+HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+INLINE_NAMES = "|".join((*ELEMENT_TAGS, *DROPPED_TAGS, "br"))
+BLOCK_NAMES = "|".join((*BLOCK_TAGS, *HEADING_TAGS))
+LIST_NAMES = "|".join(LIST_TAGS)
+
+LINE_MARK = MARK * 2
+"""Marks a tag before which signs of a heading were inserted."""
+_VALUE = r"""[ \t]*+=[ \t]*+(?:"[^"<>\r\n]*+"|'[^'<>\r\n]*+'|[^\s"'=<>`]++)"""
+_ATTRIBUTES = rf"(?>(?:[ \t]++[a-z_:@][\w.:@-]*+(?>(?:{_VALUE})?))*)"
+TAG_REST = rf"{_ATTRIBUTES}[ \t]*+/?>"
+"""The rest of a tag after its name."""
+LINE_START = r"(?:\A|(?<=[\r\n]))"
+CONTAINERS = r"(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)"
+"""The markers of quotes and lists at the beginning of a line."""
