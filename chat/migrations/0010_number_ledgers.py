@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0008_model_protocol'),
+        ('chat', '0009_script_search'),
     ]
 
     operations = [
