@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Final
 
+from chat.messages.numbers.context import comparable
 from chat.messages.numbers.sources import Hit, SourceText
 from chat.messages.numbers.units import header_unit
 
@@ -22,6 +23,7 @@ _SHORT_CHARS: Final = 10_000
 _ROWS_LIMIT_CHARS: Final = 20_000
 _LINE_LIMIT_CHARS: Final = 2_000
 _WORD_FIELD: Final = re.compile(r"[^\s|]+")
+_CELL: Final = re.compile(r"[-+]?[$€£₹]?\d[\d.,]*(?:e[-+]?\d+)?%?|NaN|None|<NA>|NaT")
 _IS_NUMBER: Final = re.compile(r"[-+]?[$€£₹]?\d[\d.,]*(?:e[-+]?\d+)?%?")
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ", re.MULTILINE)
 _EMPTY_LINE: Final = re.compile(r"\n\s*\n")
@@ -57,15 +59,24 @@ class Block:
         header = next((line for line in head if line.strip() and not _has_numbers(line)), "")
         name = _SERIES_NAME.search(text, max(0, len(text) - _HEAD_CHARS))
         self.columns: tuple[str, ...] = ()
+        row = next(filter(_has_numbers, text[:_HEAD_CHARS].split("\n")), "")
+        self._cells = _cells(row)
+        """How many numbers its first row has. A line with another number of them is none of its rows."""
+        fields = _WORD_FIELD.findall(row)
+        names = tuple(_WORD_FIELD.findall(header))
+        self.column_labels: frozenset[str] = frozenset()
+        """The names of the columns with numbers, as they are compared."""
         if name:
             self.columns = (name["name"],) if name["name"] else ()
-        elif header and "\n" in text.strip("\n"):
-            self.columns = tuple(_WORD_FIELD.findall(header))
+            self.column_labels = frozenset(map(normal_label, self.columns))
+        elif header and "\n" in text.strip("\n") and len(names) <= len(fields):
+            self.columns = names
+            pairs = zip(reversed(names), reversed(fields), strict=False)
+            self.column_labels = frozenset(normal_label(one) for one, field in pairs if _CELL.fullmatch(field))
 
-    @cached_property
-    def column_labels(self) -> frozenset[str]:
-        """The names of the columns as they are compared."""
-        return frozenset(map(normal_label, self.columns))
+    def is_row(self, line: str) -> bool:
+        """Return whether a line has as many numbers as the first row."""
+        return _cells(line) == self._cells
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -73,7 +84,21 @@ class Block:
         body = self.text[self._head_chars :]
         if len(body) > _SHORT_CHARS:
             return frozenset(_ROW_LABEL.findall(body.lower().replace("_", " ")))
-        return frozenset(map(normal_label, _ROW_LABEL.findall(body))) - {""}
+        return self._labels[0] | self._labels[1]
+
+    def labels_like(self, line: str) -> frozenset[str]:
+        """Return the labels of the lines that are rows as a line is, or are none as it is none."""
+        if len(self.text) - self._head_chars > _SHORT_CHARS:
+            return self.labels
+        return self._labels[self.is_row(line)]
+
+    @cached_property
+    def _labels(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The labels of lines that are no rows, and of rows."""
+        labels: tuple[set[str], set[str]] = (set(), set())
+        for line in self.text[self._head_chars :].split("\n"):
+            labels[self.is_row(line)].add(normal_label(row_label(line)))
+        return frozenset(labels[0] - {""}), frozenset(labels[1] - {""})
 
     @cached_property
     def rows(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -119,7 +144,7 @@ class SourceBlocks:
 @lru_cache(maxsize=4096)
 def normal_label(text: str) -> str:
     """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
-    words = [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|").lower()) if word]
+    words = [word for word in re.split(r"[_\s]+", comparable(text.strip(" *`'\"#.:|"))) if word]
     if len(words) > 1 and header_unit(f"x_{words[-1]}"):
         words.pop()
     return " ".join(words)
@@ -147,6 +172,10 @@ def _has_numbers(line: str) -> bool:
     return any(map(_IS_NUMBER.fullmatch, _WORD_FIELD.findall(line)))
 
 
+def _cells(line: str) -> int:
+    return sum(1 for word in _WORD_FIELD.findall(line) if _CELL.fullmatch(word))
+
+
 def row_label(line: str) -> str:
     """Return the words at the start of a line, after the number of its row; empty if there are none."""
     match = _ROW_LABEL.match(line)
@@ -155,7 +184,7 @@ def row_label(line: str) -> str:
 
 def _column(block: Block, line: str, position: int) -> str:
     """Return the name of the column, counted from the right, because labels of rows may hold spaces."""
-    if not block.columns:
+    if not block.columns or not block.is_row(line):
         return ""
     if len(block.columns) == 1:
         return block.columns[0]

@@ -23,6 +23,16 @@ _SIGNS_OF_LABEL: Final = 8
 _RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
 
 
+_NUMBER_BEFORE: Final = re.compile(r"[\d%€$][ \t*_%€$]{0,4}$")
+_FORMS: Final = str.maketrans({"_": " ", "²": "2", "³": "3"})
+
+
+def comparable(text: str) -> str:
+    """Return a text as labels are compared. No character changes its position."""
+    lower = text.lower()
+    return (lower if len(lower) == len(text) else text).translate(_FORMS)
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The text that says what a number is about, and where the number is in it."""
@@ -69,10 +79,10 @@ class Contexts:
             headers = self._header(line_start)
             column = headers[number] if 0 <= number < len(headers) else ""
             return Context(
-                cells[0].lower().replace("_", " "), len(cells[0]), column.lower().replace("_", " "), is_cell=number > 0
+                comparable(cells[0]), len(cells[0]), comparable(column), is_cell=number > 0
             )
         start, end = self.sentence(position)
-        return Context(self._text[start:end].lower().replace("_", " "), position - start)
+        return Context(comparable(self._text[start:end]), position - start)
 
     def _header(self, line_start: int) -> list[str]:
         """Return the cells above the rule of the table that has a row at `line_start`."""
@@ -142,3 +152,22 @@ def named_label(context: Context, found: Collection[Mention], number_starts: Col
     ):
         return frozenset({after[0].label})
     return frozenset({before[-1].label})
+
+
+def named_columns(context: Context, found: Collection[Mention], number_starts: Collection[int]) -> frozenset[str]:
+    """Return the columns that the number of a context may belong to: `312 orders` names that of 312 only."""
+    free, own = set[str](), set[str]()
+    for one in found:
+        owner = _number_beside(context.text, one, number_starts)
+        if owner is None:
+            free.add(one.label)
+        elif owner == context.position:
+            own.add(one.label)
+    return frozenset(own or free)
+
+
+def _number_beside(text: str, mention: Mention, number_starts: Collection[int]) -> int | None:
+    """Return the start of the number right before a mention, or right after it; `None` for none."""
+    if _NUMBER_BEFORE.search(text, max(0, mention.start - 6), mention.start):
+        return max((one for one in number_starts if one < mention.start), default=None)
+    return next((one for one in number_starts if not text[mention.end : one].strip(" *=:(") and one >= mention.end), None)

@@ -20,6 +20,8 @@ from chat.messages.numbers.traced import TracedNumber
 from chat.messages.numbers.units import header_unit
 
 _NUMBERS_IN_SENTENCE: Final = 4
+_SURE_DIGITS: Final = 4
+"""A number with so many digits may also follow from the numbers before its sentence."""
 _BLOCKS_LIMIT: Final = 40
 _ROWS_LIMIT: Final = 2_000
 
@@ -48,6 +50,9 @@ def derive(
             values = {other.hit.value for other in beside if other.hit}
             if one.hit is None and number.digits > 1:
                 note = _from_pairs(number, sorted(values))
+                if not note and number.digits >= _SURE_DIGITS and len(values) < 2:
+                    before = [other.hit.value for other in traced if other.start < start and other.hit]
+                    note = _from_pairs(number, sorted({*before[-_NUMBERS_IN_SENTENCE:], *values}))
             if not context.is_cell:
                 note = note or _from_blocks(number, context.text, blocks, is_elsewhere=one.hit is not None)
         result.append(replace(one, verdict="derived", note=note) if note else one)

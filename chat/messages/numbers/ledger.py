@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from chat.messages.numbers.blocks import Place, SourceBlocks, normal_label, place_of
-from chat.messages.numbers.context import Context, Contexts, mentions, named_label
+from chat.messages.numbers.context import Context, Contexts, mentions, named_columns, named_label
 from chat.messages.numbers.derived import derive
 from chat.messages.numbers.reading import Amount, WrittenNumber, read_numbers
 from chat.messages.numbers.sources import HITS_LIMIT, Hit, Interval, Search, SourceText
@@ -118,7 +118,7 @@ class _Tracer:
         for hit, factor in candidates:
             place = place_of(hit, self._blocks)
             if _fits(number, hit, place, factor, context):
-                support = _support(context, place, starts)
+                support = _support(context, place, starts, number)
                 places.setdefault(support, (hit, place))
                 if support is _Support.ROW:
                     break
@@ -158,22 +158,25 @@ def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:
     return TracedNumber(number.start, number.end, number.amount.value, number.unit, hit.source.kind, hit, place)
 
 
-def _support(context: Context, place: Place, starts: Sequence[int]) -> _Support:
+def _support(context: Context, place: Place, starts: Sequence[int], number: WrittenNumber) -> _Support:
     """Return whether the context names the row or the column of a place, or another one."""
     label = normal_label(place.label)
-    labels = place.block.labels
-    rows = mentions(context.text, labels)
+    labels = place.block.labels_like(place.text)
+    rows = [one for one in mentions(context.text, labels) if one.label not in _STATISTICS or one.end <= context.position]
     named = named_label(context, rows, starts if not context.is_cell else ())
     if named and label in labels and label not in named:
         return _Support.OTHER_ROW
     text = context.column if context.is_cell else context.text
-    named_columns = {one.label for one in mentions(text, place.block.column_labels)}
+    found = mentions(text, place.block.column_labels)
+    columns = frozenset(one.label for one in found) if context.is_cell else named_columns(context, found, starts)
     column = normal_label(place.column)
-    if column and named_columns and column not in named_columns:
+    # `34.9 % of the revenue` is in a column of shares.
+    is_share = number.unit in _PERCENTS and not any(map(PERCENT_HINT.search, columns))
+    if column and columns and column not in columns and not is_share:
         return _Support.OTHER_COLUMN
     if label in named:
         return _Support.ROW
-    return _Support.COLUMN if column in named_columns else _Support.NONE
+    return _Support.COLUMN if column in columns else _Support.NONE
 
 
 def _fits(number: WrittenNumber, hit: Hit, place: Place, factor: Decimal, context: Context) -> bool:

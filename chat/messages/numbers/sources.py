@@ -25,6 +25,7 @@ HITS_LIMIT: Final = 60
 _CHUNK_CHARS: Final = 8_000
 _TOKEN: Final = re.compile(r"\d[\d.,]*")
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
+_DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _DIGITS_OR_POINT: Final = "0123456789."
 
 
@@ -38,6 +39,25 @@ class SourceText:
     part_index: int | None = None
     has_percents: bool = False
     """Whether the code that printed it makes percentages."""
+
+
+def with_tabs(text: str) -> str:
+    """Return the text with tabs for the delimiters of comma-separated tables. No character changes its position."""
+    return "\n\n".join(map(_block_with_tabs, text.split("\n\n"))) if "," in text or ";" in text else text
+
+
+def _block_with_tabs(block: str) -> str:
+    first, _, rest = block.strip("\n").partition("\n")
+    second = rest.partition("\n")[0]
+    for mark in ";,":
+        count = len(_delimiters(mark, first))
+        if count and count == len(_delimiters(mark, second)) and not _DIGITS_BESIDE.search(first):
+            return re.sub(rf'"[^"\n]*"|{mark}', lambda match: "\t" if match[0] == mark else match[0], block)
+    return block
+
+
+def _delimiters(mark: str, line: str) -> list[str]:
+    return [] if f"{mark} " in line else [one for one in re.findall(rf'"[^"\n]*"|{mark}', line) if one == mark]
 
 
 @dataclass(frozen=True, slots=True)
