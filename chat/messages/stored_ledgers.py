@@ -12,7 +12,7 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.messages.numbers.blocks import line_number
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.numerals import with_ascii_digits
-from chat.messages.numbers.sources import SourceText, Verdict
+from chat.messages.numbers.sources import SourceText, Verdict, with_tabs
 from chat.messages.numbers.traced import TracedNumber
 from chat.messages.numbers.units import PERCENT_HINT
 from chat.messages.records import MessageRecord, records_by_id
@@ -73,11 +73,11 @@ def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
     message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
     if message is None or (message.turn is not None and message.turn.is_live):
         return None
-    text, numbers = message.text, list[NumberJSON]()
+    text, numbers, unread = message.text, list[NumberJSON](), list[str]()
     if any(map(str.isdigit, text)):
-        numbers = [number_json(text, one) for one in trace_numbers(text, list(branch_sources(message)))]
+        numbers = [number_json(text, one) for one in trace_numbers(text, list(branch_sources(message, unread)))]
     without = sum(one["verdict"] == "nowhere" for one in numbers)
-    values = {"version": VERSION, "numbers": numbers, "without_source": without}
+    values = {"version": VERSION, "numbers": numbers, "without_source": without, "unread_files": unread}
     try:
         with transaction.atomic():
             return NumberLedger.objects.update_or_create(message=message, defaults=values)[0]
@@ -110,12 +110,15 @@ def number_json(text: str, one: TracedNumber) -> NumberJSON:
     return json
 
 
-def branch_sources(message: Message) -> Iterator[SourceText]:
-    """Yield what the numbers of an answer may come from, the nearest first: outputs, files, questions, code."""
+def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
+    """Yield what the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
+
+    `unread`: gets the names of attached files that are no text, such as workbooks, or too large.
+    """
     path = _path(message)
     records = records_by_id(path)
     ordered = [records[pk] for pk in path if pk in records]
-    sources = [source for record in ordered for source in _sources_of(record)]
+    sources = [source for record in ordered for source in _sources_of(record, unread)]
     for kind in ("output", "file", "question", "code"):
         yield from (source for source in sources if source.kind == kind)
 
@@ -132,11 +135,11 @@ def _path(message: Message) -> list[uuid.UUID]:
     return path
 
 
-def _sources_of(record: MessageRecord) -> Iterator[SourceText]:
+def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
     pk = record.message.pk
     if record.message.role == Role.USER:
         yield SourceText("question", with_ascii_digits(record.message.text), pk)
-        yield from _file_sources(record)
+        yield from _file_sources(record, unread)
         return
     has_percents = False
     for index, part in enumerate(record.parts):
@@ -145,7 +148,7 @@ def _sources_of(record: MessageRecord) -> Iterator[SourceText]:
                 has_percents = bool(PERCENT_HINT.search(part.code)) or "100" in part.code
                 yield SourceText("code", part.code, pk, index)
             case CodeExecutionResult():
-                yield SourceText("output", part.output or "", pk, index, has_percents)
+                yield SourceText("output", with_tabs(part.output or ""), pk, index, has_percents)
             case Display():
                 yield SourceText("output", display_text(part.bundle), pk, index, has_percents)
             case FunctionResponse() | ToolResponse() if part.name not in CODE_FUNCTIONS:
@@ -156,15 +159,18 @@ def _sources_of(record: MessageRecord) -> Iterator[SourceText]:
                 pass
 
 
-def _file_sources(record: MessageRecord) -> Iterator[SourceText]:
+def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
     """Yield the attached files that are text, such as CSV."""
     for placed in record.attachments:
         attachment = placed.attachment
-        if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
+        if attachment.mime_type.startswith("image/"):
             continue
         try:
+            if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
+                raise BytesUnavailable
             data = read_bytes(attachment)
         except BytesUnavailable:
+            unread.append(attachment.name)
             continue
-        text = with_ascii_digits(data.decode(errors="replace"))
+        text = with_tabs(with_ascii_digits(data.decode(errors="replace").replace("\r\n", "\n")))
         yield SourceText("file", text, record.message.pk, None, has_percents=True)

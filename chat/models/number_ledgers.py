@@ -16,6 +16,7 @@ class NumberLedger(models.Model):
     version = models.PositiveSmallIntegerField(help_text="Version of the ledger's code that made it.")
     numbers = models.JSONField(help_text="A list of numbers, in the form of the API.")
     without_source = models.PositiveIntegerField(help_text="How many of the numbers have no source.")
+    unread_files = models.JSONField(default=list, help_text="Names of attached files that were not looked at.")
     created_at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -20,6 +20,8 @@ from chat.messages.numbers.units import header_unit
 _HEAD_CHARS: Final = 3_000
 _SHORT_CHARS: Final = 10_000
 """Row labels of longer blocks may hold no units."""
+_PLACES_LIMIT: Final = 50
+"""Places of a word that are looked at, to find out whether it is the label of a row."""
 _ROWS_LIMIT_CHARS: Final = 20_000
 _LINE_LIMIT_CHARS: Final = 2_000
 _WORD_FIELD: Final = re.compile(r"[^\s|]+")
@@ -79,18 +81,16 @@ class Block:
         return _cells(line) == self._cells
 
     @cached_property
-    def labels(self) -> frozenset[str]:
+    def labels(self) -> Container[str]:
         """The labels of all rows as they are compared."""
-        body = self.text[self._head_chars :]
-        if len(body) > _SHORT_CHARS:
-            return frozenset(_ROW_LABEL.findall(body.lower().replace("_", " ")))
+        if len(self.text) - self._head_chars > _SHORT_CHARS:
+            return _LongLabels(self.text[self._head_chars :])
         return self._labels[0] | self._labels[1]
 
-    def labels_like(self, line: str) -> frozenset[str]:
+    def labels_like(self, line: str) -> Container[str]:
         """Return the labels of the lines that are rows as a line is, or are none as it is none."""
-        if len(self.text) - self._head_chars > _SHORT_CHARS:
-            return self.labels
-        return self._labels[self.is_row(line)]
+        labels = self.labels
+        return labels if isinstance(labels, _LongLabels) else self._labels[self.is_row(line)]
 
     @cached_property
     def _labels(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -110,6 +110,30 @@ class Block:
             for line in self.text.split("\n")
             if not _SERIES_NAME.match(line) and _has_numbers(line)
         )
+
+
+class _LongLabels:
+    """The labels of the rows of a long block, which are looked up and not listed."""
+
+    def __init__(self, text: str) -> None:
+        text = comparable(text)
+        for sign in ":|=,;":
+            text = text.replace(sign, " ")
+        self._text = text
+        self._words = frozenset(text.split())
+
+    def __contains__(self, label: object) -> bool:
+        """Return whether a row has this label."""
+        if not isinstance(label, str) or not self._words.issuperset(label.split()):
+            return False
+        position = self._text.find(label)
+        for _ in range(_PLACES_LIMIT):
+            if position < 0:
+                return False
+            if row_label(self._text[self._text.rfind("\n", 0, position) + 1 : position + len(label) + 1]) == label:
+                return True
+            position = self._text.find(label, position + 1)
+        return False
 
 
 class SourceBlocks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Set
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -78,9 +78,7 @@ class Contexts:
             number = self._text.count("|", line_start, position) - 1
             headers = self._header(line_start)
             column = headers[number] if 0 <= number < len(headers) else ""
-            return Context(
-                comparable(cells[0]), len(cells[0]), comparable(column), is_cell=number > 0
-            )
+            return Context(comparable(cells[0]), len(cells[0]), comparable(column), is_cell=number > 0)
         start, end = self.sentence(position)
         return Context(comparable(self._text[start:end]), position - start)
 
@@ -110,7 +108,7 @@ def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
     return phrases
 
 
-def mentions(text: str, labels: Set[str]) -> list[Mention]:
+def mentions(text: str, labels: Container[str]) -> list[Mention]:
     """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
     phrases = _phrases(text)
     spans = sorted(
@@ -170,4 +168,5 @@ def _number_beside(text: str, mention: Mention, number_starts: Collection[int]) 
     """Return the start of the number right before a mention, or right after it; `None` for none."""
     if _NUMBER_BEFORE.search(text, max(0, mention.start - 6), mention.start):
         return max((one for one in number_starts if one < mention.start), default=None)
-    return next((one for one in number_starts if not text[mention.end : one].strip(" *=:(") and one >= mention.end), None)
+    after = min((one for one in number_starts if one >= mention.end), default=None)
+    return None if after is None or text[mention.end : after].strip(" *=:(") else after

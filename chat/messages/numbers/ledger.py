@@ -113,7 +113,8 @@ class _Tracer:
         """Return the number with the best of the candidates: places, and what their values are multiplied by."""
         context = self._contexts.at(number.start)
         first, last = self._contexts.sentence(number.start)
-        starts = [one - first for one in self._starts if first <= one < last]
+        around = self._starts[bisect_left(self._starts, first) : bisect_left(self._starts, last)]
+        starts = [one - first for one in around]
         places: dict[_Support, tuple[Hit, Place]] = {}
         for hit, factor in candidates:
             place = place_of(hit, self._blocks)
@@ -162,7 +163,9 @@ def _support(context: Context, place: Place, starts: Sequence[int], number: Writ
     """Return whether the context names the row or the column of a place, or another one."""
     label = normal_label(place.label)
     labels = place.block.labels_like(place.text)
-    rows = [one for one in mentions(context.text, labels) if one.label not in _STATISTICS or one.end <= context.position]
+    # `34.9 % of the total` is not the number of the total.
+    rows = mentions(context.text, labels)
+    rows = [one for one in rows if one.label not in _STATISTICS or one.end <= context.position]
     named = named_label(context, rows, starts if not context.is_cell else ())
     if named and label in labels and label not in named:
         return _Support.OTHER_ROW

@@ -50,7 +50,8 @@ WITHOUT_CLAIMS: Final = (
 _WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE | re.IGNORECASE) for pattern in WITHOUT_CLAIMS)
 _YEAR: Final = re.compile(
     r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
-    r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del|than|als|que|à|को|में)\s|[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
+    r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del|than|als|que|à|को|में)\s|"
+    r"[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
     r"(?P<year>(?:19|20)\d\d)(?![\d.,]\d|\d| ?[%€$£₹])",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
 """Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
+
+_DIGIT = re.compile(r"\d")
 
 NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
 
@@ -164,6 +167,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         status=turn.status,
         text="",
         text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
+        numbers_url=reverse("message-numbers", args=[message.pk]) if _may_check_numbers(answer, reader) else "",
         parts=_part_views(answer, shown, reader),
         attachments=tuple(view for view in unplaced if view.attachment_id not in kept_ids),
         files=files,
@@ -181,6 +185,13 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         cleared=cleared_outputs(turn, parts, answer.cleared, reader),
         rating=answer.rating,
     )
+
+
+def _may_check_numbers(answer: ShownAnswer, reader: Reader) -> bool:
+    """Return whether the reader may ask where the numbers of an answer come from. A live answer may still change."""
+    if not reader.may_act or answer.turn.is_live:
+        return False
+    return any(isinstance(part, Text) and _DIGIT.search(part.text) for part in answer.parts)
 
 
 def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) -> tuple[PartView, ...]:
