@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,11 @@ from pytest_django import Settings
 
 from chat.library.exports.as_json import message_json
 from chat.library.exports.source import ExportSource
+from chat.messages.records import records_by_id
 from chat.models import Message, NumberLedger, User
+from chat.page.fragments import message_html
+from chat.page.readers import OWNER
+from chat.page.transcript.views import message_view
 from chat.vocabulary.parts import PartKind
 from tests.chat.turn_driver import ask_and_wait, new_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
@@ -44,6 +49,9 @@ async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() ->
     client = AsyncClient()
     await client.aforce_login(owner)
     path = f"/api/v1/messages/{answer.pk}/numbers/"
+    # The page shows the ledger if there is one, and begins it when asked to.
+    page = f"/messages/{answer.pk}/numbers/"
+    assert (await client.get(page)).status_code == 204
     response: Any = await client.get(path)
     assert (response.status_code, response.headers["Retry-After"]) == (202, "1")
     async with asyncio.timeout(60):
@@ -66,9 +74,15 @@ async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() ->
     ledger = await NumberLedger.objects.aget()
     assert (ledger.message_id, ledger.without_source) == (answer.pk, 1)
 
+    html = (await client.get(page)).content.decode()
+    assert "<summary>2 of 3 numbers are in the results</summary>" in html
+    assert html.count("<li") == 3
+    assert 'data-verdict="nowhere" data-before="ileand"' in html
+    assert "0  Ulm    1381</code>" in html
+
     other = AsyncClient()
     await other.aforce_login(await sync_to_async(make_user)(str(uuid.uuid4())))
-    assert (await other.get(path)).status_code == 404
+    assert {(await other.get(one)).status_code for one in (path, page)} == {404}
     assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
 
 
@@ -85,3 +99,27 @@ async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> Non
     await ask_and_wait(conversation, "Please compute")
     ledger = await NumberLedger.objects.aget(message__conversation=conversation)
     assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
+
+
+async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
+    question, answer = await sync_to_async(make_answer)(owner)
+    workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
+    workbook.mime_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    await workbook.asave()
+    await sync_to_async(attach)(question, workbook)
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    page = f"/messages/{answer.pk}/numbers/?begin"
+    response: Any = await client.get(page)
+    assert response.status_code == 202
+    async with asyncio.timeout(60):
+        while (response := await client.get(page)).status_code == 202:
+            await asyncio.sleep(0.05)
+    assert "<bdi>b.xlsx</bdi>" in response.content.decode()
+
+
+@pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])
+def test_only_owners_have_the_line_and_only_below_digits(text: str, may_act: bool, owner: User) -> None:
+    answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, text)])
+    view = message_view(records_by_id([answer.pk])[answer.pk], replace(OWNER, may_act=may_act))
+    assert ('<details class="numbers"' in message_html(view)) == (may_act and "5" in text)
