@@ -10,7 +10,7 @@ const TRIES = 120;
 const FAILED = words("A part of this page could not be loaded. Reload the page and try again.");
 const transcript = document.getElementById("transcript");
 const highlight = CSS.highlights ? new Highlight() : null;
-highlight && CSS.highlights.set("unsourced", highlight);
+if (highlight) CSS.highlights.set("unsourced", highlight);
 
 /** URL -> HTML of a list. */
 const lists = new Map();
@@ -34,7 +34,8 @@ function read(element) {
 /** Returns where a number is after a position of a text: no part of a longer one, and after the letters that it follows. */
 function find(text, { number, before }, from) {
   for (let at = text.indexOf(number, from); at >= 0; at = text.indexOf(number, at + 1)) {
-    const isWhole = !/[\d.,]$/.test(text.slice(0, at).slice(-1)) && !/^[.,]?\d/.test(text.slice(at + number.length, at + number.length + 2));
+    const end = at + number.length;
+    const isWhole = !/[\d.,]/.test(text[at - 1] ?? "") && !/^[.,]?\d/.test(text.slice(end, end + 2));
     if (isWhole && letters(text.slice(Math.max(0, at - 60), at)).endsWith(before)) return at;
   }
   return -1;
