@@ -33,7 +33,7 @@ from datetime import timedelta
 from chat.models import Turn, User
 from chat.vocabulary.parts import PartKind
 from tests.factories import make_conversation, make_model_message
-parts = [(PartKind.CODE_EXECUTION_RESULT, "Ulm 1381"), (PartKind.TEXT, "Ulm has **1,381** orders, and 99 from nowhere.")]
+parts = [(PartKind.CODE_EXECUTION_RESULT, "Ulm 1381"), (PartKind.TEXT, "Ulm has **1,381** orders, 99 from nowhere.")]
 answer = make_model_message(make_conversation(User.objects.get(username="demo")), parts=parts)
 Turn.objects.filter(message=answer).update(ended_at=timezone.now() - timedelta(hours=1))
 print(answer.conversation_id)
