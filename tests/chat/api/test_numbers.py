@@ -6,6 +6,7 @@ import asyncio
 import json
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from pytest_django import Settings
 from chat.library.exports.as_json import message_json
 from chat.library.exports.source import ExportSource
 from chat.messages.records import records_by_id
-from chat.models import Message, NumberLedger, User
+from chat.models import Message, NumberLedger, Turn, User
 from chat.page.fragments import message_html
 from chat.page.readers import OWNER
 from chat.page.transcript.views import message_view
@@ -40,7 +41,9 @@ def make_answer(owner: User) -> tuple[Message, Message]:
         (PartKind.CODE_EXECUTION_RESULT, "  city  orders\n0  Ulm    1381\n"),
         (PartKind.TEXT, ANSWER),
     ]
-    return question, make_model_message(conversation, parts=parts)
+    answer = make_model_message(conversation, parts=parts)
+    Turn.objects.filter(message=answer).update(ended_at=timezone.now() - timedelta(hours=1))
+    return question, answer
 
 
 async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() -> None:
