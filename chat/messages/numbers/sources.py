@@ -26,6 +26,8 @@ _CHUNK_CHARS: Final = 8_000
 _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
 """Splitting what this leaves takes a fifth of the time of a regular expression."""
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
+_DELIMITERS: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
+"""Delimiters of comma-separated tables, and quoted cells."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _DIGITS_OR_POINT: Final = "0123456789."
 
@@ -50,15 +52,11 @@ def with_tabs(text: str) -> str:
 def _block_with_tabs(block: str) -> str:
     first, _, rest = block.strip("\n").partition("\n")
     second = rest.partition("\n")[0]
-    for mark in ";,":
-        count = len(_delimiters(mark, first))
-        if count and count == len(_delimiters(mark, second)) and not _DIGITS_BESIDE.search(first):
-            return "".join("\t" if one == mark else one for one in re.split(rf'("[^"\n]*"|{mark})', block))
+    for mark, expression in _DELIMITERS.items():
+        count = 0 if f"{mark} " in first else expression.findall(first).count(mark)
+        if count and count == expression.findall(second).count(mark) and not _DIGITS_BESIDE.search(first):
+            return "".join("\t" if one == mark else one for one in expression.split(block))
     return block
-
-
-def _delimiters(mark: str, line: str) -> list[str]:
-    return [] if f"{mark} " in line else [one for one in re.findall(rf'"[^"\n]*"|{mark}', line) if one == mark]
 
 
 @dataclass(frozen=True, slots=True)
