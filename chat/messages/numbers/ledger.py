@@ -146,12 +146,13 @@ class _Tracer:
 
     @cached_property
     def _row_labels(self) -> frozenset[str]:
-        """The labels of the rows of all short tables in the outputs."""
+        """The labels of the rows of all tables in the outputs that are short."""
         labels: set[str] = set()
         for source in self._sources:
             if source.kind == "output" and len(source.text) <= _LABELLED_CHARS:
                 for block in self._blocks.all_of(source):
-                    labels |= block.labels - block.column_labels - _STATISTICS
+                    if isinstance(block.labels, frozenset):
+                        labels |= block.labels - block.column_labels - _STATISTICS
         return frozenset(labels)
 
 
