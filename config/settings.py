@@ -70,6 +70,7 @@ from config.model_servers import ENDPOINT_API_KEYS as ENDPOINT_API_KEYS
 from config.model_servers import GEMINI_API_KEY as GEMINI_API_KEY
 from config.model_servers import GEMINI_API_VERSION as GEMINI_API_VERSION
 from config.model_servers import GEMINI_EMULATED as GEMINI_EMULATED
+from config.model_servers import GEMINI_SERVICE_TIER as GEMINI_SERVICE_TIER
 from config.model_servers import GEMINI_STORE as GEMINI_STORE
 from config.model_servers import GEMINI_STREAM_READER as GEMINI_STREAM_READER
 from config.model_servers import GOOGLE_CLOUD_LOCATION as GOOGLE_CLOUD_LOCATION
@@ -143,8 +144,7 @@ ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 #: Scheme, host and port of this site, for links in mails. If this is empty, they lead to the first of `ALLOWED_HOSTS`.
 #: If that has only patterns, Plotline sends no mail.
 PUBLIC_URL = env.url("PUBLIC_URL", ("https", "http")).rstrip("/")
-if not (PUBLIC_URL or find_host(ALLOWED_HOSTS)):
-    EMAIL_URL = ""
+EMAIL_URL = EMAIL_URL if PUBLIC_URL or find_host(ALLOWED_HOSTS) else ""
 
 #: Other origins (scheme and host) whose pages may post forms and open WebSockets, separated by commas.
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])

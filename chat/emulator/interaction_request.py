@@ -11,8 +11,13 @@ from collections.abc import Iterator, Sequence
 from chat.emulator.wire import WireError, WireObject
 
 FIELDS = frozenset(
-    {"model", "input", "system_instruction", "tools", "generation_config", "response_format", "stream", "store"}
+    {
+        *("model", "input", "system_instruction", "tools", "generation_config", "response_format", "stream", "store"),
+        *("continuation_token", "service_tier"),
+    }
 )
+PLAIN_FIELDS = {"continuation_token": "continuationToken", "service_tier": "serviceTier"}
+"""Fields with the same values in both protocols, and their names in `generateContent`."""
 CONFIG_FIELDS = frozenset(
     {"temperature", "max_output_tokens", "thinking_level", "thinking_summaries", "tool_choice", "seed"}
 )
@@ -40,6 +45,7 @@ def generation_body(data: bytes) -> tuple[WireObject, WireObject]:
             **_instruction(body),
             **_tools(body.get("tools") or []),
             "generationConfig": _config(body),
+            **{name: body[own] for own, name in PLAIN_FIELDS.items() if own in body},
         }
     except (AttributeError, LookupError, TypeError) as error:
         raise WireError(400, INVALID) from error

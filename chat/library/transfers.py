@@ -16,12 +16,14 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from chat.library.exports.export_format import RefusedExport
 from chat.library.exports.export_lease import ExportUnderWay, check_export, claim_export
-from chat.library.exports.registry import UnknownFormat, export_all, export_conversation
+from chat.library.exports.registry import UnknownFormat, UnknownMessage, export_all, export_conversation
 from chat.library.exports.response import download_response
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ImportResult
+from chat.messages.records import Deleted
 from chat.models import ImportedConversation
 from chat.people.access import NotFound, SignedInRequest, conversations_of, imports_of, readable_conversation
 from chat.people.quotas.pages import limited, limited_as_calls, refusal
@@ -39,12 +41,16 @@ SHOWN_JOBS = 20
 @require_safe
 @limited_as_calls
 def conversation_export(request: SignedInRequest, conversation_id: uuid.UUID, format_name: str) -> HttpResponseBase:
-    """Return one conversation as a file."""
+    """Return one conversation as a file, or with `?message=` one message of it."""
     conversation = readable_conversation(request.user, conversation_id)
     try:
-        download = export_conversation(conversation, format_name, exported_at=timezone.now())
-    except UnknownFormat:
+        download = export_conversation(
+            conversation, format_name, exported_at=timezone.now(), message_id=request.GET.get("message")
+        )
+    except (UnknownFormat, UnknownMessage, Deleted):
         raise NotFound from None
+    except RefusedExport as error:
+        return refusal(request, str(error), status=error.status)
     return HttpResponse() if request.method == "HEAD" else download_response(download, request.user.pk)
 
 

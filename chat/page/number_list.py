@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from chat.messages.stored_ledgers import NumberJSON
 from chat.models import Message, NumberLedger
 from chat.page.rendering.jinja import render
+from chat.vocabulary.parts import Part, Text
 
 _IN_RESULTS = ("output", "file", "derived")
 _BEFORE_CHARS = 60
 _BEFORE_LETTERS = 6
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,12 @@ class NumberView:
     line: int
     source: str
     """The line of its source, or the computation; empty if there is none."""
+
+
+def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
+    """Return where the page gets the numbers of an answer with their sources; empty if its texts have no digits."""
+    has_digits = any(isinstance(part, Text) and _DIGIT.search(part.text) for part in parts)
+    return reverse("message-numbers", args=[message_id]) if has_digits else ""
 
 
 def numbers_html(message: Message, ledger: NumberLedger) -> SafeString:

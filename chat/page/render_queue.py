@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Hashable
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
@@ -23,6 +23,7 @@ PEOPLE_AT_ONCE = 4
 """People for whom a process renders at the same time. More would only share the interpreter among them."""
 STRANGERS_AT_ONCE = 2
 EXPORTS_AT_ONCE = 2
+DOCUMENTS_AT_ONCE = 2
 WAITING_PER_READER = 100
 """Requests of one reader that may wait: a class behind one address, which is one reader until it logs in."""
 
@@ -106,7 +107,33 @@ class RenderQueue:
         finally:
             place.leave()
 
+    @contextmanager
+    def hold(self, reader: Hashable, limit_s: float) -> Generator[None]:
+        """Wait for a place on the thread of the caller, and hold it during the block.
+
+        Raises QueueIsFull if too many requests of this reader wait already, or if there is no place within `limit_s`.
+        """
+        request = self._request(reader, is_refusable=True)
+        try:
+            request.result(limit_s)
+        except TimeoutError:
+            self._withdraw(reader, request)
+            raise QueueIsFull from None
+        try:
+            yield
+        finally:
+            self._leave(reader)
+
     async def _enter(self, reader: Hashable, is_refusable: bool) -> None:
+        request = self._request(reader, is_refusable)
+        try:
+            await asyncio.wrap_future(request)
+        except BaseException:  # also of a generator that is closed
+            self._withdraw(reader, request)
+            raise
+
+    def _request(self, reader: Hashable, is_refusable: bool) -> Future[None]:
+        """Return a request that is done when the reader has a place. Raises QueueIsFull only if `is_refusable`."""
         request: Future[None] = Future()
         with self._lock:
             waiting = self._waiting.setdefault(reader, deque())
@@ -114,14 +141,13 @@ class RenderQueue:
                 raise QueueIsFull
             waiting.append(request)
             self._serve_next()
-        try:
-            await asyncio.wrap_future(request)
-        except BaseException:  # also of a generator that is closed
-            with self._lock, suppress(KeyError, ValueError):
-                self._waiting[reader].remove(request)
-            if not request.cancelled():
-                self._leave(reader)
-            raise
+        return request
+
+    def _withdraw(self, reader: Hashable, request: Future[None]) -> None:
+        with self._lock, suppress(KeyError, ValueError):
+            self._waiting[reader].remove(request)
+        if not request.cancel():
+            self._leave(reader)
 
     def _leave(self, reader: Hashable) -> None:
         with self._lock:
@@ -152,3 +178,5 @@ STRANGERS = RenderQueue(STRANGERS_AT_ONCE, WAITING_PER_READER)
 """For shared pages that are read without an account. So strangers never keep people waiting."""
 EXPORTS = RenderQueue(EXPORTS_AT_ONCE, WAITING_PER_READER)
 """For the blocks of downloads, which may wait for storage."""
+DOCUMENTS = RenderQueue(DOCUMENTS_AT_ONCE, waiting_per_reader=3)
+"""For PDF and Word documents, which other programs make, each with a core and up to 1 GB."""

@@ -92,6 +92,8 @@ class GenerateRequest:
 
     So the contents before it stay the same, and the provider's cache of them remains valid.
     """
+    continuation_token: str = ""
+    """The token that the service gave for the rest of an answer; empty, unless this request asks for that rest."""
     protocol: str = ""
     """How the provider asks the model, where its row says so. Empty: as it asks its other models."""
     known: object = field(default=None, repr=False)

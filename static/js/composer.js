@@ -15,6 +15,8 @@ import { words } from "./words.js";
 const form = document.getElementById("composer");
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
+const hiddenByEdit = document.querySelector("#editing .hidden-by-edit");
+const STAYS = hiddenByEdit.textContent;
 const ON_ITS_WAY = words("A file is still on its way. Send when it has arrived.");
 const storageKey = `plotline:${form.dataset.conversation}`;
 const draft = openDraft(form.dataset.conversation, saveState);
@@ -69,7 +71,8 @@ function edit(article) {
   else {
     fillForEditing(article);
     outbox.clear();
-    note.textContent = describeHidden(article.nextElementSibling);
+    note.textContent = "";
+    hiddenByEdit.textContent = describeHidden(article.nextElementSibling) || STAYS;
     box.focus();
   }
 }

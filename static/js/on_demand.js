@@ -121,4 +121,4 @@ if (transcript.querySelector(".working")) follow();
 // The page was opened from the result of a search.
 if (location.search.includes("q=")) import("./found_words.js").catch(() => {});
 // The panel was open before a reload, or its draft is restored; see session.js.
-if (sessionStorage.getItem("plotline:session-open")) load(missing.find(({ selector }) => selector.includes("open-session")));
+if (sessionStorage.getItem("plotline:session-open") === location.pathname) load(missing.find(({ selector }) => selector.includes("open-session")));

@@ -9,6 +9,8 @@ import { connection, send } from "./connection.js";
 import { pin } from "./scrolling.js";
 import { words } from "./words.js";
 
+/** Most messages are accepted sooner. A line that comes and goes would move the box. */
+const SLOW_MS = 500;
 const NO_CONNECTION = words("No connection. Your message is kept and is sent when it is back.");
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
@@ -52,7 +54,9 @@ class Outbox extends EventTarget {
     error.replaceChildren();
     const { isFromBox, files, ...content } = this.message;
     this.#set(this.message, send(content));
-    note.textContent = this.isSent ? words("Sending…") : NO_CONNECTION;
+    note.textContent = this.isSent ? "" : NO_CONNECTION;
+    const { message } = this;
+    setTimeout(() => { if (this.message === message && this.isSent) note.textContent = words("Sending…"); }, SLOW_MS);
   }
 
   #end(name) {

@@ -4,6 +4,7 @@
 import { call } from "./api.js";
 import { connection, newClientId } from "./connection.js";
 import { store } from "./drafts.js";
+import { unpin } from "./scrolling.js";
 import { words } from "./words.js";
 
 // `forget.js` removes keys that begin like this.
@@ -55,7 +56,13 @@ function copy() {
   pause_ms = Math.max(COPY_EVERY_MS, (performance.now() - began_ms) / SHARE);
 }
 
-button.addEventListener("click", () => article()?.scrollIntoView({ block: "nearest" }));
+button.addEventListener("click", () => {
+  const panel = document.getElementById("session");
+  // On a narrow page, the panel covers the conversation.
+  if (getComputedStyle(panel).position === "fixed") panel.querySelector('[data-action="close-session"]').click();
+  unpin();
+  article()?.scrollIntoView();
+});
 
 connection.addEventListener("frame", () => {
   if (isLive) timer ??= setTimeout(copy, pause_ms);

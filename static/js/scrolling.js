@@ -44,6 +44,13 @@ export function unpin() {
   isPinned = false;
 }
 
+/** Follows the end again if it is in view, after what the reader has opened or closed. Else offers the way to it. */
+export function settle() {
+  if (isPinned || !holdsEnd()) return;
+  isPinned = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END_PX;
+  jump.hidden = isPinned;
+}
+
 function scrollToEnd() {
   scroller.scrollTop = scroller.scrollHeight;
   lastScrollTop = scroller.scrollTop;

@@ -66,7 +66,7 @@ function refreshSoon() {
 function setOpen(isOpen) {
   panel.hidden = !isOpen;
   opener.setAttribute("aria-expanded", String(isOpen));
-  store(sessionStorage, OPEN_KEY, isOpen ? "yes" : "");
+  store(sessionStorage, OPEN_KEY, isOpen ? location.pathname : "");
   if (isOpen) refresh();
 }
 
@@ -137,4 +137,5 @@ panel.addEventListener("keydown", (event) => {
 });
 
 connectForm(attempt, refreshSoon);
-if (sessionStorage.getItem(OPEN_KEY) && innerWidth > 1152) setOpen(true);
+// Another conversation begins without it.
+if (sessionStorage.getItem(OPEN_KEY) === location.pathname && innerWidth > 1152) setOpen(true);

@@ -12,8 +12,8 @@ const SOON_S = 300;
 const END_S = 8;
 
 const line = document.getElementById("session-line");
-const sentence = line.appendChild(document.createElement("span"));
-const button = Object.assign(line.appendChild(document.createElement("button")), { type: "button", className: "quiet" });
+const sentence = document.createElement("span");
+const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet" });
 const panel = document.getElementById("session");
 const transcript = document.getElementById("transcript");
 const note = document.getElementById("composer-note");
@@ -65,6 +65,9 @@ function show() {
   const shown = content();
   line.hidden = !shown;
   if (shown) [sentence.textContent, button.textContent, button.dataset.action] = shown;
+  // A button without words is none.
+  if (!shown) line.replaceChildren();
+  else if (!button.isConnected) line.append(sentence, button);
   const inPanel = panel.querySelector("[data-ends-soon]");
   if (inPanel && secondsLeft() <= SOON_S) inPanel.textContent = clock(secondsLeft());
 }

@@ -168,9 +168,10 @@ def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(p
     ask_and_wait(page, "Compute the first 30 Fibonacci numbers")
     hidden = "The 2 messages after it will stay with the old version"
     press(page.locator(QUESTION).first, "edit")
-    expect(page.locator("#composer-note")).to_contain_text(hidden)
-    page.click('[data-action="cancel-edit"]')
+    expect(page.locator("#editing")).to_contain_text(hidden)
     expect(page.locator("#composer-note")).to_be_empty()
+    page.click('[data-action="cancel-edit"]')
+    expect(page.locator("#editing")).to_be_hidden()
     press(first, "regenerate")
     expect(page.locator("#composer-note")).to_contain_text(hidden)
 
@@ -193,7 +194,8 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
     assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")
-    # The panel of the Python session leaves too little room for it.
+    # The panel of the Python session leaves too little room for it in a narrow window.
+    page.set_viewport_size({"width": 1160, "height": 800})
     press_in_header(page, 'button[data-action="open-session"]')
     expect(hint).to_be_hidden()
     page.click('#session [data-action="close-session"]')

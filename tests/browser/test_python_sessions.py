@@ -230,6 +230,15 @@ def test_session_explains_itself(page: Page) -> None:
 
 
 @pytest.mark.drill
+def test_output_is_shown_in_the_conversation_that_the_panel_covers(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    answer = run_own_code(page, "print('a line')")
+    page.get_by_role("button", name="Show in the conversation").click()
+    expect(page.locator("#session")).to_be_hidden()
+    expect(answer.locator(OUTPUT)).to_be_in_viewport()
+
+
+@pytest.mark.drill
 def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
     run_own_code(page, "n = 0")
 

@@ -82,8 +82,8 @@ def answer_at(server: LiveServer, turn_id: str, seq: int = WHOLE_LOG) -> Answer:
 
 def rendered(answer: Answer, message_id: uuid.UUID) -> str:
     """Return the parts of a live answer as a page shows them."""
-    message = Message(pk=message_id, created_at=timezone.now())
-    turn = Turn(message=message, status=Turn.Status.RUNNING, provider="gemini")
+    message = Message(pk=message_id, conversation_id=uuid.UUID(int=0), created_at=timezone.now())
+    turn = Turn(message=message, status=Turn.Status.RUNNING, provider="gemini", model="scenario")
     view = answer_view(message, turn, answer)
     return "".join(map(part_html, view.parts))
 

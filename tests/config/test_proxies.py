@@ -129,6 +129,8 @@ def check_everything(front: LiveServer, *, has_password: bool) -> None:
     refused = post_file(visitor, "/import/", "a.json", b"x" * 17 * 1024**2)
     assert refused.status_code == 413
     assert "At most 16 MB can be sent at once." in refused.text
+    refused = post_file(visitor, "/api/v1/import/", "a.zip", b"x" * 40_000_000)
+    assert (refused.status_code, refused.json()["type"]) == (413, "/api/docs/#problem-too-large")
     check_api(front, visitor, has_password=has_password)
 
 

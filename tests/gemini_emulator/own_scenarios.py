@@ -14,8 +14,9 @@ from chat.emulator.wire import WireObject
 from tests.gemini_emulator.request_checks import CORRUPTED, DUMMY_SIGNATURES
 from tests.gemini_emulator.steps import RawBytes
 from tests.scenarios.asked import Asked
+from tests.scenarios.calls import numbered
 from tests.scenarios.faults import BEGINNING
-from tests.scenarios.steps import Chart, Code, End, HttpError, Image, Step, Text, Thought
+from tests.scenarios.steps import Calls, Chart, Code, End, HttpError, Image, Step, Text, Thought
 from tests.scenarios.texts import PLAIN, PLOT, PRODUCT, TRACEBACK
 
 AnyStep: TypeAlias = Step | wire.Step
@@ -23,6 +24,8 @@ OwnScript: TypeAlias = Callable[[ChunkBuilder, Asked], Iterable[AnyStep]]
 
 ANSWER: Sequence[Step] = (Text(PLAIN), End())
 TOKENS_AT_ONCE = 90
+TOKENS = (None, "b25l", "dHdv")
+"""What the requests for the three responses of a long answer hold."""
 THINKING = Thought("**Thinking it over**\n\nThis needs some care.\n\n\n")
 RATINGS = [
     {"category": "HARM_CATEGORY_HATE_SPEECH", "probability": "HIGH", "blocked": True},
@@ -171,15 +174,28 @@ def image_invalid(builder: ChunkBuilder, asked: Asked) -> Iterator[AnyStep]:
     yield from (Text("The graph is broken."), End())
 
 
+def continuation(builder: ChunkBuilder, asked: Asked) -> Iterable[AnyStep]:
+    """Send a text in three responses, each with the token for the next. With an amount, refuse every token."""
+    token = builder.request.body.get("continuationToken")
+    if token not in TOKENS or (token and asked.amount):
+        return [HttpError(400, "INVALID_ARGUMENT", "The continuation token is not valid.")]
+    number = TOKENS.index(token)
+    text = PLAIN[number * TOKENS_AT_ONCE :]
+    if number == len(TOKENS) - 1:
+        return [Text(text), End()]
+    following = builder.chunk(finish="CONTINUATION", continuationToken=TOKENS[number + 1])
+    return [Text(text[:TOKENS_AT_ONCE]), following]
+
+
 OWN_SCENARIOS: Mapping[str, OwnScript] = {
     # Ends that the service chose.
     "unknown-finish": lambda builder, asked: [Text(PLAIN), End("NEWLY_INVENTED")],
     "max-tokens": lambda builder, asked: [Text(PLAIN[:TOKENS_AT_ONCE], "MAX_TOKENS")],
     "max-tokens-without-text": lambda builder, asked: [THINKING, builder.chunk(finish="MAX_TOKENS")],
-    "continuation": lambda builder, asked: [
-        Text(PLAIN[:TOKENS_AT_ONCE]),
-        builder.chunk(finish="CONTINUATION", continuationToken=builder.new_signature()),
-    ],
+    "continuation": continuation,
+    "continuation-after-call": lambda builder, asked: (
+        continuation(builder, asked) if asked.results else [Calls(numbered(asked, asked.functions[:1]))]
+    ),
     "safety": lambda builder, asked: [
         Text(BEGINNING),
         builder.candidate_chunk({"content": {}}, finish="SAFETY", safetyRatings=RATINGS),

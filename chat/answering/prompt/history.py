@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from attachments.models import Attachment
 from chat.answering.prompt.context_window import fixed_tokens
+from chat.answering.prompt.continuations import RequestSource, find_continuation
 from chat.answering.prompt.instructions import system_instruction
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.request_size import fixed_bytes
@@ -66,11 +67,11 @@ def prepare(
     takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
     tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
     tools = tools if replay.has_tools and setup.takes_tools else ()
-    has_functions = _has_functions(tools)
     instruction = _instruction(turn, rows, setup, tools)
-    sent_state = STATE.format(state=state) if state and has_functions else ""
-    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
-    messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
+    source = _request_source(turn, rows, replay, answer, state)
+    sent_state = STATE.format(state=source.state) if source.state and _has_functions(tools) else ""
+    size_bytes = fixed_bytes(instruction + sent_state, tools)
+    messages = SentMessages(source.turn, source.rows, source.rounds, recipient, replay, size_bytes)
     request = GenerateRequest(
         model=turn.model,
         contents=tuple(merged(messages.contents())),
@@ -81,13 +82,23 @@ def prepare(
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
         state=sent_state,
+        continuation_token=source.token,
         protocol=setup.protocol,
         known=recipient.capabilities.known,
     )
-    choice, left_out, to_upload = messages.choice, messages.left_out, tuple(messages.files.to_upload)
+    files = messages.choice.of_question, messages.choice.of_earlier, tuple(messages.files.to_upload)
     tokens = messages.tokens + fixed_tokens(instruction + sent_state, tools)
-    files = choice.of_question, choice.of_earlier, to_upload
-    return PreparedRequest(request, recipient.capabilities, left_out, *files, tokens)
+    return PreparedRequest(request, recipient.capabilities, messages.left_out, *files, tokens)
+
+
+def _request_source(turn: Turn, rows: PromptRows, replay: Replay, answer: Answer | None, state: str) -> RequestSource:
+    """Return from what a request is made: the turn itself, or an earlier request that is sent again with a token."""
+    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
+    again = find_continuation(turn, rows) if replay.has_token and own_rounds is None else None
+    if again is None:
+        return RequestSource(turn, rows, own_rounds, state)
+    again.turn.conversation = turn.conversation
+    return replace(again, state=again.state or state)
 
 
 def _recipient(turn: Turn, rows: PromptRows) -> Recipient:

@@ -16,5 +16,7 @@ class Replay:
     """Whether functions may be declared beside tools of the service."""
     has_tools: bool = True
     """Whether the request offers tools at all."""
+    has_token: bool = True
+    """Whether an answer that is longer than one generation goes on by the token that its service gave for the rest."""
     context_share: float = 1.0
     """The share of the model's context window that is used."""

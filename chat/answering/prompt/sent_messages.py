@@ -13,6 +13,7 @@ from attachments.chosen_readings import chosen_encodings
 from attachments.models import Attachment
 from chat.answering.prompt.answers import ReplayedImages, answer_contents, is_sent_back
 from chat.answering.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
+from chat.answering.prompt.continuations import is_same_model
 from chat.answering.prompt.dates import date_note, dated_question
 from chat.answering.prompt.file_choice import (
     FileChoice,
@@ -161,7 +162,7 @@ class SentMessages:
         if record.turn.is_own_code:
             contents = own_code_contents(record, self._images)
         else:
-            is_own = self._replay.has_signatures and _is_own(record.turn, self._turn)
+            is_own = self._replay.has_signatures and is_same_model(record.turn, self._turn)
             contents = answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)
         return contents + self._kept_contents(record)
 
@@ -216,10 +217,3 @@ class SentMessages:
     def _size_bytes(self, record: MessageRecord) -> int:
         """Return the size of a message without the bytes of its files."""
         return message_bytes(record) + self._tables.size_bytes(sent_files(record))
-
-
-def _is_own(earlier: Turn, turn: Turn) -> bool:
-    """Return whether the model of a turn can read what the model of an earlier turn signed."""
-    names = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
-    protocols = [one.parameters.get("protocol", "") for one in (earlier, turn)]
-    return names[0] == names[1] and protocols[0] == protocols[1]

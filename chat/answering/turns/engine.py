@@ -186,8 +186,8 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             await _collect(turn, prepared)
         except ProviderError as error:
             files = prepared.earlier_files if prepared else ()
-            has_tools = bool(prepared and prepared.request.tools)
-            retry = None if turn.has_received else policy.after_failure(error, sent_files=files, has_tools=has_tools)
+            request = prepared.request if prepared else None
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=files, request=request)
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(prepared, prepared.question_files)

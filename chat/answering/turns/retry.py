@@ -24,6 +24,7 @@ from chat.providers.provider_errors import (
     ToolsUnsupported,
     Unreachable,
 )
+from chat.providers.requests import GenerateRequest
 from chat.vocabulary.stream_events import Finish
 
 TEMPORARY = (RateLimited, Overloaded, Unreachable)
@@ -75,12 +76,12 @@ class RetryPolicy:
     _tried: set[str] = field(default_factory=set)
 
     def after_failure(
-        self, error: ProviderError, *, sent_files: Collection[uuid.UUID], has_tools: bool = False
+        self, error: ProviderError, *, sent_files: Collection[uuid.UUID], request: GenerateRequest | None = None
     ) -> Retry | None:
         """Return the retry after a failure before the first byte; `None` if the error is final.
 
-        `sent_files`: ids of the files and images of earlier messages in the request. `has_tools`: whether it offers
-        tools.
+        `sent_files`: ids of the files and images of earlier messages in the request. `request`: what was sent;
+        `None`: nothing was.
         """
         self.suspected_files = frozenset()
         if isinstance(error, TEMPORARY):
@@ -96,8 +97,10 @@ class RetryPolicy:
             return self._with_replay("signatures", replace(self.replay, has_signatures=False))
         if isinstance(error, ToolsRefused):
             return self._with_replay("tools", replace(self.replay, combines_tools=False))
-        if isinstance(error, ToolsUnsupported) and has_tools:
+        if isinstance(error, ToolsUnsupported) and request and request.tools:
             return self._with_replay("all tools", replace(self.replay, has_tools=False))
+        if isinstance(error, InvalidRequest) and request and request.continuation_token:
+            return self._with_replay("token", replace(self.replay, has_token=False))
         if isinstance(error, InvalidRequest) and sent_files:
             if isinstance(error, FileRefused) or len(sent_files) <= SUSPECTS_LIMIT:
                 self.suspected_files = frozenset(sent_files)

@@ -16,17 +16,19 @@ from rest_framework.response import Response
 
 from attachments.views import MULTIPART_OVERHEAD_BYTES
 from chat.api.parsers import FileParser, JSONFileParser, ZipFileParser
-from chat.api.problems import Problem, ProblemType, refused
+from chat.api.problems import Problem, ProblemType, refused, unavailable
 from chat.api.schema import problem_responses
 from chat.api.serializers.attachments import FileUploadSerializer
 from chat.api.serializers.imports import ImportResultSerializer
 from chat.api.views.base import ApiView
 from chat.library.exports.download import Download
+from chat.library.exports.export_format import ExportBusy, RefusedExport
 from chat.library.exports.export_lease import ExportClaim, ExportUnderWay, check_export, claim_export
-from chat.library.exports.registry import FORMATS, UnknownFormat, export_all, export_conversation
+from chat.library.exports.registry import FORMATS, UnknownFormat, UnknownMessage, export_all, export_conversation
 from chat.library.exports.response import download_response
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
+from chat.messages.records import Deleted
 from chat.people.access import NotFound, conversations_of, readable_conversation
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 
@@ -52,21 +54,40 @@ class ConversationExport(ApiView):
     @extend_schema(
         operation_id="conversations-export",
         summary="Export a conversation",
-        parameters=[OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(FORMATS))],
+        parameters=[
+            OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(FORMATS)),
+            OpenApiParameter(
+                "message",
+                OpenApiTypes.UUID,
+                description="Only this message, in the formats "
+                + ", ".join(f"`{one.name}`" for one in FORMATS.values() if one.has_single_messages)
+                + ".",
+            ),
+        ],
         description=(
             "Return a conversation as a file.\n\n"
             + "\n".join(f"- `{one.name}`: {one.description}." for one in FORMATS.values())
         ),
-        responses={**EXPORT_RESPONSES, **problem_responses(ProblemType.WRONG_SERVER)},
+        responses={
+            **EXPORT_RESPONSES,
+            **problem_responses(ProblemType.REFUSED, ProblemType.UNAVAILABLE, ProblemType.WRONG_SERVER),
+        },
     )
     def get(self, request: Request, conversation_id: uuid.UUID, format: str) -> HttpResponseBase:
         """Return a conversation as a file."""
         conversation = readable_conversation(self.caller, conversation_id)
         self.require_asgi()
         try:
-            return _response_of(request, export_conversation(conversation, format, exported_at=timezone.now()))
-        except UnknownFormat:
+            download = export_conversation(
+                conversation, format, exported_at=timezone.now(), message_id=request.query_params.get("message")
+            )
+        except (UnknownFormat, UnknownMessage, Deleted):
             raise NotFound from None
+        except ExportBusy as error:
+            raise unavailable(str(error)) from None
+        except RefusedExport as error:
+            raise refused("format", str(error)) from None
+        return _response_of(request, download)
 
 
 class Export(ApiView):

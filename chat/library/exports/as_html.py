@@ -50,7 +50,9 @@ def export(source: ExportSource) -> Download:
     return Download(f"{file_stem(source.conversation.title)}.html", "text/html; charset=utf-8", chunks(source))
 
 
-FORMAT = ExportFormat("html", "Web page", "One file to read, print or send", ("text/html",), export)
+FORMAT = ExportFormat(
+    "html", "Web page", "One file to read, print or send", ("text/html",), export, has_single_messages=True
+)
 
 
 def chunks(source: ExportSource) -> Generator[bytes]:

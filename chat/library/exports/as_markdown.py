@@ -8,9 +8,11 @@ of elements that the page shows.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import TypeAlias
 from urllib.parse import quote
 
 from attachments.validation import RASTER_TYPES
+from chat.library.exports.display_markdown import block_markdown
 from chat.library.exports.download import Download
 from chat.library.exports.encoding import encode_base64
 from chat.library.exports.export_format import ExportFormat
@@ -20,13 +22,18 @@ from chat.library.exports.sentences import LIVE_SENTENCE, files_sentence, messag
 from chat.library.exports.source import ExportSource, FindPath, load_bytes
 from chat.messages.code_results import earlier_results
 from chat.messages.records import MessageRecord, PlacedAttachment
+from chat.page.rendering.displays import display_blocks
+from chat.page.rendering.svg import Picture
 from chat.page.transcript.answer_details import answered_by
 from chat.page.transcript.sources import grounding_of
 from chat.vocabulary.fences import unfence_code
 from chat.vocabulary.markdown_source import escape_label, escape_text, fence_code
-from chat.vocabulary.parts import Role
+from chat.vocabulary.parts import Display, Role
 
 UNQUOTED_IN_URLS = ":/?#[]@!$&()*+,;=%~"
+
+MessageBlock: TypeAlias = str | PlacedAttachment | Picture
+"""Markdown, an attachment, or an SVG picture that code showed."""
 
 
 def export(source: ExportSource) -> Download:
@@ -34,7 +41,7 @@ def export(source: ExportSource) -> Download:
     return Download(f"{file_stem(source.conversation.title)}.md", "text/markdown; charset=utf-8", chunks(source))
 
 
-FORMAT = ExportFormat("md", "Markdown", "Text with its graphs", ("text/markdown",), export)
+FORMAT = ExportFormat("md", "Markdown", "Text with its graphs", ("text/markdown",), export, has_single_messages=True)
 
 
 def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
@@ -43,47 +50,53 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
     if source.is_live():
         yield f"\n*{escape_label(LIVE_SENTENCE)}*\n".encode()
     for record in source.messages(shown_only=True):
-        for block in _message_blocks(record, find_path):
+        for block in message_blocks(record):
             yield b"\n"
-            yield from block
+            if isinstance(block, PlacedAttachment):
+                yield from _attachment_block(block, find_path)
+            else:
+                yield (block_markdown(block) if isinstance(block, Picture) else block).encode()
             yield b"\n"
 
 
-def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterator[Iterator[bytes]]:
+def message_blocks(record: MessageRecord) -> Iterator[MessageBlock]:
     """Yield the blocks of a message, which blank lines must separate."""
-    yield _text_block(f"## {escape_label(message_heading(record))}")
+    yield f"## {escape_label(message_heading(record))}"
     if answered := answered_by(record.turn).sentence:
-        yield _text_block(f"*{escape_label(answered)}*")
+        yield f"*{escape_label(answered)}*"
     if record.message.role == Role.USER and record.message.text:
         code = unfence_code(record.message.text)
-        yield _text_block(fence_code(code, "python") if code else escape_text(record.message.text))
+        yield fence_code(code, "python") if code else escape_text(record.message.text)
+    yield from answer_blocks(record)
+
+
+def answer_blocks(record: MessageRecord) -> Iterator[MessageBlock]:
+    """Yield the blocks of a message that follow its heading and the text of a question."""
     if record.message.role == Role.MODEL:
         shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
         earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
         for run in record.runs():
             attachments = by_part[run.last]
-            if text := part_markdown(
+            if isinstance(run.part, Display):
+                for block in display_blocks(run.part.bundle, has_attachments=bool(attachments)):
+                    if shown := block if isinstance(block, Picture) else block_markdown(block):
+                        yield shown
+            elif text := part_markdown(
                 run.part,
                 shown_calls,
                 has_attachments=bool(attachments),
                 is_without_result=run.start in without_result,
                 is_earlier_result=run.start in earlier,
             ):
-                yield _text_block(text)
-            for placed in attachments:
-                yield _attachment_block(placed, find_path)
+                yield text
+            yield from attachments
     if files := files_sentence(record):
-        yield _text_block(f"*{escape_label(files)}*")
-    for placed in record.unplaced:
-        yield _attachment_block(placed, find_path)
+        yield f"*{escape_label(files)}*"
+    yield from record.unplaced
     if notice := notice_sentence(record):
-        yield _text_block(f"*{escape_label(notice)}*")
+        yield f"*{escape_label(notice)}*"
     if sources := _source_list(record):
-        yield _text_block(f"Sources:\n\n{sources}")
-
-
-def _text_block(text: str) -> Iterator[bytes]:
-    yield text.encode()
+        yield f"Sources:\n\n{sources}"
 
 
 def _attachment_block(placed: PlacedAttachment, find_path: FindPath | None) -> Iterator[bytes]:

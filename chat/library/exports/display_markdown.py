@@ -32,10 +32,11 @@ LANGUAGES = {"JSON": "json", "LaTeX": "latex"}
 def display_markdown(part: Display, *, has_attachments: bool = False) -> str:
     """Return the output as Markdown. `has_attachments`: whether images follow, which can stand for it alone."""
     blocks = display_blocks(part.bundle, has_attachments=has_attachments)
-    return "\n\n".join(filter(None, map(_block_markdown, blocks)))
+    return "\n\n".join(filter(None, map(block_markdown, blocks)))
 
 
-def _block_markdown(block: Block) -> str:
+def block_markdown(block: Block) -> str:
+    """Return one block of an output as Markdown. Empty if it shows nothing."""
     match block:
         case Table():
             return _table_markdown(block)

@@ -10,7 +10,9 @@ import uuid
 from collections.abc import Iterator
 from datetime import datetime
 
-from chat.library.exports import as_html, as_json, as_markdown, as_notebook, as_zip
+from django.core.exceptions import ValidationError
+
+from chat.library.exports import as_documents, as_html, as_json, as_markdown, as_notebook, as_zip
 from chat.library.exports.download import Download
 from chat.library.exports.source import ExportSource
 from chat.models import Conversation, ConversationQuerySet
@@ -25,6 +27,8 @@ FORMATS = {
         as_notebook.FORMAT,
         as_json.FORMAT,
         as_zip.FORMAT,
+        as_documents.PDF,
+        as_documents.DOCX,
     )
 }
 """The formats by name, in the order of the menu."""
@@ -34,11 +38,29 @@ class UnknownFormat(Exception):
     """There is no format of this name. The text is a sentence for the user."""
 
 
-def export_conversation(conversation: Conversation, format_name: str, *, exported_at: datetime) -> Download:
-    """Export one conversation, which the caller has authorised. Raises UnknownFormat."""
+class UnknownMessage(Exception):
+    """The conversation has no such message, or the format has only whole conversations."""
+
+
+def export_conversation(
+    conversation: Conversation, format_name: str, *, exported_at: datetime, message_id: str | None = None
+) -> Download:
+    """Export one conversation, which the caller has authorised, or the message with this id alone.
+
+    Raises UnknownFormat, UnknownMessage, and RefusedExport if a document cannot be made.
+    """
     if format_name not in FORMATS:
         raise UnknownFormat(f"There is no format “{format_name[:20]}”. Known: {', '.join(FORMATS)}.")
-    return FORMATS[format_name].export(ExportSource(conversation, exported_at))
+    export_format = FORMATS[format_name]
+    if message_id is None:
+        return export_format.export(ExportSource(conversation, exported_at))
+    try:
+        message = conversation.messages.filter(pk=message_id).first()
+    except ValidationError:
+        message = None
+    if message is None or not export_format.has_single_messages:
+        raise UnknownMessage
+    return export_format.export(ExportSource(conversation, exported_at, message_id=message.pk))
 
 
 def export_all(conversations: ConversationQuerySet, *, exported_at: datetime) -> Download:

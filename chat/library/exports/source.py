@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -38,11 +38,15 @@ class ExportSource:
 
     conversation: Conversation
     exported_at: datetime
+    message_id: uuid.UUID | None = field(default=None, kw_only=True)
+    """The one message to export. `None`: all."""
 
     def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
         """Yield its messages, parents before children and older versions before newer ones. Raises records.Deleted."""
         rows = Message.objects.filter(conversation_id=self.conversation.pk)
-        if shown_only:
+        if self.message_id is not None:
+            rows = rows.filter(pk=self.message_id)
+        elif shown_only:
             rows = rows.filter(is_shown=True)
         columns = rows.order_by("index", "created_at", "pk").values_list("pk", "is_shown", "last_shown")
         listed = {pk: (is_shown, last_shown) for pk, is_shown, last_shown in columns}

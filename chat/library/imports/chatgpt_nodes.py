@@ -27,6 +27,7 @@ from chat.library.imports.chatgpt_values import (
     unknown_sentence,
     unknown_texts,
     with_type,
+    without_writing_marks,
 )
 from chat.library.imports.json_paths import EPOCH, JSONValue
 from chat.library.imports.records import ParsedAttachment
@@ -182,7 +183,7 @@ def _build_part(author_role: str, recipient: str, content_type: str, text: str, 
         return Thought(text)
     if content_type == "code":
         return Text(fence_code(text))
-    return Text(text)
+    return Text(without_writing_marks(text))
 
 
 @dataclass(slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from django.utils.translation import gettext, gettext_noop
 
 from chat.library.imports.chatgpt_files import find_file_id
 from chat.library.imports.json_paths import JSONValue
+from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.parts import JSON
 
 PARTS_LIMIT = 100_000
@@ -20,6 +22,9 @@ FILE_KINDS = {
 FILE = gettext_noop("file")
 NESTED_POINTERS = ("audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers")
 KIND_LIMIT_CHARS = 60
+_WRITING = re.compile(r":::writing(?:\{([^{}]*)\})?\s*")
+"""The line before a text that was written to be copied, such as a mail. The line `:::` ends it."""
+_SUBJECT = re.compile(r'\bsubject="([^"]+)"')
 
 
 def attached(value: JSONValue) -> Iterator[tuple[str, str, JSONValue]]:
@@ -64,3 +69,22 @@ def unknown_sentence(kind: str) -> str:
     """Return what a reader is told in place of content of an unknown kind."""
     name = "".join(char for char in kind[:KIND_LIMIT_CHARS] if char.isalnum() or char in "_-./:") or "?"
     return gettext("(A part of kind `%(kind)s` was not imported.)") % {"kind": name}
+
+
+def without_writing_marks(text: str) -> str:
+    """Return a text without the lines that ChatGPT puts around what is to be copied; its subject stays."""
+    if ":::writing" not in text:
+        return text
+    lines: list[str] = []
+    is_open = False
+    for line in text.split("\n"):
+        if mark := _WRITING.fullmatch(line):
+            subject = _SUBJECT.search(mark[1] or "")
+            lines += ["", f"**{escape_label(subject[1])}**", ""] if subject else [""]
+            is_open = True
+        elif is_open and line.strip() == ":::":
+            lines.append("")
+            is_open = False
+        else:
+            lines.append(line)
+    return "\n".join(lines).strip("\n")

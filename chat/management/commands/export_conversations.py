@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from chat.library.exports.download import Download
+from chat.library.exports.export_format import RefusedExport
 from chat.library.exports.file_names import file_label
 from chat.library.exports.registry import FORMATS, export_all, export_conversation
 from chat.management.users import find_user
@@ -46,24 +47,29 @@ class Command(BaseCommand):
             _write(output, export_all(conversations, exported_at=now))
             self.stdout.write(f"Wrote {output}.")
             return
-        count = _write_files(conversations, output, format, now)
+        count = self._write_files(conversations, output, format, now)
         self.stdout.write(f"Wrote {count} conversation{'' if count == 1 else 's'} into {output}.")
 
-
-def _write_files(conversations: ConversationQuerySet, output: Path, format: str, exported_at: datetime) -> int:
-    """Write a file for each conversation that has messages, into a folder for each user. Return the number of files."""
-    count = 0
-    rows = conversations.kept().filter(messages__isnull=False).distinct().order_by("pk")
-    for pk in list(rows.values_list("pk", flat=True)):
-        conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
-        if conversation is None:  # It was deleted meanwhile.
-            continue
-        download = export_conversation(conversation, format, exported_at=exported_at)
-        folder = output / file_label(conversation.owner.get_username())
-        with suppress(Deleted):
-            _write(folder / f"{conversation.pk.hex[:12]}-{download.name}", download)
-            count += 1
-    return count
+    def _write_files(
+        self, conversations: ConversationQuerySet, output: Path, format: str, exported_at: datetime
+    ) -> int:
+        """Write a file for each conversation that has messages, into a folder for each user. Return their number."""
+        count = 0
+        rows = conversations.kept().filter(messages__isnull=False).distinct().order_by("pk")
+        for pk in list(rows.values_list("pk", flat=True)):
+            conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
+            if conversation is None:  # It was deleted meanwhile.
+                continue
+            folder = output / file_label(conversation.owner.get_username())
+            with suppress(Deleted):
+                try:
+                    download = export_conversation(conversation, format, exported_at=exported_at)
+                except RefusedExport as error:
+                    self.stderr.write(f"{conversation.pk}: {error}")
+                    continue
+                _write(folder / f"{conversation.pk.hex[:12]}-{download.name}", download)
+                count += 1
+        return count
 
 
 def _parse_time(text: str) -> datetime:

@@ -143,7 +143,10 @@ def code_place(turn: Turn, part: Part, reader: Reader) -> str:
 
 
 def place_words(turn: Turn, engine: str, reader: Reader) -> str:
-    """Return where code of this engine runs, as far as the reader may know it; empty for no engine."""
+    """Return where code of this engine runs, as far as it is known and the reader may know it; empty for no engine."""
+    if engine == Engine.NATIVE and not turn.model:
+        # An imported notebook, or an archive that does not name the model.
+        return ""
     if engine != Engine.NATIVE:
         return ENGINE_WORDS.get(engine, "")
     if turn.model == DEMO_MODEL:

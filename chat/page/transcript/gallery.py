@@ -58,7 +58,7 @@ def gallery_page(
     links = list(rows.select_related("message__conversation").order_by("-attachment__created_at", "-pk")[: size + 1])
     page = links[:size]
     records = records_by_id({link.message_id for link in page})
-    views = {pk: _views(record) for pk, record in records.items()}
+    views = {pk: captioned_views(record) for pk, record in records.items()}
     images = [
         GalleryImage(
             attachment=view,
@@ -83,7 +83,7 @@ def _is_older(position: int) -> Q:
     return Q(attachment__created_at__lt=created_at) | Q(attachment__created_at=created_at, pk__lt=position)
 
 
-def _views(record: MessageRecord) -> dict[int, AttachmentView]:
+def captioned_views(record: MessageRecord) -> dict[int, AttachmentView]:
     """Return the attachments of a message by their index, with the captions of graphs."""
     shown: dict[int | None, list[AttachmentView]] = {}
     for placed in record.attachments:

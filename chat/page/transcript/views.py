@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
 from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
+from chat.page.number_list import numbers_url
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
@@ -38,8 +38,6 @@ from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
 """Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
-
-_DIGIT = re.compile(r"\d")
 
 NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
 
@@ -150,6 +148,11 @@ def answer_view(
     return model_message_view(shown_answer, OWNER, versions)
 
 
+def _document_url(message: Message, format_name: str) -> str:
+    url = reverse("conversation-export", args=[message.conversation_id, format_name])
+    return f"{url}?message={message.pk}"
+
+
 def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None = None) -> MessageView:
     """Return the view of a model's message."""
     if not reader.may_act:
@@ -167,7 +170,9 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         status=turn.status,
         text="",
         text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
-        numbers_url=reverse("message-numbers", args=[message.pk]) if _may_check_numbers(answer, reader) else "",
+        numbers_url=numbers_url(message.pk, parts) if reader.may_act and not turn.is_live else "",
+        pdf_url=_document_url(message, "pdf") if reader.may_act else "",
+        word_url=_document_url(message, "docx") if reader.may_act else "",
         parts=_part_views(answer, shown, reader),
         attachments=tuple(view for view in unplaced if view.attachment_id not in kept_ids),
         files=files,
@@ -185,13 +190,6 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         cleared=cleared_outputs(turn, parts, answer.cleared, reader),
         rating=answer.rating,
     )
-
-
-def _may_check_numbers(answer: ShownAnswer, reader: Reader) -> bool:
-    """Return whether the reader may ask where the numbers of an answer come from. A live answer may still change."""
-    if not reader.may_act or answer.turn.is_live:
-        return False
-    return any(isinstance(part, Text) and _DIGIT.search(part.text) for part in answer.parts)
 
 
 def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) -> tuple[PartView, ...]:

@@ -69,13 +69,14 @@ def list_choices(current: str = "") -> list[Choice]:
 
     `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
-    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers.
+    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers. It is left
+    out where it is the default and nothing else can be chosen.
     """
     offers = Offers()
     addresses = offers.addresses
     choices = [_default_choice(offers.default, addresses)]
     choices += [_row_choice(name, row, addresses) for name, row in offers.rows.items()]
-    if is_demo():
+    if is_demo() and (len(choices) > 1 or not choices[0].is_demo or current == DEMO_MODEL):
         demo = Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True)
         choices.append(replace(demo, search_help=DEMO_SEARCH))
     if current and current not in {choice.value for choice in choices}:

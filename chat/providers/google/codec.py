@@ -51,7 +51,7 @@ FINISHES: Mapping[str, Finish] = {
 REASON_LIMIT_CHARS = 200
 """A longer word for the end of an answer is cut."""
 
-METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
+METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", "continuationToken")
 
 TOKEN_COUNTS = (
     "promptTokenCount",
@@ -70,18 +70,30 @@ BUILT_IN_TOOLS = {CODE_EXECUTION: "codeExecution", WEB_SEARCH: "googleSearch", U
 TOOL_CHOICES = {ToolChoice.AUTO: "AUTO", ToolChoice.NONE: "NONE", ToolChoice.REQUIRED: "ANY"}
 
 
-def request_body(request: GenerateRequest, *, refuses_storage: bool = False) -> bytes:
+STANDARD_TIER = "standard"
+"""The service tier of requests that name none."""
+
+
+def request_body(
+    request: GenerateRequest, *, refuses_storage: bool = False, service_tier: str = STANDARD_TIER
+) -> bytes:
     """Return the JSON body. Raises ValueError for a thinking level beside a budget, which the API refuses.
 
     `refuses_storage`: whether the body asks Google not to keep prompt and answer. Vertex AI does not know that field.
+    What changes from request to request stands last.
     """
-    body: dict[str, object] = {"contents": _with_state(list(_contents_to_wire(request.contents)), request.state)}
+    body: dict[str, object] = {}
     if request.system_instruction:
         body["systemInstruction"] = {"parts": [{"text": request.system_instruction}], "role": "user"}
     body |= _tools_to_wire(request)
     body["generationConfig"] = _generation_config(request)
     if refuses_storage:
         body["store"] = False
+    if service_tier != STANDARD_TIER:
+        body["serviceTier"] = service_tier
+    body["contents"] = _with_state(list(_contents_to_wire(request.contents)), request.state)
+    if request.continuation_token:
+        body["continuationToken"] = request.continuation_token
     return json.dumps(body).encode()
 
 

@@ -19,7 +19,7 @@ from chat.providers.base import Capabilities, ListedModel, UploadedFile
 from chat.providers.google import files
 from chat.providers.google.access import Access
 from chat.providers.google.client import CONFIG, Clients, Exchange
-from chat.providers.google.codec import ChunkDecoder, request_body
+from chat.providers.google.codec import STANDARD_TIER, ChunkDecoder, request_body
 from chat.providers.google.errors import FOREIGN_ERRORS
 from chat.providers.google.file_types import accepted_type
 from chat.providers.google.interactions.body import request_body as interaction_body
@@ -83,8 +83,11 @@ class GeminiProvider:
             if is_interaction and access.vertexai and not access.uses_credentials:
                 raise ProtocolUnavailable("Vertex AI has no Interactions API for requests with a key.")
             refuses_storage = not (access.vertexai or settings.GEMINI_STORE)
+            tier = STANDARD_TIER if access.vertexai else settings.GEMINI_SERVICE_TIER
             exchange.body = (
-                interaction_body(request) if is_interaction else request_body(request, refuses_storage=refuses_storage)
+                interaction_body(request, service_tier=tier)
+                if is_interaction
+                else request_body(request, refuses_storage=refuses_storage, service_tier=tier)
             )
             uses_sdk = settings.GEMINI_STREAM_READER == "sdk" and not is_interaction
             read = self._read_with_sdk if uses_sdk else self._read

@@ -64,10 +64,10 @@ DIALECTS: Mapping[str, Dialect] = {
 }
 """The dialects by their names, which are those of `DIALECT_NAMES`."""
 
+AZURE_HOSTS = ("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com")
 HOSTS = {
     "api.openai.com": "openai",
-    "openai.azure.com": "openai",
-    "services.ai.azure.com": "openai",
+    **dict.fromkeys(AZURE_HOSTS, "openai"),
     "generativelanguage.googleapis.com": "google",
     "api.mistral.ai": "mistral",
     "api.deepseek.com": "deepseek",
@@ -81,12 +81,24 @@ def dialect_name(endpoint: Endpoint) -> str:
     """Return the name of an endpoint's dialect."""
     if endpoint.dialect in DIALECTS:
         return endpoint.dialect
-    address = urlsplit(endpoint.base_url)
-    host = address.hostname or ""
     for known, name in HOSTS.items():
-        if host == known or host.endswith(f".{known}"):
+        if _is_at(endpoint, known):
             return name
-    return PORTS.get(address.port or 0, "generic")
+    return PORTS.get(urlsplit(endpoint.base_url).port or 0, "generic")
+
+
+def key_headers(endpoint: Endpoint) -> dict[str, str]:
+    """Return the header with the key of an endpoint; nothing without a key. Azure has a header of its own."""
+    if not endpoint.api_key:
+        return {}
+    if any(_is_at(endpoint, host) for host in AZURE_HOSTS):
+        return {"api-key": endpoint.api_key}
+    return {"Authorization": f"Bearer {endpoint.api_key}"}
+
+
+def _is_at(endpoint: Endpoint, host: str) -> bool:
+    """Return whether an endpoint is at a host, or at one below it."""
+    return f".{urlsplit(endpoint.base_url).hostname or ''}".endswith(f".{host}")
 
 
 def dialect_of(endpoint: Endpoint) -> Dialect:

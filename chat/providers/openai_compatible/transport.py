@@ -19,6 +19,7 @@ import aiohttp
 from django.conf import settings
 
 from chat.providers.http_sessions import open_session, read_piece
+from chat.providers.openai_compatible.dialects import key_headers
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import (
     ReportedError,
@@ -165,7 +166,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     if not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
         raise NotConfigured("The key of this endpoint has characters that no key has.")
     headers = {"Accept": UNARY, "Accept-Encoding": "identity", "Content-Type": UNARY, "User-Agent": "Plotline"}
-    return headers | ({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})
+    return headers | key_headers(endpoint)
 
 
 def _proxy_of(url: str) -> str | None:

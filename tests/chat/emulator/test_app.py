@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterable
 from typing import Any
 
 import aiohttp
 import pytest
 from google import genai
 from google.genai import types
+from google.genai.interactions import StepDelta, TextDelta
+
+from tests.scenarios.texts import PLAIN
 
 HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 TEXT_STREAM = "/v1beta/models/scenario-text:streamGenerateContent"
+LONG = "scenario-continuation"
 VERTEX_STREAM = "/v1beta1/publishers/google/models/scenario-text:streamGenerateContent"
 
 
@@ -109,6 +114,34 @@ async def test_request_from_a_web_page_is_rejected(http: aiohttp.ClientSession) 
     path = "/v1beta/models/plotline-demo:generateContent"
     async with http.post(path, data="{}", headers={"Origin": "http://page.example"}) as response:
         assert response.status == 403
+
+
+async def test_long_answer_is_read_whole_by_the_sdk_in_both_protocols(client: genai.Client) -> None:
+    config = types.GenerateContentConfig(service_tier=types.ServiceTier.FLEX)
+    chunks = await client.aio.models.generate_content_stream(model=LONG, contents="Hello", config=config)
+    assert "".join([chunk.text or "" async for chunk in chunks]) == PLAIN
+    question: Any = {"type": "user_input", "content": [{"type": "text", "text": "Hello"}]}
+    events = await client.aio.interactions.create(
+        model=LONG, input=[question], stream=True, store=False, service_tier="flex"
+    )
+    assert isinstance(events, AsyncIterable)
+    deltas = [event.delta async for event in events if isinstance(event, StepDelta)]
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (TEXT_STREAM, {**HELLO, "serviceTier": "fast"}),
+        (
+            "/v1beta/interactions",
+            {"model": "scenario-text", "input": [], "stream": True, "store": False, "service_tier": "fast"},
+        ),
+    ],
+)
+async def test_unknown_service_tier_is_refused(http: aiohttp.ClientSession, path: str, body: dict[str, object]) -> None:
+    async with http.post(path, params={"alt": "sse"}, json=body) as response:
+        assert response.status == 400
 
 
 async def test_models_are_listed_and_found_through_the_sdk(client: genai.Client) -> None:

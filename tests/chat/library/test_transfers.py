@@ -86,7 +86,7 @@ def test_users_can_export_only_their_own_conversations() -> None:
         assert response.headers["Location"].startswith("/accounts/login/")
     owner = Client()
     owner.force_login(conversation.owner)
-    assert owner.get(f"/c/{conversation.pk}/export/pdf/").status_code == 404
+    assert owner.get(f"/c/{conversation.pk}/export/odt/").status_code == 404
     assert owner.post(f"/c/{conversation.pk}/export/json/").status_code == 405
 
 

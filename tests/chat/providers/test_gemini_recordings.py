@@ -43,7 +43,7 @@ each_small_answer = pytest.mark.parametrize(
 each_error = pytest.mark.parametrize("recorded", ERRORS, ids=lambda one: one.name)
 
 ERROR_TYPES = {400: InvalidRequest, 401: Unauthorised, 403: Unauthorised, 404: ModelNotFound, 429: RateLimited}
-METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
+METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", "continuationToken")
 
 
 # The SDK warns of values that its enumerations do not have, and keeps them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import Unreachable
 from chat.providers.requests import BuiltInTool, GenerateRequest
 from chat.vocabulary.built_in_tools import CODE_EXECUTION
+from chat.vocabulary.dialect_names import INTERACTIONS_API
 from tests.chat.providers.conftest import REQUEST, Serve, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import Exchange, answer_with_events, run_server
 
@@ -46,6 +48,18 @@ async def test_storage_is_left_to_googles_default_if_the_setting_says_so(
     async with serve(answer_with_events({})) as server:
         await read_all(provider)
     assert "store" not in server.exchanges[0].json
+
+
+@pytest.mark.parametrize(("protocol", "name"), [("", "serviceTier"), (INTERACTIONS_API, "service_tier")])
+async def test_service_tier_is_named_where_the_setting_says_so(
+    provider: GeminiProvider, serve: Serve, settings: Settings, protocol: str, name: str
+) -> None:
+    request = replace(REQUEST, protocol=protocol)
+    async with serve(answer_with_events({})) as server:
+        for tier in ("standard", "flex"):
+            settings.GEMINI_SERVICE_TIER = tier
+            await read_all(provider, request)
+    assert [exchange.json.get(name) for exchange in server.exchanges] == [None, "flex"]
 
 
 async def test_api_is_not_asked_to_end_long_answers(reader: str, provider: GeminiProvider, serve: Serve) -> None:

@@ -105,7 +105,14 @@ async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiPro
     assert exchange.headers["content-type"] == "application/json"
     assert exchange.headers["content-length"] == str(len(exchange.body))
     assert exchange.body.decode() == (
-        '{"model": "gemini-test", "input": ['
+        '{"model": "gemini-test", '
+        '"system_instruction": "Be brief.", '
+        '"tools": [{"type": "code_execution"}, {"type": "google_search"}, '
+        '{"type": "function", "name": "echo", "description": "Returns it.", '
+        '"parameters": {"type": "object", "properties": {"value": {"type": "integer"}}}}], '
+        '"generation_config": {"temperature": 0.5, "max_output_tokens": 100, "thinking_level": "high", '
+        '"thinking_summaries": "auto", "tool_choice": "any"}, '
+        '"stream": true, "store": false, "input": ['
         '{"type": "user_input", "content": [{"type": "text", "text": "Draw."}]}, '
         '{"type": "thought", "summary": [{"type": "text", "text": "I think."}], "signature": "dA=="}, '
         '{"type": "code_execution_call", "id": "c1", "arguments": {"code": "plot()", "language": "python"},'
@@ -115,14 +122,7 @@ async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiPro
         '{"type": "model_output", "content": [{"type": "text", "text": "I look again."}]}, '
         '{"type": "function_call", "id": "f1", "name": "echo", "arguments": {"value": 1}, "signature": "Zg=="}, '
         '{"type": "function_result", "call_id": "f1", "name": "echo", "result": ['
-        '{"type": "text", "text": "{\\"output\\": \\"\\u00e9\\"}"}, {"type": "text", "text": "x = 1"}]}], '
-        '"system_instruction": "Be brief.", '
-        '"tools": [{"type": "code_execution"}, {"type": "google_search"}, '
-        '{"type": "function", "name": "echo", "description": "Returns it.", '
-        '"parameters": {"type": "object", "properties": {"value": {"type": "integer"}}}}], '
-        '"generation_config": {"temperature": 0.5, "max_output_tokens": 100, "thinking_level": "high", '
-        '"thinking_summaries": "auto", "tool_choice": "any"}, '
-        '"stream": true, "store": false}'
+        '{"type": "text", "text": "{\\"output\\": \\"\\u00e9\\"}"}, {"type": "text", "text": "x = 1"}]}]}'
     )
 
 

@@ -29,6 +29,7 @@ from chat.providers.provider_errors import (
     RateLimited,
     Unreachable,
 )
+from chat.vocabulary.dialect_names import RESPONSES_API
 from chat.vocabulary.stream_events import Finished
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.chat.providers.raw_server import Exchange, RawServer, run_server
@@ -93,6 +94,22 @@ async def test_only_needed_headers_are_sent(
     assert headers["authorization"] == f"Bearer {KEY}"
     assert "leaked" not in str(headers)
     assert not any(name.startswith("x-") for name in headers)
+
+
+@pytest.mark.parametrize(("protocol", "path"), [("", "chat/completions"), (RESPONSES_API, "responses")])
+async def test_azure_gets_the_key_in_a_header_of_its_own(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, protocol: str, path: str
+) -> None:
+    azure = "http://mine.openai.azure.com/openai/v1"
+    monkeypatch.setattr(OneEndpoint, "endpoint", Endpoint("e", azure, KEY, protocol=protocol))
+    # The server takes the place of Azure as a proxy.
+    monkeypatch.setenv("http_proxy", server.url)
+    await read_answer(provider, make_request("deployment"))
+    [exchange] = server.exchanges
+    headers = {name.lower(): value for name, value in exchange.headers.items()}
+    assert (exchange.path, headers["api-key"]) == (f"{azure}/{path}", KEY)
+    assert "authorization" not in headers
+    assert exchange.json["model"] == "deployment"
 
 
 STREAM = b'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'

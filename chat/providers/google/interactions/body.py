@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from chat.providers.google.codec import STANDARD_TIER
 from chat.providers.google.interactions.input_steps import StepWriter
 from chat.providers.requests import BuiltInTool, FunctionTool, GenerateRequest, ToolChoice
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
@@ -17,20 +18,25 @@ TOOL_CHOICES = {ToolChoice.NONE: "none", ToolChoice.REQUIRED: "any"}
 TEXT_AND_IMAGE: list[JSON] = [{"type": "text"}, {"type": "image"}]
 
 
-def request_body(request: GenerateRequest) -> bytes:
-    """Return the JSON body. The API stores requests by default, so each one says that it must not."""
+def request_body(request: GenerateRequest, *, service_tier: str = STANDARD_TIER) -> bytes:
+    """Return the JSON body. The API stores requests by default, so each one says that it must not.
+
+    What changes from request to request stands last.
+    """
     optional: JSONObject = {
         "system_instruction": request.system_instruction or None,
         "tools": [_tool(tool) for tool in request.tools] or None,
         "generation_config": _generation_config(request) or None,
         "response_format": TEXT_AND_IMAGE if request.image_output else None,
+        "service_tier": service_tier if service_tier != STANDARD_TIER else None,
     }
     body = {
         "model": request.model,
-        "input": StepWriter().write(request),
         **{name: value for name, value in optional.items() if value is not None},
         "stream": True,
         "store": False,
+        "input": StepWriter().write(request),
+        **({"continuation_token": request.continuation_token} if request.continuation_token else {}),
     }
     return json.dumps(body).encode()
 

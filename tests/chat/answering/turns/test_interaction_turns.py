@@ -58,6 +58,7 @@ SCENARIOS = (
     *("image", "image-twice", "image-two-sizes", "image-jpeg", "image-model-1", "image-model-2", "images"),
     *("function-call", "function-calls", "function-calls-3", "function-call-thought", "function-code"),
     *("function-unknown", "function-args-invalid", "function-failing", "function-script", "code-beside-session"),
+    *("function-forever", "code-then-session-2", "code-then-session-3", "stall", "stall-at-start"),
     *("without-finish", "reset", "cut", "rate-limited-once", "unavailable", "internal-error", "bad-request"),
     *("bad-key", "forbidden", "not-found", "error-in-stream"),
 )
@@ -110,6 +111,8 @@ async def outcome_of(scenario: str, protocol: str) -> list[object]:
 @pytest.mark.parametrize("scenario", sampled(SCENARIOS, 6))
 async def test_scenario_is_the_same_in_both_protocols(emulated: Settings, use_tools: UseTools, scenario: str) -> None:
     emulated.ROUNDS_LIMIT = 3
+    if scenario.startswith("stall"):
+        emulated.PROVIDER_IDLE_LIMIT_S = 0.3
     use_tools("echo", "fail")
     found = [await outcome_of(scenario, protocol) for protocol in ("", INTERACTIONS_API)]
     assert found[1] == found[0]

@@ -5,6 +5,7 @@ The strict stand-in refuses reasoning that it did not send with an item that was
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from pytest_django import Settings
 from chat.library.exports.registry import export_conversation
 from chat.models import Conversation, LanguageModel, Turn
 from chat.vocabulary.part_json import part_to_json
-from chat.vocabulary.parts import Part, Text, Thought
+from chat.vocabulary.parts import JSON, Part, Text, Thought
 from tests.chat.answering.tools import recording_tools
 from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
 from tests.chat.answering.turns.test_openai_streams import assert_accepted, assert_turn
@@ -36,7 +37,7 @@ SCENARIOS = (
     *("text", "markdown", "hostile", "unicode", "long-20", "thoughts", "image-model-1", "image-model-2"),
     *("function-call", "function-calls", "function-calls-3", "function-call-thought", "function-code"),
     *("function-unknown", "function-args-invalid", "function-failing", "function-forever", "function-script"),
-    *("without-finish", "reset", "cut"),
+    *("without-finish", "reset", "cut", "stall", "stall-at-start"),
 )
 """Conversations that both protocols of the stand-in hold."""
 CHANGING = re.compile(
@@ -236,10 +237,37 @@ def plain_parts(parts: Sequence[Part]) -> list[object]:
     return [{name: one for name, one in value.items() if name not in OF_THE_PROVIDER} for value in values]
 
 
+OF_THE_PROTOCOL = frozenset(
+    {
+        *(*OF_THE_PROVIDER, "thought_signature", "index", "part_index", "attachment_index", "started_calls"),
+        *("usage", "provider_usage", "cost", "response_id", "finish_reason", "model_version", "protocol"),
+    }
+)
+"""What exports hold of ids, signatures, positions, counts, and of the words of a protocol."""
+
+
+def plain_json(value: JSON) -> JSON:
+    """Return the JSON of an export without what differs between protocols, and without parts that have no text."""
+    if isinstance(value, dict):
+        return {name: plain_json(one) for name, one in value.items() if name not in OF_THE_PROTOCOL}
+    if isinstance(value, list):
+        return [plain_json(one) for one in value if not is_empty_text(one)]
+    return value
+
+
+def is_empty_text(value: JSON) -> bool:
+    """Return whether JSON is a text or a thought without words."""
+    return isinstance(value, dict) and value.get("kind") in ("text", "thought") and not value.get("text")
+
+
 def export(conversation: Conversation) -> str:
-    """Return the export as Markdown."""
-    download = export_conversation(conversation, "md", exported_at=datetime(2026, 1, 1, tzinfo=UTC))
-    return b"".join(download.chunks).decode()
+    """Return the exports as Markdown, as a notebook and as JSON."""
+    found = []
+    for name in ("md", "ipynb", "json"):
+        download = export_conversation(conversation, name, exported_at=datetime(2026, 1, 1, tzinfo=UTC))
+        text = b"".join(download.chunks).decode()
+        found.append(text if name == "md" else json.dumps(plain_json(json.loads(text)), ensure_ascii=False))
+    return "\n".join(found)
 
 
 async def outcome_of(server: StandInServer, endpoint: str, scenario: str) -> list[object]:
@@ -261,6 +289,8 @@ async def test_scenario_is_the_same_in_both_protocols(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings, scenario: str
 ) -> None:
     settings.ROUNDS_LIMIT = 3
+    if scenario.startswith("stall"):
+        settings.PROVIDER_IDLE_LIMIT_S = settings.PROVIDER_FIRST_BYTE_LIMIT_S = 0.3
     use_tools("echo", "fail")
     found = [await outcome_of(endpoints, name, scenario) for name in ("openai-chat", "openai-responses")]
     assert found[1] == found[0]

@@ -9,6 +9,8 @@ import pytest
 from chat.answering.prompt.replay import Replay
 from chat.answering.turns.retry import RetryPolicy
 from chat.providers.provider_errors import FileRefused, InvalidRequest, ToolsRefused, ToolsUnsupported
+from chat.providers.requests import BuiltInTool, GenerateRequest
+from chat.vocabulary.built_in_tools import CODE_EXECUTION
 from chat.vocabulary.stream_events import Finish
 
 
@@ -51,8 +53,9 @@ def test_all_blank_responses_of_a_round_share_one_retry() -> None:
 
 
 def test_model_without_tools_is_asked_once_more_only_if_tools_were_offered() -> None:
-    assert make_policy().after_failure(ToolsUnsupported(), sent_files=(), has_tools=False) is None
+    assert make_policy().after_failure(ToolsUnsupported(), sent_files=(), request=GenerateRequest("m", ())) is None
     policy = make_policy()
-    assert policy.after_failure(ToolsUnsupported(), sent_files=(), has_tools=True)
+    with_tools = GenerateRequest("m", (), tools=(BuiltInTool(CODE_EXECUTION),))
+    assert policy.after_failure(ToolsUnsupported(), sent_files=(), request=with_tools)
     assert policy.replay == Replay(has_tools=False)
-    assert policy.after_failure(ToolsUnsupported(), sent_files=(), has_tools=True) is None
+    assert policy.after_failure(ToolsUnsupported(), sent_files=(), request=with_tools) is None

@@ -120,7 +120,7 @@ def test_export_says_who_answered_but_not_what_it_cost() -> None:
     for name, value in (
         ("Model", "plotline-demo"),
         ("Service", "gemini, endpoint local"),
-        ("Runs", "in the Python session"),
+        ("Where code runs", "in the Python session"),
     ):
         assert f"<dt>{name}</dt><dd>{value}</dd>" in html
     for private in ("The owner wanted it", "$1.50", "7 tokens"):

@@ -75,7 +75,8 @@ def test_outputs_and_displays_count_towards_the_size_of_a_batch(monkeypatch: pyt
 def test_long_export_needs_little_memory() -> None:
     conversation = long_conversation()
     assert Attachment.objects.count() == GRAPHS
-    for format_name in FORMATS:
+    # A PDF and a document of Word are made as a whole, and have limits.
+    for format_name in FORMATS.keys() - {"pdf", "docx"}:
         # The first chunks load templates and modules, which stay in memory and do not count.
         assert any(islice(exported(conversation, format_name).chunks, 20, 21))
         tracemalloc.start()

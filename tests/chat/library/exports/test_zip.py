@@ -209,8 +209,8 @@ def test_archive_of_all_is_whole_if_the_project_of_a_conversation_is_deleted_mea
 
 @pytest.mark.django_db
 def test_unknown_format_is_refused() -> None:
-    with pytest.raises(UnknownFormat, match="Known: html, md, ipynb, json, zip"):
-        export_conversation(make_conversation(), "pdf", exported_at=timezone.now())
+    with pytest.raises(UnknownFormat, match="Known: html, md, ipynb, json, zip, pdf, docx"):
+        export_conversation(make_conversation(), "odt", exported_at=timezone.now())
 
 
 @pytest.mark.django_db

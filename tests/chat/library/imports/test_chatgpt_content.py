@@ -247,6 +247,10 @@ def test_call_of_the_canvas_that_was_stopped_or_has_raw_line_breaks_is_read(text
             {"content_type": "tether_quote", "title": "T", "url": "https://example.org/t", "text": "Said"},
             ["[T](https://example.org/t)\n\nSaid"],
         ),
+        (
+            {"parts": ['Here:\n:::writing{variant="email" id="1" subject="A *plan*"}\nDear all,\n:::\n\n:::\nDone.']},
+            ["Here:\n\n**A \\*plan\\***\n\nDear all,\n\n\n:::\nDone."],
+        ),
     ],
 )
 @pytest.mark.django_db

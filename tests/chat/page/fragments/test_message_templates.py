@@ -304,8 +304,8 @@ def test_words_of_the_service_about_the_end_are_escaped() -> None:
 @pytest.mark.parametrize(("rounds", "is_shown"), [(0, False), (1, False), (2, True)])
 def test_number_of_requests_is_shown_if_there_were_several(rounds: int, is_shown: bool) -> None:
     html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, rounds=rounds)))
-    assert (f"<dt>Requests</dt><dd>{rounds}</dd>" in html) == is_shown
-    assert ("<dt>Requests</dt>" in html) == is_shown
+    assert (f"<dt>Requests to the model</dt><dd>{rounds}</dd>" in html) == is_shown
+    assert ("<dt>Requests to the model</dt>" in html) == is_shown
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ def test_service_whose_sandbox_ran_code_is_named_to_those_who_see_it() -> None:
     assert answer_details(demo, OWNER).engine == "in the sandbox of the demo"
     assert code_place(demo, ExecutableCode("1"), OWNER) == "in the sandbox of the demo"
     assert code_place(demo, ExecutableCode("1", engine=Engine.SESSION), OWNER) == "in the Python session"
+    notebook = make_turn(engine=Engine.NATIVE, model="")
+    assert code_place(notebook, ExecutableCode("1"), OWNER) == ""
 
 
 def test_searches_are_counted_with_their_cost() -> None:

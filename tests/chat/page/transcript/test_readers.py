@@ -126,9 +126,9 @@ SHOWN_TO = {
     "$1.50": OWN_AND_STAFF,
     "<dt>Cost</dt>": OWN_AND_STAFF,
     "<dt>Web searches</dt>": OWN_AND_STAFF,
-    "<dt>Requests</dt>": OWN_AND_STAFF,
+    "<dt>Requests to the model</dt>": OWN_AND_STAFF,
     "<dt>Model</dt><dd>Model One</dd>": ALL,
-    "<dt>Runs</dt><dd>in the Python session</dd>": ALL,
+    "<dt>Where code runs</dt><dd>in the Python session</dd>": ALL,
     "<dt>Answered in</dt><dd>4.0 s</dd>": ALL,
     "2026-01-01 12:30 UTC": ALL,
     # The message itself.

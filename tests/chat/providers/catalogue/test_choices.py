@@ -97,8 +97,10 @@ def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(setting
     settings.GEMINI_EMULATED = True
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")
-    assert without_search(list_choices()) == [
-        Choice("", DEMO_LABEL, DEMO_NOTICE, DEFAULT, is_missing=False, is_demo=True),
+    default = Choice("", DEMO_LABEL, DEMO_NOTICE, DEFAULT, is_missing=False, is_demo=True)
+    assert without_search(list_choices()) == [default]
+    assert without_search(list_choices(DEMO_MODEL)) == [
+        default,
         Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True),
     ]
 
