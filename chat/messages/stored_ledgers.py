@@ -9,12 +9,8 @@ from typing import NotRequired, TypedDict
 from django.db import IntegrityError, transaction
 
 from attachments.store import BytesUnavailable, read_bytes
-from chat.messages.numbers.blocks import line_number
-from chat.messages.numbers.ledger import trace_numbers
-from chat.messages.numbers.numerals import with_ascii_digits
-from chat.messages.numbers.sources import SourceText, Verdict, with_tabs
-from chat.messages.numbers.traced import TracedNumber
-from chat.messages.numbers.units import PERCENT_HINT
+from chat.messages.numbers.ledger import TracedNumber, trace_numbers
+from chat.messages.numbers.sources import SourceText, Verdict
 from chat.messages.records import MessageRecord, records_by_id
 from chat.models import Message, NumberLedger
 from chat.vocabulary.data_json import encode_data
@@ -98,14 +94,14 @@ def number_json(text: str, one: TracedNumber) -> NumberJSON:
     }
     if one.note:
         json["source"] = {"message_id": None, "part_index": None, "line": 0, "text": one.note}
-    elif one.hit is not None and one.place is not None:
+    elif one.hit is not None:
         source = one.hit.source
         json["source"] = {
             "message_id": str(source.message_id) if source.message_id else None,
             "part_index": source.part_index,
-            "line": line_number(one.hit),
+            "line": one.hit.line,
             # Bytes of files may hold what a database cannot store.
-            "text": sanitize_text(one.place.text[:LINE_LIMIT_CHARS]),
+            "text": sanitize_text(one.hit.line_text[:LINE_LIMIT_CHARS]),
         }
     return json
 
@@ -138,21 +134,19 @@ def _path(message: Message) -> list[uuid.UUID]:
 def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
     pk = record.message.pk
     if record.message.role == Role.USER:
-        yield SourceText("question", with_ascii_digits(record.message.text), pk)
+        yield SourceText("question", record.message.text, pk)
         yield from _file_sources(record, unread)
         return
-    has_percents = False
     for index, part in enumerate(record.parts):
         match part:
             case ExecutableCode():
-                has_percents = bool(PERCENT_HINT.search(part.code)) or "100" in part.code
                 yield SourceText("code", part.code, pk, index)
             case CodeExecutionResult():
-                yield SourceText("output", with_tabs(part.output or ""), pk, index, has_percents)
+                yield SourceText("output", part.output or "", pk, index)
             case Display():
-                yield SourceText("output", display_text(part.bundle), pk, index, has_percents)
+                yield SourceText("output", display_text(part.bundle), pk, index)
             case FunctionResponse() | ToolResponse() if part.name not in CODE_FUNCTIONS:
-                yield SourceText("output", encode_data(dict(part.result or {})), pk, index, True)
+                yield SourceText("output", encode_data(dict(part.result or {})), pk, index)
             case Text() if record.turn is None:
                 yield SourceText("question", part.text, pk, index)
             case _:
@@ -172,5 +166,5 @@ def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceTe
         except BytesUnavailable:
             unread.append(attachment.name)
             continue
-        text = with_tabs(with_ascii_digits(data.decode(errors="replace").replace("\r\n", "\n")))
-        yield SourceText("file", text, record.message.pk, None, has_percents=True)
+        text = data.decode(errors="replace").replace("\r\n", "\n")
+        yield SourceText("file", text, record.message.pk, None)

@@ -21,8 +21,8 @@ class Counts:
     seen: Counter[str] = field(default_factory=Counter)
     flagged: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
-    examples: list[tuple[str, str, str]] = field(default_factory=list)
-    """Key, figure and the text around it, of those that the ledger judged wrong."""
+    examples: list[tuple[str, ...]] = field(default_factory=list)
+    """Key, figure, the text around it and its source, of those that the ledger judged wrong."""
 
     def share(self, counted: Counter[str], key: str) -> float:
         """Return which share of the figures of a key was counted."""
@@ -66,7 +66,8 @@ def _count(answer: Answer, sources: list[SourceText], counts: Counts) -> None:
         if is_flagged != bool(span.alteration):
             around = answer.text[max(0, span.start - 60) : span.end + 30].replace("\n", "/")
             key = f"{span.alteration or 'true'} {span.kind} {answer.language}{'' if numbers else ' unread'}"
-            counts.examples.append((key, answer.text[span.start : span.end], around))
+            why = numbers[0].note or (numbers[0].hit.line_text if numbers[0].hit else "") if numbers else ""
+            counts.examples.append((key, answer.text[span.start : span.end], around, why))
     for one in traced:
         if one.start not in claims:
             counts.seen["no claim"] += 1

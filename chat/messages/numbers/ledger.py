@@ -1,4 +1,8 @@
-"""Traces the numbers of an answer to their sources. Pure."""
+"""Traces the numbers of an answer to their sources. Pure.
+
+Value, unit and written precision decide. The words around a number contradict a source only where they surely name
+another row of its table, and a direction only where they surely name the other one.
+"""
 
 from __future__ import annotations
 
@@ -8,203 +12,246 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import Enum
-from functools import cached_property
+from itertools import islice
 from typing import Final
 
-from chat.messages.numbers.blocks import Place, SourceBlocks, normal_label, place_of
-from chat.messages.numbers.context import Context, Contexts, mentions, named_columns, named_label
-from chat.messages.numbers.derived import derive
-from chat.messages.numbers.reading import Amount, WrittenNumber, read_numbers
-from chat.messages.numbers.sources import HITS_LIMIT, Hit, Interval, Search, SourceText
-from chat.messages.numbers.traced import TracedNumber
-from chat.messages.numbers.units import CURRENCIES, DECREASE, PERCENT_HINT, STATISTIC
+from chat.messages.numbers.arithmetic import Operand, Operands, Result, results, results_allowed
+from chat.messages.numbers.claims import direction, is_quiet
+from chat.messages.numbers.naming import Context, Contexts, mentions, owners
+from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.reading import WrittenNumber, read_numbers
+from chat.messages.numbers.sources import SHORT_CHARS, Hit, Search, SourceText, Verdict, comparable_source
+from chat.messages.numbers.tables import Place, SourceTables, Table, normal_label
+from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, STATISTIC, header_unit, named_scales
 
-_PERCENTS: Final = ("%", "pp")
-_QUANTILE: Final = re.compile(r"^\d+%")
-_STATISTICS: Final = frozenset({"count", "mean", "std", "min", "max", "median", "sum", "total"})
-_LABELLED_CHARS: Final = 20_000
-_SURE_DIGITS: Final = 3
-"""A number with so many digits, or with a unit, is hardly in another row by chance."""
+_NUMBERS_BEFORE: Final = 12
+_NUMBERS_BESIDE: Final = 5
+_GIVEN_LIMIT: Final = 6
+_GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_IS_NAMED: Final = 4
+_HITS_LIMIT: Final = 60
+"""Places of one value that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedNumber:
+    """A number of an answer, with where it comes from."""
+
+    start: int
+    end: int
+    value: Decimal
+    unit: str
+    verdict: Verdict
+    hit: Hit | None = None
+    """Its source. If the verdict is `nowhere`, the same value in another row than the sentence names."""
+    note: str = ""
+    """How a derived number was computed, such as `12 - 5`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    low: Decimal
-    high: Decimal
-    factor: Decimal
+    low: float
+    high: float
+    factor: float
     """What the source is multiplied by: 100 if it is a fraction and the number a percentage."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
     """Return each number of a Markdown text with its source. `sources`: those that are preferred come first."""
     numbers = read_numbers(text)
-    wanted = [list(_wanted(number)) for number in numbers]
-    search = Search([Interval(one.low, one.high) for some in wanted for one in some])
-    by_value: dict[Decimal, list[Hit]] = defaultdict(list)
-    for hit in search.hits(sources):
-        hits = by_value[abs(hit.value)]
-        if len(hits) < HITS_LIMIT:
-            hits.append(hit)
-    values = sorted(by_value)
-    blocks = SourceBlocks()
-    tracer = _Tracer(text, numbers, blocks, sources)
-    traced = []
-    for number, some in zip(numbers, wanted, strict=True):
-        candidates = [
-            (hit, one.factor) for one in some for value in _between(values, one) for hit in by_value[value][:HITS_LIMIT]
-        ]
-        traced.append(tracer.trace(number, candidates))
-    return derive(text, numbers, traced, sources, blocks)
-
-
-def _between(values: Sequence[Decimal], one: _Wanted) -> Iterator[Decimal]:
-    return iter(values[bisect_left(values, one.low) : bisect_right(values, one.high)])
-
-
-def _wanted(number: WrittenNumber) -> Iterator[_Wanted]:
-    """Yield the absolute values that the number may be a rounding of."""
-    for amount in number.amounts:
-        low, high = _bounds(number, amount)
-        yield _Wanted(low, high, Decimal(1))
-        if number.unit in _PERCENTS:
-            yield _Wanted(low / 100, high / 100, Decimal(100))
-        elif not number.unit and 0 < abs(amount.value) < 1:
-            yield _Wanted(low * 100, high * 100, Decimal("0.01"))
-
-
-def _bounds(number: WrittenNumber, amount: Amount) -> tuple[Decimal, Decimal]:
-    """Return the least and the greatest value whose rounding to the written precision is this amount."""
-    value, half = abs(amount.value), amount.step / 2
-    if number.is_approximate:
-        digits = str(int(value / amount.step))
-        zeros = min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0))
-        half = amount.step.scaleb(zeros) if zeros else half
-    return max(value - half, Decimal(0)), value + half
-
-
-class _Support(Enum):
-    """What the context of a number says of a place with its value."""
-
-    ROW = 1
-    COLUMN = 2
-    NONE = 3
-    OTHER_COLUMN = 4
-    OTHER_ROW = 5
+    if not numbers:
+        return []
+    texts = [comparable_source(source) for source in sources]
+    return list(_Tracer(text, numbers, texts).trace())
 
 
 class _Tracer:
-    """Chooses among the places with a number's value those that its sentence does not contradict."""
+    """Traces the numbers of one answer."""
 
-    def __init__(
-        self,
-        text: str,
-        numbers: Sequence[WrittenNumber],
-        blocks: SourceBlocks,
-        sources: Sequence[SourceText],
-    ) -> None:
-        self._sources = sources
-        self._text = text
-        self._contexts = Contexts(text)
-        self._blocks = blocks
+    def __init__(self, text: str, numbers: Sequence[WrittenNumber], sources: Sequence[SourceText]) -> None:
+        self._numbers = numbers
         self._starts = [number.start for number in numbers]
+        self._contexts = Contexts(text)
+        self._tables = SourceTables(sources)
+        self._named: dict[tuple[int, int, int], frozenset[str]] = {}
+        scales = named_scales(source.text for source in sources)
+        self._wanted = [list(_wanted(number, scales)) for number in numbers]
+        search = Search((one.low, one.high) for some in self._wanted for one in some)
+        self._hits: dict[float, list[Hit]] = defaultdict(list)
+        for hit in search.hits(sources):
+            if len(self._hits[abs(hit.value)]) < _HITS_LIMIT:
+                self._hits[abs(hit.value)].append(hit)
+        self._values = sorted(self._hits)
+        self._given = list(_given(sources))[:_GIVEN_LIMIT]
+        self._operands: dict[int, Operand] = {}
+        """Of the numbers that have a source, what it holds."""
 
-    def trace(self, number: WrittenNumber, candidates: Sequence[tuple[Hit, Decimal]]) -> TracedNumber:
-        """Return the number with the best of the candidates: places, and what their values are multiplied by."""
-        context = self._contexts.at(number.start)
-        first, last = self._contexts.sentence(number.start)
-        around = self._starts[bisect_left(self._starts, first) : bisect_left(self._starts, last)]
-        starts = [one - first for one in around]
-        places: dict[_Support, tuple[Hit, Place]] = {}
-        for hit, factor in candidates:
-            place = place_of(hit, self._blocks)
-            if _fits(number, hit, place, factor, context):
-                support = _support(context, place, starts, number)
-                places.setdefault(support, (hit, place))
-                if support is _Support.ROW:
-                    break
-        is_sure = number.digits >= _SURE_DIGITS or bool(number.unit)
-        in_other_row, in_other_column = places.get(_Support.OTHER_ROW), places.get(_Support.OTHER_COLUMN)
-        best = places.get(_Support.ROW)
-        if not (in_other_row and is_sure):
-            best = best or places.get(_Support.COLUMN)
-            if not (in_other_column and is_sure):
-                best = best or places.get(_Support.NONE)
-        if best and not self._is_other_statistic(best[1], context):
-            return _found(number, *best)
-        elsewhere = in_other_row or in_other_column
-        untraced = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
-        return replace(untraced, hit=elsewhere[0], place=elsewhere[1]) if elsewhere else untraced
+    def trace(self) -> Iterator[TracedNumber]:
+        """Yield the numbers, without those that have no source and are no claims."""
+        contexts = [self._contexts.at(number.start) for number in self._numbers]
+        direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
+        for n, one in enumerate(direct):
+            if one.verdict != "nowhere":
+                yield one
+                continue
+            number, context = self._numbers[n], contexts[n]
+            result = self._derived(n, context, is_elsewhere=one.hit is not None)
+            if result and not _is_opposite(number, result, context):
+                self._operands[n] = Operand(result.value / 100 if number.unit == "%" else result.value)
+                yield replace(one, verdict="derived", hit=None, note=result.note)
+            elif result or one.hit is not None or not is_quiet(number, context):
+                yield one
 
-    def _is_other_statistic(self, place: Place, context: Context) -> bool:
-        """Return whether a place is a statistic of a column, while the context names a row of a table."""
-        label = normal_label(place.label)
-        is_statistic = label in _STATISTICS or (not label and bool(_QUANTILE.match(place.text)))
-        if not is_statistic or STATISTIC.search(context.text) or (label and label in context.text):
+    def _direct(self, n: int, context: Context) -> TracedNumber:
+        """Return a number with the best place of its value, `nowhere` if there is none."""
+        number = self._numbers[n]
+        one = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
+        found = [
+            (hit, self._tables.place(hit), wanted.factor)
+            for wanted in self._wanted[n]
+            for value in self._values[bisect_left(self._values, wanted.low) : bisect_right(self._values, wanted.high)]
+            for hit in self._hits[value]
+            if not self._tables.is_row_number(hit)
+        ]
+        fitting = [(hit, place) for hit, place, factor in found if _fits(number, hit, place, factor, context)]
+        if not fitting:
+            other = (
+                hit for hit, place, _ in found if number.sign == "-" or self._nearness(place, context) >= _IS_NAMED
+            )
+            if (hit := next(other, None)) is None and is_quiet(number, context):
+                self._operands[n] = Operand(float(number.amount.value))
+            return replace(one, hit=hit)
+        allowed = [(hit, place) for hit, place in fitting if not self._contradicts(place, context)]
+        if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
+            return replace(one, hit=fitting[0][0])
+        hit, place = max(allowed, key=lambda found: self._nearness(found[1], context))
+        self._operands[n] = Operand(hit.value, place)
+        return replace(one, verdict=hit.source.kind, hit=hit)
+
+    def _owners(self, table: Table, context: Context) -> frozenset[str]:
+        """Return the labels of rows of a table of which a number surely has one."""
+        key = (id(table), context.start, context.position)
+        if key not in self._named:
+            end = context.start + len(context.text)
+            some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
+            self._named[key] = owners(context, table.keys, [start - context.start for start in some])
+        return self._named[key]
+
+    def _contradicts(self, place: Place | None, context: Context) -> bool:
+        """Return whether the words around a number surely name another row or column than those of a place."""
+        if place is None:
             return False
-        return bool(mentions(context.text, self._row_labels))
+        label, table = place.key, place.table
+        if place.row.is_statistic:
+            columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
+            if len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
+                return True
+            # A neighbour's value is often the greatest one, too.
+            if STATISTIC.search(context.text) or (label and label in context.text):
+                return False
+            return any(self._owners(one, context) for one in self._tables.all if one.labels)
+        if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
+            return True
+        named = self._owners(table, context)
+        return bool(label) and bool(named) and label not in named
 
-    @cached_property
-    def _row_labels(self) -> frozenset[str]:
-        """The labels of the rows of all tables in the outputs that are short."""
-        labels: set[str] = set()
-        for source in self._sources:
-            if source.kind == "output" and len(source.text) <= _LABELLED_CHARS:
-                for block in self._blocks.all_of(source):
-                    if isinstance(block.labels, frozenset):
-                        labels |= block.labels - block.column_labels - _STATISTICS
-        return frozenset(labels)
+    def _nearness(self, place: Place | None, context: Context) -> int:
+        """Return how well the words around a number name a place."""
+        if place is None:
+            return 0
+        column = normal_label(place.table.names[place.column])
+        is_named = bool(column) and column in f"{context.text} {context.column}"
+        return 1 + _IS_NAMED * (place.key in self._owners(place.table, context)) + 2 * is_named
+
+    def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> Result | None:
+        """Return what a number equals that follows from others; `None` if it equals nothing near."""
+        number = self._numbers[n]
+        end = context.start + len(context.text)
+        beside, before = list[Operand](), list[Operand]()
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
+        for other in sorted(around, key=lambda other: (abs(other - n), other)):
+            if other != n and other in self._operands:
+                is_beside = context.start <= self._starts[other] < end
+                if is_beside or other < n:
+                    (beside if is_beside else before).append(self._operands[other])
+        operands = Operands(beside[:_NUMBERS_BESIDE], before, self._given)
+        ranges = [one for one in self._wanted[n] if one.factor == 1]
+        tried = results(number, context, operands, self._tables)
+        for result in islice(tried, results_allowed(number, is_elsewhere=is_elsewhere)):
+            if any(one.low <= abs(result.value) <= one.high for one in ranges):
+                return result
+        return None
 
 
-def _found(number: WrittenNumber, hit: Hit, place: Place) -> TracedNumber:
-    return TracedNumber(number.start, number.end, number.amount.value, number.unit, hit.source.kind, hit, place)
+def _wanted(number: WrittenNumber, scales: frozenset[int]) -> Iterator[_Wanted]:
+    """Yield the absolute values that the number may be a rounding of. `scales`: powers that sources name."""
+    for low, high in number.bounds:
+        yield _Wanted(low, high, 1)
+        if number.unit in PERCENTS:
+            yield _Wanted(low / 100, high / 100, 100)
+        if number.scale in scales:
+            # The output is in millions.
+            yield _Wanted(low / 10**number.scale, high / 10**number.scale, 1)
 
 
-def _support(context: Context, place: Place, starts: Sequence[int], number: WrittenNumber) -> _Support:
-    """Return whether the context names the row or the column of a place, or another one."""
-    label = normal_label(place.label)
-    labels = place.block.labels_like(place.text)
-    # `34.9 % of the total` is not the number of the total.
-    rows = mentions(context.text, labels)
-    rows = [one for one in rows if one.label not in _STATISTICS or one.end <= context.position]
-    named = named_label(context, rows, starts if not context.is_cell else ())
-    if named and label in labels and label not in named:
-        return _Support.OTHER_ROW
-    text = context.column if context.is_cell else context.text
-    found = mentions(text, place.block.column_labels)
-    columns = frozenset(one.label for one in found) if context.is_cell else named_columns(context, found, starts)
-    column = normal_label(place.column)
-    # `34.9 % of the revenue` is in a column of shares.
-    is_share = number.unit in _PERCENTS and not any(map(PERCENT_HINT.search, columns))
-    if column and columns and column not in columns and not is_share:
-        return _Support.OTHER_COLUMN
-    if label in named:
-        return _Support.ROW
-    return _Support.COLUMN if column in columns else _Support.NONE
+def _given(sources: Sequence[SourceText]) -> Iterator[float]:
+    """Yield the numbers with several digits in questions and code."""
+    for source in sources:
+        if source.kind in ("question", "code") and len(source.text) <= SHORT_CHARS:
+            for match in _GIVEN.finditer(source.text):
+                if not _YEAR.fullmatch(match[0]):
+                    yield from (
+                        float(one.value) for one in read_run(match[0], "." if source.kind == "code" else "")[:1]
+                    )
 
 
-def _fits(number: WrittenNumber, hit: Hit, place: Place, factor: Decimal, context: Context) -> bool:
-    """Return whether sign and unit of a number are those of a place with its value."""
-    value, source_value = number.amount.value, hit.value
-    if value < 0 < source_value:
+def _fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
+    """Return whether the unit and the sign of a number are those of a place with its value."""
+    unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
+    if number.unit in PERCENTS:
+        if factor == 1 and unit and unit not in PERCENTS:
+            return False
+        if factor != 1 and hit.value.is_integer() and hit.value != 1:
+            return False
+        if factor == 1 and place and not _may_be_percent(hit, place):
+            return False
+    elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
         return False
-    if source_value < 0 < value and not DECREASE.search(context.text):
-        return False
-    source_unit = place.unit
-    if number.unit in _PERCENTS:
-        if factor != 1:
-            # The share of a column in kilograms is a fraction too.
-            return "." in str(source_value)
-        if source_unit:
-            return source_unit == "%"
-        return hit.source.kind != "output" or _has_percent_hint(hit, place)
-    if factor != 1:
-        return source_unit == "%"
-    if number.unit and source_unit and number.unit != source_unit:
-        return False
-    return not (number.unit in CURRENCIES and source_unit == "%")
+    is_signed = hit.value < 0 or number.sign == "-" or (place is not None and place.table.has_both_signs[place.column])
+    return not is_signed or _has_direction(number, hit.value, context)
 
 
-def _has_percent_hint(hit: Hit, place: Place) -> bool:
-    names = f"{place.label} {place.column} {_QUANTILE.sub('', place.text)}"
-    return hit.source.has_percents or bool(PERCENT_HINT.search(names))
+def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:
+    """Return whether the sign of a number, or the words around it, allow the sign of a value."""
+    said = _direction(context)
+    if not number.amount.value:
+        return True
+    if number.sign:
+        return (number.sign == "-") == (value < 0) or (number.sign == "-" and said < 0)
+    return said < 0 if value < 0 else said >= 0
+
+
+def _may_be_percent(hit: Hit, place: Place) -> bool:
+    """Return whether words say that a number in a table is a percentage, or its column looks like it."""
+    name = place.table.names[place.column]
+    if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
+        return True
+    if name:
+        return False
+    column = place.table.columns[place.column]
+    return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100
+
+
+def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:
+    """Return whether the sign of a number, or the words around it, surely say another sign than that of a result."""
+    if result.sign == "difference":
+        return False
+    said = direction(context.clause)
+    if number.sign and (number.sign == "-") != (result.value < 0):
+        return not result.sign or said * result.value <= 0
+    return result.sign == "change" and not number.sign and said * result.value < 0
+
+
+def _direction(context: Context) -> int:
+    return direction(context.clause) or direction(context.text)

@@ -12,6 +12,7 @@ SPACES: Final = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
 APOSTROPHES: Final = "'\N{RIGHT SINGLE QUOTATION MARK}_"
 RUN: Final = rf"\d+(?:[.,{APOSTROPHES}]\d+|[{SPACES}]\d{{3}}(?!\d))*"
 """Digits with separators. A space separates groups of three digits only."""
+RUN_IN_SOURCE: Final = r"\d+(?:[.,]\d+)*|\.\d+"
 
 _FORMS = {ord(character): "-" for character in "\N{MINUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{SMALL HYPHEN-MINUS}"}
 _FORMS |= {

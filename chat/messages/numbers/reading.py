@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from itertools import zip_longest
 from typing import Final
 
@@ -16,7 +17,9 @@ from chat.messages.numbers.units import (
     AFTER,
     APPROXIMATE,
     CURRENCY_SIGNS,
+    PERCENTS,
     POWER,
+    TIMES,
     power_of,
     scale_power,
     unit_name,
@@ -44,7 +47,7 @@ class Amount:
     """The written precision: the value of its last digit, which is 0.1 million for `1.2 million`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrittenNumber:
     """A number as an answer writes it."""
 
@@ -54,6 +57,12 @@ class WrittenNumber:
     """The likelier reading first."""
     unit: str = ""
     is_approximate: bool = False
+    sign: str = ""
+    """`+` or `-`, if one is written."""
+    scale: int = 0
+    """The power of ten of its scale word."""
+    is_ratio: bool = False
+    """Whether a word such as `times` follows it."""
 
     @property
     def amount(self) -> Amount:
@@ -63,7 +72,30 @@ class WrittenNumber:
     @property
     def digits(self) -> int:
         """How many significant digits are written."""
-        return len(str(abs(int(self.amount.value / self.amount.step))))
+        digits = str(abs(int(self.amount.value / self.amount.step)))
+        return max(len(digits.rstrip("0") if self.is_approximate and self.amount.step >= 1 else digits), 1)
+
+    @property
+    def least_ratio(self) -> float:
+        """The least ratio that is written with the scale word."""
+        return 10**self.scale / 10 if self.scale else 0
+
+    def may_have_unit(self, unit: str) -> bool:
+        """Return whether a source with this unit may be that of the number. Percentages may be of anything."""
+        return not unit or not self.unit or unit == self.unit or self.unit in PERCENTS
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """The least and the greatest absolute value that each reading may be a rounding of."""
+        return tuple(map(self._bounds, self.amounts))
+
+    def _bounds(self, amount: Amount) -> tuple[float, float]:
+        value, half = abs(amount.value), amount.step / 2
+        if self.is_approximate:
+            digits = str(int(value / amount.step))
+            half = amount.step.scaleb(min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0)))
+        # Floats have more digits than numbers in texts, and no exact ones.
+        return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
 
 
 def read_numbers(text: str) -> list[WrittenNumber]:
@@ -109,7 +141,7 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     before = (match["before"] or "").strip()
     if unit == "$" and _is_in_formula(text, match.start("run")):
         unit, before, end = "", "", end - 1
-    has_minus = (match["sign"] or "") in ("-", "–") or bool(match["inner"])
+    has_minus = (match["sign"] or "") in ("-", "–") or match["inner"] in ("-", "–")
     factor = Decimal(-1 if has_minus else 1).scaleb(power + scale_power(scale))
     amounts = tuple(Amount(one.value * factor, abs(factor).scaleb(-one.decimals)) for one in readings)
     start = match.start("run")
@@ -117,7 +149,9 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
         if match[group] and match[group] not in ("±",):
             start = match.start(group)
     name = unit_name(unit) or unit_name(before)
-    yield WrittenNumber(start, end, amounts, name, bool(APPROXIMATE.search(text[max(0, start - 24) : start])))
+    sign = "-" if has_minus else "+" if match["sign"] == "+" or match["inner"] == "+" else ""
+    about = bool(APPROXIMATE.search(text[max(0, start - 24) : start]))
+    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), bool(TIMES.match(text, end)))
 
 
 def _is_in_formula(text: str, position: int) -> bool:
@@ -129,6 +163,6 @@ def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> Iterator[Writ
     """Yield the numbers; the first one of a range has the unit of the second, if it has none itself."""
     for number, following in zip_longest(numbers, numbers[1:]):
         if following and following.unit and not number.unit and _RANGE.fullmatch(text, number.end, following.start):
-            yield WrittenNumber(number.start, number.end, number.amounts, following.unit, number.is_approximate)
+            yield replace(number, unit=following.unit)
         else:
             yield number

@@ -12,6 +12,7 @@ _MONTHS: Final = (
 _NAMES: Final = (
     "version|python|pandas|numpy|scipy|matplotlib|seaborn|windows|excel|gemini|gpt|"
     "step|table|figure|fig|chapter|section|phase|page|quarter|task|option|part|"
+    "week|line|row|semaine|semana|woche|iso|din|iec|rfc|número|nummer|numéro|artikel|artículo|"
     "schritt|tabelle|abbildung|abb|kapitel|abschnitt|seite|teil|aufgabe|"
     "étape|tableau|chapitre|partie|paso|tabla|figura|capítulo|parte|图|表|步骤|चरण"
 )
@@ -31,14 +32,14 @@ WITHOUT_CLAIMS: Final = (
     r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
     rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
     rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
-    r"(?<!\d)\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
+    r"(?<!\d)(?:[01]?\d|2[0-3]):[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
     # Versions, names with digits, ordinals.
     r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
     rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}\d+(?:\.\d+)*(?![\d%]|[.,]\d)",
     r"(?<![A-Za-zÀ-ÖØ-öø-ɏ_])[A-Za-zÀ-ÖØ-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
     r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
     r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
-    r"第 ?\d+",
+    r"第 ?\d+|\d[\d.]* ?版|\b1[.,]5 ?[×x*·] ?IQR",
     r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
     r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
     # Fractions such as 2/3.

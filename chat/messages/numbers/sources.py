@@ -1,7 +1,6 @@
 """Texts that numbers may come from, and the search for values in them. Pure.
 
-A source may have a megabyte, so its numbers are found with one regular expression, and only numbers near a wanted value
-are looked at in detail.
+A source may have a megabyte, so only numbers that begin like a wanted value are looked at in detail.
 """
 
 from __future__ import annotations
@@ -9,24 +8,24 @@ from __future__ import annotations
 import re
 import uuid
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
-from chat.messages.numbers.numerals import read_run
+from chat.messages.numbers.numerals import read_run, with_ascii_digits
 
 Verdict: TypeAlias = Literal["output", "file", "question", "code", "derived", "nowhere"]
 
 SOURCE_LIMIT_CHARS: Final = 1_500_000
 """Characters of all sources of one answer that are searched. The newest sources come first."""
-HITS_LIMIT: Final = 60
-"""Places of one wanted value that are looked at."""
-_CHUNK_CHARS: Final = 8_000
+SHORT_CHARS: Final = 40_000
+"""The tables of longer sources are not read: their numbers are looked up, whatever row or column they are in."""
+_POSITIONS_LIMIT: Final = 40
+"""Positions of one number in a short source that are looked at. Of a long source, it is the first one."""
 _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
 """Splitting what this leaves takes a fifth of the time of a regular expression."""
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
-_DELIMITERS: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
+_QUOTED: Final = {mark: re.compile(rf'("[^"\n]*"|{mark})') for mark in ";,"}
 """Delimiters of comma-separated tables, and quoted cells."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _DIGITS_OR_POINT: Final = "0123456789."
@@ -34,27 +33,33 @@ _DIGITS_OR_POINT: Final = "0123456789."
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text that numbers may come from, with ASCII digits."""
+    """A text that numbers may come from."""
 
     kind: Verdict
     text: str
     message_id: uuid.UUID | None = None
     part_index: int | None = None
-    has_percents: bool = False
-    """Whether the code that printed it makes percentages."""
 
 
-def with_tabs(text: str) -> str:
-    """Return the text with tabs for the delimiters of comma-separated tables. No character changes its position."""
-    return "\n\n".join(map(_block_with_tabs, text.split("\n\n"))) if "," in text or ";" in text else text
+def comparable_source(source: SourceText) -> SourceText:
+    """Return a source with ASCII digits, and with tabs between the cells of comma-separated tables.
+
+    No character changes its position.
+    """
+    text = with_ascii_digits(source.text)
+    if source.kind in ("output", "file") and ("," in text or ";" in text):
+        text = "\n\n".join(map(_with_tabs, text.split("\n\n")))
+    return SourceText(source.kind, text, source.message_id, source.part_index)
 
 
-def _block_with_tabs(block: str) -> str:
-    first, _, rest = block.strip("\n").partition("\n")
+def _with_tabs(block: str) -> str:
+    first, _, rest = block.strip("\r\n").partition("\n")
     second = rest.partition("\n")[0]
-    for mark, expression in _DELIMITERS.items():
+    for mark, expression in _QUOTED.items():
         count = 0 if f"{mark} " in first else expression.findall(first).count(mark)
         if count and count == expression.findall(second).count(mark) and not _DIGITS_BESIDE.search(first):
+            if '"' not in block:
+                return block.replace(mark, "\t")
             return "".join("\t" if one == mark else one for one in expression.split(block))
     return block
 
@@ -66,26 +71,28 @@ class Hit:
     source: SourceText
     start: int
     end: int
-    value: Decimal
+    value: float
     """With its sign."""
 
+    @property
+    def line(self) -> int:
+        """The line in the source, from 1."""
+        return self.source.text.count("\n", 0, self.start) + 1
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Absolute values that are wanted: from `low` to `high`."""
-
-    low: Decimal
-    high: Decimal
+    @property
+    def line_text(self) -> str:
+        """The text of the line."""
+        start = self.source.text.rfind("\n", 0, self.start) + 1
+        return self.source.text[start:].partition("\n")[0].strip() if start >= 0 else ""
 
 
 class Search:
-    """Finds the numbers of sources that are in one of several intervals."""
+    """Finds the numbers of sources whose absolute values are in one of several intervals."""
 
-    def __init__(self, intervals: Iterable[Interval]) -> None:
+    def __init__(self, intervals: Iterable[tuple[float, float]]) -> None:
         """Merge the intervals to ordered ones that do not overlap."""
         bounds: list[tuple[float, float]] = []
-        # A float has 15 digits and more; hits are compared as decimals afterwards.
-        for low, high in sorted((float(one.low) * (1 - 1e-12), float(one.high) * (1 + 1e-12)) for one in intervals):
+        for low, high in sorted(intervals):
             if bounds and low <= bounds[-1][1]:
                 bounds[-1] = (bounds[-1][0], max(high, bounds[-1][1]))
             else:
@@ -94,39 +101,32 @@ class Search:
         self._highs = [high for _, high in bounds]
         self._beginnings = frozenset(text.encode() for low, high in bounds for text in _beginnings(low, high))
 
-    def hits(self, sources: Iterable[SourceText]) -> Iterator[Hit]:
+    def hits(self, sources: Sequence[SourceText]) -> Iterator[Hit]:
         """Yield the numbers of the sources that are wanted, in order of the sources."""
         left = SOURCE_LIMIT_CHARS
         for source in sources:
             text = source.text[:left]
             left -= len(text)
-            start = 0
-            while start < len(text):
-                end = text.find("\n", start + _CHUNK_CHARS)
-                end = len(text) if end < 0 else end
-                yield from self._hits_in(source, start, end)
-                start = end
+            yield from self._hits_in(source, text)
 
-    def _hits_in(self, source: SourceText, start: int, end: int) -> Iterator[Hit]:
-        beginnings, text = self._beginnings, source.text
-        tokens = text[start:end].encode("latin-1", "replace").translate(_NUMBERS_ONLY).split()
-        for token in {token for token in tokens if token[:3] in beginnings}:
-            run = token.decode().rstrip(".,")
-            if source.kind == "output" and not self._may_contain(run):
-                continue
-            if values := [value for value in self._values(source, run) if self._contains(float(value))]:
-                for position in _positions(text, run, start, end):
-                    yield from (_hit(source, position, position + len(run), value) for value in values)
-        if "e-" in text[start:end] or "e+" in text[start:end]:
-            for match in _WITH_EXPONENT.finditer(text, start, end):
-                value = Decimal(match[1]).scaleb(max(-400, min(400, int(match[2]))))
-                if self._contains(float(value)):
-                    yield _hit(source, match.start(), match.end(), value)
-
-    def _values(self, source: SourceText, run: str) -> Iterator[Decimal]:
+    def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
+        beginnings = self._beginnings
+        limit = _POSITIONS_LIMIT if len(text) <= SHORT_CHARS else 1
         # Python writes numbers with a decimal point; files may be written otherwise.
         mark = "." if source.kind in ("output", "code") else ""
-        return (one.value for one in read_run(run, mark))
+        tokens = set(text.encode("latin-1", "replace").translate(_NUMBERS_ONLY).split())
+        for token in [token for token in tokens if token[:3] in beginnings]:
+            run = token.decode().strip(".,")
+            if mark and not self._may_contain(run):
+                continue
+            if values := [one.value for one in read_run(run, mark) if self._contains(float(one.value))]:
+                for position in _positions(text, run, limit):
+                    yield from (_hit(source, position, position + len(run), float(value)) for value in values)
+        if "e-" in text or "e+" in text:
+            for match in _WITH_EXPONENT.finditer(text):
+                value = float(match[0])
+                if self._contains(value):
+                    yield _hit(source, match.start(), match.end(), value)
 
     def _may_contain(self, run: str) -> bool:
         try:
@@ -139,22 +139,23 @@ class Search:
         return place < len(self._lows) and self._lows[place] <= value
 
 
-def _hit(source: SourceText, start: int, end: int, value: Decimal) -> Hit:
+def _hit(source: SourceText, start: int, end: int, value: float) -> Hit:
     before = source.text[max(0, start - 3) : start].rstrip("$€£¥₹")
-    is_negative = before[-1:] in ("-", "\N{MINUS SIGN}") and not before[-2:-1].isalnum()
+    is_negative = before[-1:] == "-" and not before[-2:-1].isalnum()
     return Hit(source, start, end, -value if is_negative else value)
 
 
-def _positions(text: str, run: str, start: int, end: int) -> Iterator[int]:
-    """Yield where a number is in a part of a text, and is no part of a longer one."""
-    position = text.find(run, start, end)
-    while position >= 0:
+def _positions(text: str, run: str, limit: int) -> Iterator[int]:
+    """Yield up to `limit` positions of a number that is no part of a longer one."""
+    position = text.find(run)
+    while position >= 0 and limit:
         after = position + len(run)
         is_part = text[position - 1 : position] in _DIGITS_OR_POINT and position > 0
         following = text[after : after + 2]
         if not is_part and not (following[:1].isdigit() or (following[:1] in (".", ",") and following[1:].isdigit())):
+            limit -= 1
             yield position
-        position = text.find(run, after, end)
+        position = text.find(run, after)
 
 
 def _beginnings(low: float, high: float) -> Iterator[str]:
@@ -178,7 +179,7 @@ def _decades(low: float, high: float) -> Iterator[tuple[float, float]]:
 
 def _spellings(number: int, digits: int, *, is_small: bool) -> Iterator[str]:
     if is_small:
-        yield from (f"0.{number // 10}", f"0,{number // 10}", "0")
+        yield from (f"0.{number // 10}", f"0,{number // 10}", f".{number:02}", "0")
     elif digits == 1:
         yield from (f"{number}", f"{number}.", f"{number},")
         yield from (f"{number}{mark}{digit}" for mark in ".," for digit in range(10))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _SCALES: Final = {
     3: "k K Tsd. Tsd tausend thousand mille milliers mil 千 हज़ार हजार",
     4: "万 萬",
     5: "lakh lakhs lac लाख",
-    6: "M m mn Mio. Mio million millions Million Millionen Mill. millón millones 百万 百萬",
+    6: "M mn Mio. Mio million millions Million Millionen Mill. millón millones 百万 百萬",
     7: "crore crores Cr करोड़ 千万",
     8: "亿 億",
     9: "B bn billion billions Mrd. Mrd Milliarde Milliarden Md Mds milliard milliards अरब 十亿",
@@ -40,17 +41,18 @@ _UNITS: Final = {
 _UNIT_WORDS = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _UNIT_WORDS |= {"per cent": "%", "pour cent": "%", "por ciento": "%", "percentage points": "pp"}
 _UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp"}
+PERCENTS: Final = ("%", "pp")
 CURRENCY_SIGNS: Final = "$€£¥₹"
 CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
 
 
 def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
     ordered = sorted(words, key=len, reverse=True)
-    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ])" if word[-1].isascii() else "") for word in ordered)
+    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in ordered)
 
 
 AFTER: Final = re.compile(
-    rf"(?P<scale>[ \u00a0\u202f\u2009]?(?:{_alternatives(_WORDS)}))?"
+    rf"(?P<scale>m(?![A-Za-zÀ-ɏ/²³])|[ \u00a0\u202f\u2009]?(?:{_alternatives(_WORDS)}))?"
     rf"(?P<unit>(?:[ \u00a0\u202f\u2009]|(?: de | of ))?(?:{_alternatives(_UNIT_WORDS)}))?"
 )
 """The scale word and the unit after a number."""
@@ -60,8 +62,13 @@ POWER: Final = re.compile(
 """A power of ten after a number."""
 _SUPERSCRIPTS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 
+TIMES: Final = re.compile(
+    r"[\s*]*(?:times|[×x](?!\w)|-?fach|-?mal\b|fois|veces|倍|गुना|[\w ]{0,12}as (?:much|many|high))", re.IGNORECASE
+)
+"""A word after a number that says that it is a ratio."""
 APPROXIMATE: Final = re.compile(
-    r"(?:\b(?:about|around|approximately|roughly|nearly|almost|over|more than|some|circa|ca\.|rund|etwa|ungefähr|fast|"
+    r"(?:\b(?:exceeds?|dépasse(?:nt)?|übersteigt|übertrifft|supera|about|around|approximately|roughly|nearly|almost|over|"
+    r"more than|some|circa|ca\.|rund|etwa|ungefähr|fast|"
     r"knapp|über|gut|environ|près de|presque|plus de|unos|unas|cerca de|casi|más de|alrededor de|aproximadamente)|"
     r"[~≈∼]|约|大约|近|超过|लगभग|करीब)\s?[*_($€£¥₹]*$",
     re.IGNORECASE,
@@ -70,13 +77,22 @@ APPROXIMATE: Final = re.compile(
 DECREASE: Final = re.compile(
     r"\b(?:fell|fall|falls|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
     r"less|behind|deficit|cold|under|"
-    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|verlust|weniger|niedriger|unter|abnahme|schrumpf|"
+    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|unter|abnahme|schrumpf|"
     r"recul|baiss|chut|diminu|perte|perdu|moins|inférieur|déficit|"
     r"ca[yíe]|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम",
     re.IGNORECASE,
 )
 """A word that says that an amount is negative."""
+INCREASE: Final = re.compile(
+    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|plus\b|ahead|"
+    r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|über|plus|wachstum|anstieg|"
+    r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|"
+    r"crec|aument|sub[ieí]|alza|increment|más|suma)|"
+    r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर",
+    re.IGNORECASE,
+)
+"""A word that says that an amount is positive."""
 STATISTIC: Final = re.compile(
     r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|"
     r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|insgesamt|"
@@ -85,11 +101,15 @@ STATISTIC: Final = re.compile(
     re.IGNORECASE,
 )
 """A word that names a statistic of a column."""
+_SCALES_LIMIT_CHARS: Final = 40_000
+_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3}
+_SCALE_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ\u0900-\u0963]+|百万|千万|万亿|[千万亿]")
 PERCENT_HINT: Final = re.compile(
-    r"%|pct|percent|prozent|pourcent|porcent|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
-    r"wachstum|croissance|crecimiento|率|比|占|प्रतिशत|दर",
+    r"%|pct|percent|prozent|pourcent|porcent|proportion|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
+    r"wachstum|croissance|crecimiento|margin|accura|率|比|占|प्रतिशत|दर",
     re.IGNORECASE,
 )
+"""A word that says that numbers are percentages."""
 _HEADER_UNITS = {
     "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km",
     "cm": "cm", "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
@@ -98,7 +118,17 @@ _HEADER_UNITS = {
 
 def scale_power(word: str) -> int:
     """Return the power of ten of a scale word, such as 6 for `Mio.`; 0 for none."""
-    return _WORDS.get(word.strip(), 0)
+    return 6 if word == "m" else _WORDS.get(word.strip(), 0)
+
+
+def named_scales(texts: Iterable[str]) -> frozenset[int]:
+    """Return the powers of ten that short texts name, such as 6 for `revenue (million)`."""
+    return frozenset(
+        scale_power(word.title()) or scale_power(word) or _HEADER_SCALES.get(word.lower(), 0)
+        for text in texts
+        if len(text) <= _SCALES_LIMIT_CHARS
+        for word in _SCALE_WORD.findall(text)
+    ) - {0}
 
 
 def unit_name(word: str) -> str:
