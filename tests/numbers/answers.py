@@ -16,7 +16,7 @@ from tests.numbers import phrases
 
 ALTERATIONS = ("digit", "sign", "unit", "neighbour", "swap", "invented")
 ANSWERS_OF_TABLE = 10
-FIGURES = ("row", "pair", "total", "mean", "share", "change", "gap", "count", "cells", "scaled")
+FIGURES = ("row", "pair", "total", "mean", "share", "change", "fall", "gap", "count", "cells", "scaled")
 
 
 class Output(TypedDict):
@@ -183,7 +183,7 @@ def _change(table: Table, chance: random.Random) -> list[Piece]:
     row, _, _ = _pick(table, chance)
     growth = table["growth"][row]
     templates = phrases.RISE if growth > 0 else phrases.FALL
-    figure = _percent(abs(growth), "change", chance.randint(1, 2))
+    figure = _percent(abs(growth), "change" if growth > 0 else "fall", chance.randint(1, 2))
     return _fill(chance.choice(templates[table["language"]]), table, [row], 0, [figure])
 
 
@@ -283,7 +283,9 @@ def _altered(table: Table, figure: Figure, alteration: str, chance: random.Rando
             digits[place] = chance.choice([one for one in "123456789" if one != digits[place]])
             return replace(figure, value=Decimal("".join(digits)) * step * (-1 if figure.value < 0 else 1))
         case "sign":
-            return replace(figure, value=-figure.value) if figure.value and figure.kind != "count" else None
+            # A difference has no order, and what fell by -5 % is what fell by 5 %.
+            has_sign = figure.value and figure.kind not in ("count", "gap", "fall")
+            return replace(figure, value=-figure.value) if has_sign else None
         case "unit":
             if figure.scale == 6:
                 return replace(figure, scale=9, value=figure.value * 1000)

@@ -67,6 +67,7 @@ def _table(number: int, language: str, chance: random.Random) -> dict[str, objec
         columns.append({"name": name, "unit": unit, "decimals": decimals})
     first = columns[0]["name"]
     growth = [round(chance.uniform(-0.4, 0.6), 4) for _ in labels]
+    changes = pd.Series(growth, index=frame[key], name="growth")
     programs = [
         ["print(df)", "print(df.to_string(index=False))", f"print(df.set_index({key!r}))"][number % 3],
         f"print(df[{first!r}].describe())" if number % 2 else "print(df.describe().round(2))",
@@ -75,7 +76,7 @@ def _table(number: int, language: str, chance: random.Random) -> dict[str, objec
             for name in [column["name"] for column in columns]
         ),
         f"print((df.set_index({key!r})[{first!r}] / df[{first!r}].sum()).round(4))",
-        f"print(pd.Series({growth!r}, index=df[{key!r}], name='growth'))",
+        "print(growth)",
         "print(len(df), 'rows')",
     ]
     if number % 5 == 0:
@@ -89,16 +90,16 @@ def _table(number: int, language: str, chance: random.Random) -> dict[str, objec
         "means": [float(frame[column["name"]].mean()) for column in columns],
         "shares": [float(one) for one in (frame[first] / frame[first].sum()).round(4)],
         "growth": growth,
-        "outputs": [{"code": code, **_run(code, frame)} for code in programs],
+        "outputs": [{"code": code, **_run(code, frame, changes)} for code in programs],
     }
 
 
-def _run(code: str, frame: pd.DataFrame) -> dict[str, str]:
+def _run(code: str, frame: pd.DataFrame, growth: pd.Series) -> dict[str, str]:
     if code == "display(df)":
         return {"text": frame.to_string(), "html": frame.to_html()}
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        exec(code, {"df": frame, "pd": pd})
+        exec(code, {"df": frame, "pd": pd, "growth": growth})
     return {"text": output.getvalue()}
 
 

@@ -15,7 +15,7 @@ from chat.messages.numbers.claims import direction
 from chat.messages.numbers.naming import Context, mentions
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import TOTALS, Place, Row, SourceTables, Table
-from chat.messages.numbers.units import PERCENTS, STATISTIC
+from chat.messages.numbers.units import CURRENCIES, PERCENTS, STATISTIC
 
 _RESULTS_LIMIT: Final = 400
 _RESULTS_OF_DIGIT: Final = 1.5
@@ -45,7 +45,13 @@ class Operand:
     """The source of another number of the answer."""
 
     value: float
+    """Percentages are fractions."""
     place: Place | None = None
+
+    @property
+    def unit(self) -> str:
+        """The unit that its table names; empty if none is known."""
+        return self.place.unit if self.place else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +69,15 @@ class Operands:
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
     """Yield what a number may have been computed as, the nearest operands first."""
     some = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -_nearness(table, context))
-    beside = [one.value for one in operands.beside]
-    before = [one.value for one in operands.before]
+    sources = [one for one in operands.beside if number.may_have_unit(one.unit)]
+    earlier = [one for one in operands.before if number.may_have_unit(one.unit)]
+    beside, before = [one.value for one in sources], [one.value for one in earlier]
     named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
     all_named = [row for _, rows in named for row in rows]
     totals = [total for table in some for total in _totals(table)]
     anywhere, along, across = _operations(number, context)
     columns = [one for table in some for one in _of_columns(number, table, context)]
-    total_pairs = [pair for table in some for pair in _total_pairs(table)]
+    total_pairs = [pair for table in some for pair in _total_pairs(number, table)]
     is_statistic = bool(STATISTIC.search(context.text))
     found: Iterable[Iterable[Result]] = (
         _counts(number, some),
@@ -78,8 +85,8 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         columns if is_statistic else (),
         _of_pairs(number, anywhere[:1], total_pairs if is_statistic else ()),
         _of_pairs(number, anywhere[1:], combinations(beside, 2)),
-        _of_pairs(number, across, (pair for one in operands.beside for pair in _pairs_in_column(one, all_named))),
-        _of_pairs(number, along, (pair for one in operands.beside for pair in _pairs_in_row(one))),
+        _of_pairs(number, across, (pair for one in sources for pair in _pairs_in_column(one, all_named))),
+        _of_pairs(number, along, (pair for one in sources for pair in _pairs_in_row(one))),
         _complements(number, beside),
         _of_pairs(number, across[:2], (pair for table, rows in named for pair in _row_pairs(number, table, rows))),
         _of_pairs(number, along[:2], (pair for row in all_named for pair in _cell_pairs(row))),
@@ -89,11 +96,11 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         _of_pairs(number, anywhere[:2], product(before, beside)),
         _of_pairs(number, along[:1], product(totals, beside)),
         columns,
-        _of_pairs(number, along[:1], (pair for one in operands.before[:2] for pair in _pairs_in_row(one))),
+        _of_pairs(number, along[:1], (pair for one in earlier[:2] for pair in _pairs_in_row(one))),
         _of_pairs(number, anywhere, combinations(before[:8], 2)),
         _complements(number, before[:4]),
-        _of_pairs(number, across, (pair for one in operands.before[:3] for pair in _pairs_in_column(one, all_named))),
-        _of_pairs(number, along, (pair for one in operands.before[:3] for pair in _pairs_in_row(one))),
+        _of_pairs(number, across, (pair for one in earlier[:3] for pair in _pairs_in_column(one, all_named))),
+        _of_pairs(number, along, (pair for one in earlier[:3] for pair in _pairs_in_row(one))),
         _of_pairs(number, anywhere, product(operands.given, [*beside, *before[:3]])),
         _of_pairs(number, anywhere, total_pairs),
         (one for table in some for one in _shares(number, table, table.rows[:_ROWS_LIMIT])),
@@ -144,7 +151,8 @@ def _counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Result]:
 def _complements(number: WrittenNumber, values: Sequence[float]) -> Iterator[Result]:
     if number.unit in PERCENTS:
         for value in values:
-            yield Result(100 * (1 - value) if abs(value) <= 1 else 100 - value, f"100 % - {_text(value)}")
+            if 0 < value < 1:
+                yield Result(100 * (1 - value), f"100 % - {_text(value)}")
             if 1 < value < 10:
                 # A factor of 1.49 is an improvement of 49 %.
                 yield Result((value - 1) * 100, f"{_text(value)} - 1", "change")
@@ -156,7 +164,7 @@ def _pairs_in_row(one: Operand) -> Iterator[Pair]:
     """Yield a source with each other number of its row, those beside it first."""
     if place := one.place:
         cells = sorted(enumerate(place.row.cells[:_CELLS_LIMIT]), key=lambda cell: abs(cell[0] - place.column))
-        yield from ((one.value, cell.value) for column, cell in cells if cell and column != place.column)
+        yield from ((one.value, place.table.value(n, cell)) for n, cell in cells if cell and n != place.column)
 
 
 def _pairs_in_column(one: Operand, named: Sequence[Row]) -> Iterator[Pair]:
@@ -167,7 +175,8 @@ def _pairs_in_column(one: Operand, named: Sequence[Row]) -> Iterator[Pair]:
         beside = (*rows[max(0, number - 1) : number], *rows[number + 1 : number + 2])
         for row in (*(row for row in named if row in rows and row != place.row), *beside):
             if cell := row.cells[place.column]:
-                yield (cell.value, one.value) if row.start < place.row.start else (one.value, cell.value)
+                value = place.table.value(place.column, cell)
+                yield (value, one.value) if row.start < place.row.start else (one.value, value)
 
 
 def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Pair]:
@@ -177,7 +186,7 @@ def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iter
         for one, other in zip(rows, rows[distance:], strict=False):
             for column in columns:
                 if (first := one.cells[column]) and (second := other.cells[column]):
-                    yield first.value, second.value
+                    yield table.value(column, first), table.value(column, second)
 
 
 def _cell_pairs(row: Row) -> Iterator[Pair]:
@@ -193,10 +202,11 @@ def _totals(table: Table) -> Iterator[float]:
     yield from (cell.value for row in table.rows if row.label in TOTALS for cell in row.cells[:_CELLS_LIMIT] if cell)
 
 
-def _total_pairs(table: Table) -> Iterator[Pair]:
+def _total_pairs(number: WrittenNumber, table: Table) -> Iterator[Pair]:
     """Yield the sums of each two columns, and the least and the greatest number of each."""
-    yield from combinations([sum(values) for values in table.columns[:_CELLS_LIMIT] if len(values) > 1], 2)
-    yield from ((min(values), max(values)) for values in table.columns if len(values) > 2)
+    columns = [values for values, unit in zip(table.columns, table.units, strict=True) if number.may_have_unit(unit)]
+    yield from combinations([sum(values) for values in columns[:_CELLS_LIMIT] if len(values) > 1], 2)
+    yield from ((min(values), max(values)) for values in columns if len(values) > 2)
 
 
 def _shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Result]:
@@ -254,6 +264,8 @@ def _operations(number: WrittenNumber, context: Context) -> tuple[Sequence[_Oper
         return (_difference,), (_difference,), (_difference,)
     if number.is_ratio:
         return (_ratio,), (_ratio,), (_ratio,)
+    if number.unit and number.unit not in CURRENCIES:
+        return (_difference, _sum), (), (_difference, _sum)
     if number.unit or number.amount.step == 1:
         return (_difference, _portion, _ratio, _sum), (_portion, _ratio, _difference), (_difference, _ratio, _sum)
     return (_ratio, _difference, _points, _sum, _portion), (_ratio, _difference), (_ratio, _difference, _points, _sum)
@@ -274,11 +286,8 @@ def _change_back(number: WrittenNumber, one: float, other: float) -> Result | No
 
 def _difference(number: WrittenNumber, one: float, other: float) -> Result | None:
     if number.unit in PERCENTS:
-        if points := _points(number, one, other):
-            return points
-        if abs(one) > 100 or abs(other) > 100:
-            return None
-    elif not _may_add(number, one, other):
+        return _points(number, one, other)
+    if not _may_add(number, one, other):
         return None
     return Result(other - one, f"{_text(other)} - {_text(one)}", "difference")
 
@@ -322,7 +331,9 @@ def _may_add(number: WrittenNumber, one: float, other: float) -> bool:
     if max(abs(one), abs(other)) < 10**number.scale:
         # The values are in millions.
         step /= 10**number.scale
-    return not (step < 1 and one.is_integer() and other.is_integer()) and min(abs(one), abs(other)) >= step
+    return (number.amount.value % 1 == 0 or not (one.is_integer() and other.is_integer())) and min(
+        abs(one), abs(other)
+    ) >= step
 
 
 def _text(value: float) -> str:

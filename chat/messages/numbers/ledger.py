@@ -84,6 +84,8 @@ class _Tracer:
                 self._hits[abs(hit.value)].append(hit)
         self._values = sorted(self._hits)
         self._given = list(_given(sources))[:_GIVEN_LIMIT]
+        self._mismatches = set[int]()
+        """Numbers whose value is in the row that is named, with another unit or sign."""
         self._operands: dict[int, Operand] = {}
         """Of the numbers that have a source, what it holds."""
 
@@ -96,12 +98,20 @@ class _Tracer:
                 yield one
                 continue
             number, context = self._numbers[n], contexts[n]
-            result = self._derived(n, context, is_elsewhere=one.hit is not None)
-            if result and not _is_opposite(number, result, context):
-                self._operands[n] = Operand(result.value / 100 if number.unit == "%" else result.value)
+            found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
+            result = next((result for result in found if not _is_opposite(number, result, context)), None)
+            if result:
+                self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
-            elif result or one.hit is not None or not is_quiet(number, context):
+            elif found or one.hit is not None or not is_quiet(number, context):
                 yield one
+
+    def _is_copy(self, n: int, context: Context) -> bool:
+        """Return whether a number surely stands for one of a table, which has another unit, sign or value."""
+        name = normal_label(context.column)
+        tables = self._tables.all
+        is_cell = context.is_cell and any(name in one.column_labels and self._owners(one, context) for one in tables)
+        return is_cell or n in self._mismatches
 
     def _direct(self, n: int, context: Context) -> TracedNumber:
         """Return a number with the best place of its value, `nowhere` if there is none."""
@@ -112,21 +122,26 @@ class _Tracer:
             for wanted in self._wanted[n]
             for value in self._values[bisect_left(self._values, wanted.low) : bisect_right(self._values, wanted.high)]
             for hit in self._hits[value]
-            if not self._tables.is_row_number(hit)
+            if not (self._tables.is_row_number(hit) or (hit.source.kind == "code" and number.digits == 1))
         ]
         fitting = [(hit, place) for hit, place, factor in found if _fits(number, hit, place, factor, context)]
         if not fitting:
             other = (
                 hit for hit, place, _ in found if number.sign == "-" or self._nearness(place, context) >= _IS_NAMED
             )
-            if (hit := next(other, None)) is None and is_quiet(number, context):
+            if hit := next(other, None):
+                self._mismatches.add(n)
+            elif is_quiet(number, context):
                 self._operands[n] = Operand(float(number.amount.value))
             return replace(one, hit=hit)
         allowed = [(hit, place) for hit, place in fitting if not self._contradicts(place, context)]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._nearness(found[1], context))
-        self._operands[n] = Operand(hit.value, place)
+        is_percent = number.unit in PERCENTS and any(
+            one.low <= abs(hit.value) <= one.high for one in self._wanted[n][:1]
+        )
+        self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
         return replace(one, verdict=hit.source.kind, hit=hit)
 
     def _owners(self, table: Table, context: Context) -> frozenset[str]:
@@ -145,7 +160,7 @@ class _Tracer:
         label, table = place.key, place.table
         if place.row.is_statistic:
             columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
-            if len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
+            if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
                 return True
             # A neighbour's value is often the greatest one, too.
             if STATISTIC.search(context.text) or (label and label in context.text):
@@ -164,8 +179,8 @@ class _Tracer:
         is_named = bool(column) and column in f"{context.text} {context.column}"
         return 1 + _IS_NAMED * (place.key in self._owners(place.table, context)) + 2 * is_named
 
-    def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> Result | None:
-        """Return what a number equals that follows from others; `None` if it equals nothing near."""
+    def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> list[Result]:
+        """Return what a number equals that follows from others near it."""
         number = self._numbers[n]
         end = context.start + len(context.text)
         beside, before = list[Operand](), list[Operand]()
@@ -178,10 +193,11 @@ class _Tracer:
         operands = Operands(beside[:_NUMBERS_BESIDE], before, self._given)
         ranges = [one for one in self._wanted[n] if one.factor == 1]
         tried = results(number, context, operands, self._tables)
-        for result in islice(tried, results_allowed(number, is_elsewhere=is_elsewhere)):
-            if any(one.low <= abs(result.value) <= one.high for one in ranges):
-                return result
-        return None
+        return [
+            result
+            for result in islice(tried, results_allowed(number, is_elsewhere=is_elsewhere))
+            if any(one.low <= abs(result.value) <= one.high for one in ranges)
+        ]
 
 
 def _wanted(number: WrittenNumber, scales: frozenset[int]) -> Iterator[_Wanted]:
@@ -218,8 +234,9 @@ def _fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, c
             return False
     elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
         return False
-    is_signed = hit.value < 0 or number.sign == "-" or (place is not None and place.table.has_both_signs[place.column])
-    return not is_signed or _has_direction(number, hit.value, context)
+    if hit.value < 0 or number.sign == "-":
+        return _has_direction(number, hit.value, context)
+    return not (place and place.table.has_both_signs[place.column]) or direction(context.clause) >= 0
 
 
 def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:

@@ -98,6 +98,20 @@ class Table:
         return tuple(tuple(cell.value for row in rows if (cell := row.cells[n])) for n in range(self.width))
 
     @cached_property
+    def is_description(self) -> bool:
+        """Whether all rows hold statistics of the columns."""
+        return all(row.is_statistic for row in self.rows)
+
+    def value(self, column: int, cell: Cell) -> float:
+        """Return the number of a cell for arithmetic: percentages are fractions."""
+        return cell.value / 100 if self.units[column] == "%" and self.has_percents[column] else cell.value
+
+    @cached_property
+    def has_percents(self) -> tuple[bool, ...]:
+        """Of each column, whether its numbers are too great for fractions."""
+        return tuple(max(map(abs, values), default=0) > 1 for values in self.columns)
+
+    @cached_property
     def has_both_signs(self) -> tuple[bool, ...]:
         """Of each column, whether it has numbers above and below zero."""
         return tuple(bool(column) and min(column) < 0 < max(column) for column in self.columns)
@@ -139,7 +153,7 @@ class SourceTables:
                 self._rows[id(source)] = ([row.start for _, row in rows], rows)
 
     def is_row_number(self, hit: Hit) -> bool:
-        """Return whether a number only counts the rows of a table."""
+        """Return whether a number only counts the rows of a table, or names a quantile."""
         starts, rows = self._rows.get(id(hit.source), ([], []))
         number = bisect_right(starts, hit.start) - 1
         if number < 0:
@@ -147,7 +161,8 @@ class SourceTables:
         row = rows[number][1]
         lead = hit.source.text[row.start : hit.start]
         first = next((cell for cell in row.cells if cell), None)
-        return not lead.strip() and bool(row.label[:1].isalpha()) and first is not None and hit.start < first.start
+        is_label = row.label[:1].isalpha() or row.label.endswith("%")
+        return not lead.strip() and is_label and first is not None and hit.start < first.start
 
     def place(self, hit: Hit) -> Place | None:
         """Return where a number is; `None` if it is in no table."""

@@ -79,7 +79,7 @@ DECREASE: Final = re.compile(
     r"less|behind|deficit|cold|under|"
     r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|unter|abnahme|schrumpf|"
     r"recul|baiss|chut|diminu|perte|perdu|moins|inférieur|déficit|"
-    r"ca[yíe]|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
+    r"cay[óe]|caíd|cae\b|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम",
     re.IGNORECASE,
 )
