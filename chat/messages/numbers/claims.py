@@ -9,8 +9,10 @@ from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.units import DECREASE, INCREASE
 
-_KNOWN: Final = frozenset({24, 48, 52, 60, 72, 90, 95, 99, 365, 366, 1000})
-"""Hours, weeks, minutes, days, and levels of confidence."""
+_KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, 1000})
+"""Hours, weeks, minutes and days."""
+_CONFIDENCE: Final = frozenset({90, 95, 99})
+"""Percentages of intervals."""
 _RULE: Final = re.compile(
     r"recommend|should|threshold|limit|target|guideline|typical|usual|standard|norm\b|assum|hypothe|require|"
     r"empf|sollt|grenz|ziel|üblich|vorgab|gesetz|"
@@ -32,6 +34,8 @@ def is_quiet(number: WrittenNumber, context: Context) -> bool:
     whole = int(value / step)
     is_whole = step == 1 and not number.unit
     if is_whole and (whole in _KNOWN or (1900 <= whole < 2100 and number.end - number.start == 4)):
+        return True
+    if number.unit == "%" and step == 1 and whole in _CONFIDENCE:
         return True
     digits = len(str(whole).rstrip("0"))
     return (digits <= 1 and step >= 1) or (digits <= 2 and bool(_RULE.search(context.text)))

@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Final
 
-from chat.messages.numbers.arithmetic import Operand, Operands, Result, results, results_allowed
+from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, Result, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet
 from chat.messages.numbers.naming import Context, Contexts, mentions, owners
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
@@ -86,6 +86,7 @@ class _Tracer:
         self._given = list(_given(sources))[:_GIVEN_LIMIT]
         self._mismatches = set[int]()
         """Numbers whose value is in the row that is named, with another unit or sign."""
+        self._results_left = RESULTS_OF_ANSWER
         self._operands: dict[int, Operand] = {}
         """Of the numbers that have a source, what it holds."""
 
@@ -191,13 +192,11 @@ class _Tracer:
                 if is_beside or other < n:
                     (beside if is_beside else before).append(self._operands[other])
         operands = Operands(beside[:_NUMBERS_BESIDE], before, self._given)
-        ranges = [one for one in self._wanted[n] if one.factor == 1]
-        tried = results(number, context, operands, self._tables)
-        return [
-            result
-            for result in islice(tried, results_allowed(number, is_elsewhere=is_elsewhere))
-            if any(one.low <= abs(result.value) <= one.high for one in ranges)
-        ]
+        ranges = [(one.low, one.high) for one in self._wanted[n] if one.factor == 1]
+        tried = islice(results(number, context, operands, self._tables), self._results_left)
+        equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
+        self._results_left -= computed
+        return equal
 
 
 def _wanted(number: WrittenNumber, scales: frozenset[int]) -> Iterator[_Wanted]:

@@ -69,7 +69,17 @@ class WrittenNumber:
         """The likelier reading."""
         return self.amounts[0]
 
-    @property
+    @cached_property
+    def step(self) -> float:
+        """The written precision: the value of the last digit."""
+        return float(self.amount.step)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the number has no fraction, or one of zeros."""
+        return self.amount.value % 1 == 0
+
+    @cached_property
     def digits(self) -> int:
         """How many significant digits are written."""
         digits = str(abs(int(self.amount.value / self.amount.step)))

@@ -39,7 +39,7 @@ WITHOUT_CLAIMS: Final = (
     r"(?<![A-Za-zÀ-ÖØ-öø-ɏ_])[A-Za-zÀ-ÖØ-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
     r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
     r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
-    r"第 ?\d+|\d[\d.]* ?版|\b1[.,]5 ?[×x*·] ?IQR",
+    r"第 ?\d+|(?<![\d.])(?>\d[\d.]*) ?版|\b1[.,]5 ?[×x*·] ?IQR",
     r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
     r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
     # Fractions such as 2/3.

@@ -25,7 +25,7 @@ _POSITIONS_LIMIT: Final = 40
 _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
 """Splitting what this leaves takes a fifth of the time of a regular expression."""
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
-_QUOTED: Final = {mark: re.compile(rf'("[^"\n]*"|{mark})') for mark in ";,"}
+_QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
 """Delimiters of comma-separated tables, and quoted cells."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _DIGITS_OR_POINT: Final = "0123456789."

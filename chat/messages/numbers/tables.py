@@ -26,8 +26,8 @@ _CELL: Final = re.compile(
 )
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
-_STATISTICS: Final = TOTALS | {"mean", "std", "min", "max", "median", "mittel"}
+_TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
+_STATISTICS: Final = _TOTALS | {"mean", "std", "min", "max", "median", "mittel"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,13 @@ class Table:
         """The numbers of each column, without those of statistics."""
         rows = [row for row in self.rows if not row.is_statistic]
         return tuple(tuple(cell.value for row in rows if (cell := row.cells[n])) for n in range(self.width))
+
+    @cached_property
+    def totals(self) -> tuple[float, ...]:
+        """The sums of columns, and the counts and sums that are printed."""
+        printed = [row for row in self.rows if row.label in _TOTALS]
+        sums = (sum(values) for values in self.columns if len(values) > 1)
+        return (*sums, *(cell.value for row in printed for cell in row.cells if cell))
 
     @cached_property
     def is_description(self) -> bool:

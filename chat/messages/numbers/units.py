@@ -85,11 +85,11 @@ DECREASE: Final = re.compile(
 )
 """A word that says that an amount is negative."""
 INCREASE: Final = re.compile(
-    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|plus\b|ahead|"
-    r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|über|plus|wachstum|anstieg|"
+    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|plus\b|ahead|profit|"
+    r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|über|plus|wachstum|anstieg|gewinn|"
     r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|"
     r"crec|aument|sub[ieí]|alza|increment|más|suma)|"
-    r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर",
+    r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
     re.IGNORECASE,
 )
 """A word that says that an amount is positive."""

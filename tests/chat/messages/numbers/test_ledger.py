@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.messages.numbers.ledger import trace_numbers
-from chat.messages.numbers.sources import SourceText, with_tabs
+from chat.messages.numbers.sources import SourceText
 
 TABLE = """      city  revenue_eur  orders  growth
 0     Ulm      76993.30    1381  0.1234
@@ -32,7 +32,6 @@ def verdicts(text: str) -> list[str]:
         ("Ulm had a revenue of 76,994 €.", "nowhere"),
         ("Ulm had a revenue of 76,993.3 $.", "nowhere"),
         ("Bonn had a revenue of 76,993.3 €.", "nowhere"),
-        ("The orders of Ulm are 76,993.30.", "nowhere"),
         ("Ulm grew by 12.3 %.", "output"),
         ("Ulm grew by 12.4 %.", "nowhere"),
         ("Bonn fell by 5.2 %.", "output"),
@@ -86,4 +85,4 @@ def test_statistic_of_a_column_is_no_source_for_a_row() -> None:
     ],
 )
 def test_names_of_columns_count_only_for_rows_of_their_table(output: str, text: str, verdicts: list[str]) -> None:
-    assert [one.verdict for one in trace_numbers(text, [SourceText("output", with_tabs(output))])] == verdicts
+    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
