@@ -62,17 +62,17 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
     earlier = [one for one in operands.before if number.may_have_unit(one.unit)]
     beside, before = [one.value for one in sources], [one.value for one in earlier]
     named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
-    rows = [row for _, rows in named for row in rows]
+    rows = list(chain.from_iterable(rows for _, rows in named))
     anywhere, along, across = operations(number, context)
-    is_statistic = bool(STATISTIC.search(context.text))
+    is_statistic = STATISTIC.search(context.text) is not None
     row_pairs = [pair for table, rows in named for pair in _row_pairs(number, table, rows)]
     columns = (one for table in some for one in _of_columns(number, table, context))
     totals = (pair for table in some for pair in _total_pairs(number, table))
-    found: Iterable[Iterable[Result]] = (
+    found: tuple[Iterable[Result], ...] = (
         _counts(number, some),
         of_pairs(number, anywhere[:1], combinations(beside, 2)),
         columns if is_statistic else (),
-        of_pairs(number, anywhere[:1], totals) if is_statistic else (),
+        of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
         of_pairs(number, anywhere[1:], combinations(beside, 2)),
         of_pairs(number, across, (pair for one in sources for pair in _pairs_in_column(one, rows))),
         of_pairs(number, along, (pair for one in sources for pair in _pairs_in_row(one))),
@@ -92,15 +92,14 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         of_pairs(number, along, (pair for one in earlier[:3] for pair in _pairs_in_row(one))),
         of_pairs(number, anywhere, product(operands.given, [*beside, *before[:3]])),
         of_pairs(number, anywhere, totals),
-        columns,
-        *_of_tables(number, some, along, across),
+        (one for one in columns if not one.text.startswith("mean")),
     )
-    return chain.from_iterable(found)
+    return chain(*found, *_of_tables(number, some, along, across))
 
 
 def _of_tables(
     number: WrittenNumber, tables: Sequence[Table], along: Sequence[Kind], across: Sequence[Kind]
-) -> Iterator[Iterable[Result]]:
+) -> Iterator[Iterator[Result]]:
     """Yield what follows from two numbers in a row or a column of any table."""
     rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
     yield (one for table, some in rows for one in _shares(number, table, some))

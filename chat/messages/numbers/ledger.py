@@ -15,10 +15,11 @@ from decimal import Decimal
 from itertools import islice
 from typing import Final
 
-from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, Result, equal_results, results
+from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet
 from chat.messages.numbers.naming import Context, Contexts, mentions, owners
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.operations import Result
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
 from chat.messages.numbers.sources import SHORT_CHARS, Hit, Search, SourceText, Verdict, comparable_source
 from chat.messages.numbers.tables import Place, SourceTables, Table, normal_label
@@ -70,6 +71,7 @@ class _Tracer:
     """Traces the numbers of one answer."""
 
     def __init__(self, text: str, numbers: Sequence[WrittenNumber], sources: Sequence[SourceText]) -> None:
+        self._text = text
         self._numbers = numbers
         self._starts = [number.start for number in numbers]
         self._contexts = Contexts(text)
@@ -100,8 +102,11 @@ class _Tracer:
                 continue
             number, context = self._numbers[n], contexts[n]
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
-            result = next((result for result in found if not _is_opposite(number, result, context)), None)
-            if result:
+            fitting = [result for result in found if not _is_opposite(number, result, context)]
+            # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
+            is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
+            if fitting and not is_reversed:
+                result = fitting[0]
                 self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
             elif found or one.hit is not None or not is_quiet(number, context):
@@ -136,6 +141,8 @@ class _Tracer:
                 self._operands[n] = Operand(float(number.amount.value))
             return replace(one, hit=hit)
         allowed = [(hit, place) for hit, place in fitting if not self._contradicts(place, context)]
+        if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
+            allowed = [found for found in allowed if not found[1] or found[1].row == before.place.row]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._nearness(found[1], context))
@@ -144,6 +151,10 @@ class _Tracer:
         )
         self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
         return replace(one, verdict=hit.source.kind, hit=hit)
+
+    def _is_deviation(self, n: int) -> bool:
+        """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
+        return self._text[self._numbers[n - 1].end : self._numbers[n].start].strip() == "±"
 
     def _owners(self, table: Table, context: Context) -> frozenset[str]:
         """Return the labels of rows of a table of which a number surely has one."""

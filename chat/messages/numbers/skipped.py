@@ -28,18 +28,20 @@ WITHOUT_CLAIMS: Final = (
     r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
     # Dates and times.
     r"\b(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?\b|\b\d{4}\.\d{1,2}\.\d{1,2}\b",
-    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
+    r"\d(?<!\w\d)\d?[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
     r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
     rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
     rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
-    r"(?<!\d)(?:[01]?\d|2[0-3]):[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?|\b\d{1,2} ?h ?\d{2}\b",
+    r"\d(?<!\d\d)(?:(?<=[01])\d|(?<=2)[0-3])?:[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?",
+    r"\b\d{1,2} ?h ?\d{2}\b",
     # Versions, names with digits, ordinals.
     r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
-    rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}\d+(?:\.\d+)*(?![\d%]|[.,]\d)",
     r"(?<![A-Za-zÀ-ÖØ-öø-ɏ_])[A-Za-zÀ-ÖØ-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
     r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
     r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
-    r"第 ?\d+|(?<![\d.])(?>\d[\d.]*) ?版|\b1[.,]5 ?[×x*·] ?IQR",
+    r"第 ?\d+",
+    r"\d(?<![\d.]\d)(?>[\d.]*) ?版",
+    r"1[.,]5 ?[×x*·] ?IQR",
     r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
     r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
     # Fractions such as 2/3.
@@ -49,13 +51,18 @@ WITHOUT_CLAIMS: Final = (
 )
 """Regular expressions, in any case and of several lines."""
 _WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE | re.IGNORECASE) for pattern in WITHOUT_CLAIMS)
-_YEAR: Final = re.compile(
+_DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
+_BEFORE_CHARS: Final = 24
+_NAMED: Final = re.compile(rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}$", re.IGNORECASE)
+_AFTER_NAMED: Final = re.compile(r"[\d%]|[.,]\d")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_BEFORE_YEAR: Final = re.compile(
     r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
     r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del|than|als|que|à|को|में)\s|"
-    r"[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}"
-    r"(?P<year>(?:19|20)\d\d)(?![\d.,]\d|\d| ?[%€$£₹])",
+    r"[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}$",
     re.IGNORECASE | re.MULTILINE,
 )
+_AFTER_YEAR: Final = re.compile(r"[\d.,]\d|\d| ?[%€$£₹]")
 
 
 def skipped_ranges(text: str) -> bytearray:
@@ -65,7 +72,11 @@ def skipped_ranges(text: str) -> bytearray:
         for match in pattern.finditer(text):
             start, end = match.span()
             mask[start:end] = b"\1" * (end - start)
-    for match in _YEAR.finditer(text):
-        start, end = match.span("year")
-        mask[start:end] = b"\1" * (end - start)
+    for match in _DIGITS.finditer(text):
+        start, end = match.span()
+        before = text[max(0, start - _BEFORE_CHARS) : start]
+        is_named = not _AFTER_NAMED.match(text, end) and _NAMED.search(before)
+        is_year = _YEAR.fullmatch(match[0]) and not _AFTER_YEAR.match(text, end) and _BEFORE_YEAR.search(before)
+        if is_named or is_year:
+            mask[start:end] = b"\1" * (end - start)
     return mask

@@ -117,7 +117,12 @@ class Search:
         tokens = set(text.encode("latin-1", "replace").translate(_NUMBERS_ONLY).split())
         for token in [token for token in tokens if token[:3] in beginnings]:
             run = token.decode().strip(".,")
-            if mark and not self._may_contain(run):
+            try:
+                likely = float(run)
+            except ValueError:
+                likely = None
+            # Most are a plain number that is near a wanted one only.
+            if likely is not None and mark and not self._contains(likely):
                 continue
             if values := [one.value for one in read_run(run, mark) if self._contains(float(one.value))]:
                 for position in _positions(text, run, limit):
@@ -127,12 +132,6 @@ class Search:
                 value = float(match[0])
                 if self._contains(value):
                     yield _hit(source, match.start(), match.end(), value)
-
-    def _may_contain(self, run: str) -> bool:
-        try:
-            return self._contains(float(run.replace(",", "")))
-        except ValueError:
-            return False
 
     def _contains(self, value: float) -> bool:
         place = bisect_left(self._highs, value)
