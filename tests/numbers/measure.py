@@ -13,6 +13,8 @@ from chat.messages.numbers.sources import SourceText
 from tests.environment import ROOT
 from tests.numbers.answers import Answer, Table, write_answers
 
+FRESH = ROOT / "tests/numbers/fresh.json"
+
 
 @dataclass(slots=True)
 class Counts:
@@ -34,6 +36,29 @@ def read_tables(first: int = 0) -> list[Table]:
     command = [str(ROOT / ".venv-kernel/bin/python"), "-m", "tests.numbers.tables", str(first)]
     lines = run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300).stdout
     return [json.loads(line) for line in lines.splitlines()]
+
+
+def measure_fresh() -> Counts:
+    """Trace the answers of `fresh.json`, which were written and labelled without knowledge of the ledger."""
+    counts = Counts()
+    for answer in json.loads(FRESH.read_text()):
+        text = answer["answer"]
+        sources = [SourceText("output", output) for output in answer["outputs"]]
+        sources += [SourceText("question", answer["question"]), SourceText("code", answer["code"])]
+        traced = trace_numbers(text, sources)
+        end = 0
+        for label in answer["numbers"]:
+            start = text.index(label["text"], end)
+            end = start + len(label["text"])
+            numbers = [one for one in traced if one.start < end and start < one.end]
+            for key in (label["truth"], f"{label['truth']} {answer['language']}"):
+                counts.seen[key] += 1
+                counts.flagged[key] += any(one.verdict == "nowhere" for one in numbers)
+                counts.unread[key] += not numbers
+            around = text[max(0, start - 60) : end + 30].replace("\n", "/")
+            if any(one.verdict == "nowhere" for one in numbers) != (label["truth"] == "altered"):
+                counts.examples.append((f"{label['truth']} {answer['language']}", label["text"], around, label["from"]))
+    return counts
 
 
 def table_sources(table: Table, question: str) -> list[SourceText]:

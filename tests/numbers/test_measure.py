@@ -9,11 +9,19 @@ import pytest
 
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText
-from tests.numbers.measure import measure, read_tables
-
-pytestmark = pytest.mark.drill
+from tests.numbers.measure import measure, measure_fresh, read_tables
 
 
+def test_answers_that_others_wrote_are_judged_right() -> None:
+    """The goals are 2 % of true figures, 95 % of altered ones, and 2 % of what is no claim."""
+    counts = measure_fresh()
+    assert counts.share(counts.flagged, "true") <= 0.026
+    assert counts.share(counts.unread, "true") <= 0.03
+    assert counts.share(counts.flagged, "altered") >= 0.94
+    assert counts.share(counts.flagged, "no claim") <= 0.02
+
+
+@pytest.mark.drill
 def test_altered_figures_are_flagged_and_true_ones_are_not() -> None:
     counts = measure(read_tables())
     assert counts.share(counts.flagged, "altered") >= 0.95
@@ -21,6 +29,7 @@ def test_altered_figures_are_flagged_and_true_ones_are_not() -> None:
     assert counts.share(counts.unread, "true") <= 0.03
 
 
+@pytest.mark.drill
 def test_cost_of_a_long_answer_with_a_megabyte_of_outputs() -> None:
     """Prints the milliseconds for an answer of 20 KB that has a figure every 75 characters, and for a usual one."""
     chance = Random(1)

@@ -142,7 +142,7 @@ class _Tracer:
             return replace(one, hit=hit)
         allowed = [(hit, place) for hit, place in fitting if not self._contradicts(place, context)]
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
-            allowed = [found for found in allowed if not found[1] or found[1].row == before.place.row]
+            allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._nearness(found[1], context))

@@ -54,6 +54,10 @@ class Row:
         """Whether the row holds a statistic of the other rows, or of a column."""
         return self.label.endswith("%") or not _STATISTICS.isdisjoint(re.split(r"[\W_]+", self.label))
 
+    def may_be_row(self, other: Row) -> bool:
+        """Return whether the row is the same as another one, or holds a statistic, as the other may do."""
+        return self == other or self.is_statistic
+
 
 class Table:
     """Rows that have the same number of cells."""
