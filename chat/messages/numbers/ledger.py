@@ -21,10 +21,19 @@ from chat.messages.numbers.naming import Context, Contexts, mentions, owners
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.operations import Result
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
-from chat.messages.numbers.sources import SHORT_CHARS, Hit, Search, SourceText, Verdict, comparable_source
+from chat.messages.numbers.sources import (
+    SHORT_CHARS,
+    Hit,
+    Search,
+    SourceText,
+    Verdict,
+    bounded_sources,
+    comparable_source,
+)
 from chat.messages.numbers.tables import Place, SourceTables, Table, normal_label
 from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, STATISTIC, header_unit, named_scales
 
+TEXT_LIMIT_CHARS: Final = 200_000
 _NUMBERS_BEFORE: Final = 12
 _NUMBERS_BESIDE: Final = 5
 _GIVEN_LIMIT: Final = 6
@@ -59,11 +68,15 @@ class _Wanted:
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
-    """Return each number of a Markdown text with its source. `sources`: those that are preferred come first."""
+    """Return each number of a Markdown text with its source. `sources`: those that are preferred come first.
+
+    Only the first `TEXT_LIMIT_CHARS` of the text and `SOURCE_LIMIT_CHARS` of the sources are looked at.
+    """
+    text = text[:TEXT_LIMIT_CHARS]
     numbers = read_numbers(text)
     if not numbers:
         return []
-    texts = [comparable_source(source) for source in sources]
+    texts = [comparable_source(source) for source in bounded_sources(sources)]
     return list(_Tracer(text, numbers, texts).trace())
 
 

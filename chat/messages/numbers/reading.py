@@ -27,6 +27,8 @@ from chat.messages.numbers.units import (
 
 NUMBERS_LIMIT: Final = 2_000
 """Numbers of one answer that are read."""
+RUN_LIMIT_CHARS: Final = 40
+"""A longer row of digits is a key, or a digest."""
 _NUMBER: Final = re.compile(
     rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
     rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
@@ -135,6 +137,8 @@ def _decimal_mark(text: str, matches: list[re.Match[str]]) -> str:
 
 def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]:
     run = match["run"]
+    if len(run) > RUN_LIMIT_CHARS:
+        return
     readings = read_run(run, mark) if run[0] != "." else (Numeral(Decimal(f"0{run}"), len(run) - 1),)
     if not readings:
         return

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import uuid
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from chat.messages.numbers.numerals import read_run, with_ascii_digits
@@ -18,6 +18,8 @@ Verdict: TypeAlias = Literal["output", "file", "question", "code", "derived", "n
 
 SOURCE_LIMIT_CHARS: Final = 1_500_000
 """Characters of all sources of one answer that are searched. The newest sources come first."""
+_SEARCHED_CHARS: Final = 200_000_000
+_RUN: Final = re.compile(r"[0-9.,]+")
 SHORT_CHARS: Final = 40_000
 """The tables of longer sources are not read: their numbers are looked up, whatever row or column they are in."""
 _POSITIONS_LIMIT: Final = 40
@@ -86,6 +88,16 @@ class Hit:
         return self.source.text[start:].partition("\n")[0].strip() if start >= 0 else ""
 
 
+def bounded_sources(sources: Sequence[SourceText]) -> Iterator[SourceText]:
+    """Yield the sources, together at most `SOURCE_LIMIT_CHARS` long."""
+    left = SOURCE_LIMIT_CHARS
+    for source in sources:
+        if not left:
+            return
+        yield source if len(source.text) <= left else replace(source, text=source.text[:left])
+        left -= min(left, len(source.text))
+
+
 class Search:
     """Finds the numbers of sources whose absolute values are in one of several intervals."""
 
@@ -103,11 +115,8 @@ class Search:
 
     def hits(self, sources: Sequence[SourceText]) -> Iterator[Hit]:
         """Yield the numbers of the sources that are wanted, in order of the sources."""
-        left = SOURCE_LIMIT_CHARS
         for source in sources:
-            text = source.text[:left]
-            left -= len(text)
-            yield from self._hits_in(source, text)
+            yield from self._hits_in(source, source.text)
 
     def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
         beginnings = self._beginnings
@@ -115,6 +124,7 @@ class Search:
         # Python writes numbers with a decimal point; files may be written otherwise.
         mark = "." if source.kind in ("output", "code") else ""
         tokens = set(text.encode("latin-1", "replace").translate(_NUMBERS_ONLY).split())
+        wanted: dict[str, list[float]] = {}
         for token in [token for token in tokens if token[:3] in beginnings]:
             run = token.decode().strip(".,")
             try:
@@ -124,9 +134,10 @@ class Search:
             # Most are a plain number that is near a wanted one only.
             if likely is not None and mark and not self._contains(likely):
                 continue
-            if values := [one.value for one in read_run(run, mark) if self._contains(float(one.value))]:
-                for position in _positions(text, run, limit):
-                    yield from (_hit(source, position, position + len(run), float(value)) for value in values)
+            if values := [float(one.value) for one in read_run(run, mark) if self._contains(float(one.value))]:
+                wanted[run] = values
+        for run, position in _positions_of(wanted, text, limit):
+            yield from (_hit(source, position, position + len(run), value) for value in wanted[run])
         if "e-" in text or "e+" in text:
             for match in _WITH_EXPONENT.finditer(text):
                 value = float(match[0])
@@ -142,6 +153,20 @@ def _hit(source: SourceText, start: int, end: int, value: float) -> Hit:
     before = source.text[max(0, start - 3) : start].rstrip("$€£¥₹")
     is_negative = before[-1:] == "-" and not before[-2:-1].isalnum()
     return Hit(source, start, end, -value if is_negative else value)
+
+
+def _positions_of(runs: Collection[str], text: str, limit: int) -> Iterator[tuple[str, int]]:
+    """Yield up to `limit` positions of each number."""
+    if len(runs) * len(text) <= _SEARCHED_CHARS:
+        yield from ((run, position) for run in runs for position in _positions(text, run, limit))
+        return
+    # Searching for each one would take a minute in the longest sources.
+    left = dict.fromkeys(runs, limit)
+    for match in _RUN.finditer(text):
+        run = match[0].strip(".,")
+        if left.get(run):
+            left[run] -= 1
+            yield run, match.start() + match[0].index(run)
 
 
 def _positions(text: str, run: str, limit: int) -> Iterator[int]:

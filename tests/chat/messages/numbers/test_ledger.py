@@ -86,3 +86,7 @@ def test_statistic_of_a_column_is_no_source_for_a_row() -> None:
 )
 def test_names_of_columns_count_only_for_rows_of_their_table(output: str, text: str, verdicts: list[str]) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
+
+
+def test_keys_and_digests_are_no_numbers() -> None:
+    assert trace_numbers("9" * 5_000, [SourceText("output", "9" * 5_000, None, None)]) == []
