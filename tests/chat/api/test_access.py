@@ -51,6 +51,7 @@ STATUSES = {
     "messages/<uuid:message_id>/parts/<int:index>/rerun/": {"post": 503},
     "messages/<uuid:message_id>/parts/<int:index>/rerun/stop/": {"post": 503},
     "messages/<uuid:message_id>/files/<path:name>/keep/": {"post": 503},
+    "messages/<uuid:message_id>/numbers/": {"get": 503},
     "messages/<uuid:message_id>/feedback/": {"put": 200, "delete": 204},
     "turns/<uuid:turn_id>/": {"get": 200},
     "turns/<uuid:turn_id>/stop/": {"post": 200},
