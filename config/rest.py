@@ -50,6 +50,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "Refusal": "chat.vocabulary.parts.Refusal",
         "PythonSessionState": "chat.models.PythonSession.State",
         "Role": "chat.vocabulary.parts.Role",
+        "RerunVerdict": "chat.python.reruns.verdicts.Verdict",
         "TurnStatus": "chat.models.Turn.Status",
     },
 }

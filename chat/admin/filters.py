@@ -16,6 +16,7 @@ from chat.models import (
     Feedback,
     LanguageModel,
     MessageAttachment,
+    NumberLedger,
     Part,
     ReviewState,
     Turn,
@@ -136,6 +137,17 @@ class GraphsFilter(YesNoFilter):
         """Return the conversations with a graph."""
         links = MessageAttachment.objects.filter(attachment__is_graph=True, index__lt=CLEARED_INDEX)
         return links.order_by().values("message__conversation")
+
+
+class NumbersFilter(YesNoFilter):
+    """Filters by whether an answer has numbers without a source. Answers in other versions count too."""
+
+    title = gettext_lazy("numbers without a source")
+    parameter_name = "unsourced_numbers"
+
+    def conversation_ids(self) -> QuerySet[Model, object]:
+        """Return the conversations with such an answer, of those whose numbers were traced."""
+        return NumberLedger.objects.filter(without_source__gt=0).order_by().values("message__conversation")
 
 
 class FeedbackFilter(admin.SimpleListFilter):

@@ -138,6 +138,7 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
         filters.LastTurnFilter,
         filters.FailedCodeFilter,
         filters.GraphsFilter,
+        filters.NumbersFilter,
         input_filters.UserFilter,
         input_filters.LabelFilter,
         input_filters.PeriodFilter,

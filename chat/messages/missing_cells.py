@@ -15,10 +15,12 @@ SENTENCE = "Missing cells in “{column}”: {number}. The answer does not menti
 _MISSING = re.compile(r"`([^`]+)` missing (?:[\d,]+ -> )?([\d,]+)")
 _SUMMARY = re.compile(r"\b(?:nan)?(?:mean|average|median|sum|std|var|corr|describe|agg|aggregate|quantile)\b")
 _ATTRIBUTE = re.compile(r"\.(\w+)")
+# Other words with the same beginning, such as `provide`, `empfehlen` and `leer` in Spanish, mean nothing of the kind.
 _MENTION = re.compile(
-    r"missing|absent|incomplete|empty|blank|null|\bnan\b|\bn/a\b|dropp|exclud|imput|without a (?:value|price)"
-    r"|fehl|leer|unvollständig|ohne (?:Wert|Angabe)|ausgelassen"
-    r"|manqu|vide|incompl|exclu|faltan|vací|ausente|nulo|缺|空|未填|गायब|लुप्त|रिक्त|अनुपलब्ध|खाली",
+    r"\b(?:missing|absent|incomplete|empty|blanks?|nulls?|nan|n/a|exclud\w+|imput\w+|without a (?:value|price))\b"
+    r"|\b(?:fehl(?:t|en|ende[nrsm]?)|leere[nrsm]?|unvollständig\w*|ohne (?:Wert|Angabe)|ausgelassen\w*)\b"
+    r"|\b(?:manqu(?:e|ent|ante?s?)|vides?|incompl[eè]t\w*|exclue?s?|faltan\w*|vac[ií][oa]s?|ausentes?|nulos?)\b"
+    r"|缺失|缺少|空值|空白|空缺|为空|未填|गायब|लुप्त|रिक्त|अनुपलब्ध|खाली",
     re.IGNORECASE,
 )
 

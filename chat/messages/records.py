@@ -22,7 +22,7 @@ from chat.messages.text_runs import PartRun, part_runs
 from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, Round, Turn
 from chat.models import Part as PartRow
 from chat.vocabulary.markers import Marker, MarkerSpan
-from chat.vocabulary.parts import Part, Role
+from chat.vocabulary.parts import JSON, Part, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ class MessageRecord:
     """The rounds of an answer that has ended. Only `records_in_order` reads them."""
     decisions: list[CallDecision] = field(default_factory=list)
     """The decisions about function calls. Only `records_in_order` reads them."""
+    numbers: list[JSON] | None = None
+    """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
     feedback: Feedback | None = None
     is_live: bool = False
     """Whether the answer was still being written when it was read."""

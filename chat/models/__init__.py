@@ -11,6 +11,7 @@ from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
 from chat.models.imports import ImportedConversation, ImportJob, ImportPiece
 from chat.models.logins import LoginSession
 from chat.models.message import CLEARED_INDEX, Message, MessageAttachment, Part, ProviderFile, RefusedFile
+from chat.models.number_ledgers import NumberLedger
 from chat.models.projects import Project, ProjectFile, ProjectQuerySet, ProjectRefused
 from chat.models.python_sessions import PythonSession
 from chat.models.quotas import Quota, QuotaUse, RunningExport
@@ -44,6 +45,7 @@ __all__ = [
     "Message",
     "MessageAttachment",
     "ModelEndpoint",
+    "NumberLedger",
     "Page",
     "Part",
     "Preset",

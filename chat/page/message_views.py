@@ -252,6 +252,8 @@ class MessageView:
     """A user's text as Markdown."""
     text_url: str = ""
     """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
+    numbers_url: str = ""
+    """Where the page gets the numbers of an answer with their sources. Empty: it has none, or the reader may not."""
     pdf_url: str = ""
     """Where the owner gets this message alone as a PDF."""
     word_url: str = ""

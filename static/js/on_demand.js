@@ -21,6 +21,7 @@ let missing = [
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: '[data-status="running"] .output', mark: 'class="output"', load: () => import("./output_end.js") },
+  { selector: ".numbers", mark: 'class="numbers"', load: () => import("./numbers.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
   { selector: ".blocks", mark: 'class="blocks"', load: () => import("./long_texts.js") },
   { selector: '[data-action="read-aloud"]', load: () => import("./read_aloud.js") },

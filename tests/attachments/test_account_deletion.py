@@ -28,6 +28,7 @@ from chat.models import (
     Feedback,
     ImportedConversation,
     Label,
+    NumberLedger,
     Part,
     Project,
     ProviderFile,
@@ -106,6 +107,7 @@ def create_account(reviewer: User) -> User:
     Round.objects.create(turn=message.turn, index=0)
     CallDecision.objects.create(turn=message.turn, call_id="c", is_result=False, is_approved=True, decided_by=user)
     Feedback.objects.create(message=message, user=user, is_good=True)
+    NumberLedger.objects.create(message=message, version=1, numbers=[], without_source=0)
     ImportedConversation.objects.create(owner=user, conversation=conversation, digest="d")
     append_piece(begin_upload(user.pk, name="export.zip", size_bytes=400_000), 0, bytes(300_000))
     PythonSession.objects.create(conversation=conversation, owner=user, variables=[{"name": "x"}])

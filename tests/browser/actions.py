@@ -60,10 +60,15 @@ TIMES_ARE_LOCAL = """() => [...document.querySelectorAll("#transcript time[datet
 def articles(page: Page) -> str:
     """Return the HTML of all messages as serialized by the browser; it includes the state of opened folds.
 
-    Before that, wait until the page's script has written all times in the reader's zone.
+    Before that, wait until the page's script has written all times in the reader's zone. The lines about numbers are
+    left empty, because they are filled when they are seen.
     """
     page.wait_for_function(TIMES_ARE_LOCAL)
-    html: str = page.evaluate("[...document.querySelectorAll('#transcript article')].map(a => a.outerHTML).join('')")
+    html: str = page.evaluate("""[...document.querySelectorAll('#transcript article')].map((article) => {
+        const copy = article.cloneNode(true);
+        copy.querySelector('.numbers')?.replaceChildren();
+        return copy.outerHTML;
+    }).join('')""")
     return html
 
 

@@ -97,7 +97,7 @@ def test_pages_name_exactly_the_modules_that_are_imported_at_once(client: Client
         named = [collected / path for path in re.findall(r'rel="modulepreload" href="/static/([^"]+)"', html)]
         assert set(named) == with_imports(entry) - {entry}
     on_demand = next(path for path in named if path.name.startswith("on_demand."))
-    assert len(imports(on_demand, dynamic=True)) == 25
+    assert len(imports(on_demand, dynamic=True)) == 26
     assert all(path.exists() for path in imports(on_demand, dynamic=True))
 
 

@@ -28,6 +28,7 @@ from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.messages.approval import ApprovalDecision
+from chat.messages.ledger_tasks import begin_ledger
 from chat.models import Turn
 from chat.page.fragments import socket_message
 from chat.page.relay import broadcast
@@ -120,7 +121,7 @@ class Runner:
         self._starting: set[asyncio.Future[PlannedTurn]] = set()
         """Turns that are being stored."""
         self._tasks: set[asyncio.Task[None]] = set()
-        """Tasks that ask a model for a title."""
+        """Tasks that ask a model for a title, or trace the numbers of an answer."""
         self._resuming: set[asyncio.Task[bool]] = set()
         """Tasks that store a decision and launch its turn."""
 
@@ -185,8 +186,15 @@ class Runner:
         if task.exception() is not None:
             # The lease of this turn expires, and recovery ends the turn with the content of its log.
             logger.critical("turn %s could not end itself", turn.turn.pk, exc_info=task.exception())
-        elif turn.needs_title:
+            return
+        if turn.needs_title:
             self._start_naming(turn.turn.conversation_id)
+        self._trace_numbers(turn.turn.message_id)
+
+    def _trace_numbers(self, message_id: uuid.UUID) -> None:
+        task = begin_ledger(message_id)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _start_naming(self, conversation_id: uuid.UUID) -> None:
         task = asyncio.get_running_loop().create_task(_name(conversation_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from chat.api.serializers.fields import StrictSerializer
+from chat.api.serializers.fields import EnumField, StrictSerializer
 from chat.api.serializers.turns import CodeField
 from chat.python.reruns.verdicts import Verdict
 
@@ -27,7 +27,7 @@ class RerunSerializer(StrictSerializer):
 class VerdictSerializer(serializers.Serializer[object]):
     """The result of running a block of code again."""
 
-    verdict = serializers.ChoiceField([(one.value, one.value) for one in Verdict])
+    verdict = EnumField(Verdict)
     detail = serializers.CharField(help_text="A sentence that explains the verdict.")
 
 

@@ -102,6 +102,8 @@ def message_json(record: MessageRecord) -> JSONObject:
     }
     if record.turn is not None:
         json["turn"] = turn_json(record.turn, record.rounds, record.decisions)
+    if record.numbers is not None:
+        json["numbers"] = record.numbers
     if record.feedback is not None:
         json["feedback"] = _feedback_json(record.feedback)
     return json

@@ -23,6 +23,7 @@ from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
 from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
+from chat.page.number_list import numbers_url
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
@@ -174,6 +175,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         status=turn.status,
         text="",
         text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
+        numbers_url=numbers_url(message.pk, parts) if reader.may_act and not turn.is_live else "",
         pdf_url=_document_url(message, "pdf") if reader.may_act else "",
         word_url=_document_url(message, "docx") if reader.may_act else "",
         parts=_part_views(answer, shown, reader),

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.models import Conversation, Feedback, Part, Review, ReviewDecision, Turn
+from chat.models import Conversation, Feedback, NumberLedger, Part, Review, ReviewDecision, Turn
 from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult
 from tests.chat.admin.factories import admin_url, make_account, review_url
 from tests.chat.admin.large_queue import make_large_queue
@@ -100,6 +100,8 @@ def test_filters_select_the_matching_conversations(reviewer: Client) -> None:
     for title, outcome in (("d", OUTCOME_FAILED), ("e", OUTCOME_OK), ("f", ""), ("g", "OUTCOME_OF_TOMORROW")):
         Part.from_value(CodeExecutionResult(outcome=outcome), index=9, message=answers[title]).save()
     make_graph(answers["g"])
+    for title, number in (("a", 0), ("b", 2)):
+        NumberLedger.objects.create(message=answers[title], version=1, numbers=[], without_source=number)
     make_model_message(rows["h"], status=Turn.Status.FAILED)
     Turn.objects.filter(conversation=rows["e"]).update(usage={"total": 5_000}, model="gemini-x")
     Turn.objects.filter(conversation=rows["f"]).update(usage={"total": 100_000})
@@ -126,6 +128,8 @@ def test_filters_select_the_matching_conversations(reviewer: Client) -> None:
         "failed_code=yes": {"d"},
         "failed_code=no": every_title - {"d"},
         "graphs=yes": {"g"},
+        "unsourced_numbers=yes": {"b"},
+        "unsourced_numbers=no": every_title - {"b"},
         "last_turn=failed": {"h"},
         "last_turn=done": set("abcdefg"),
         "model=gemini-x": {"e"},

@@ -51,6 +51,7 @@ STATUSES = {
     "messages/<uuid:message_id>/parts/<int:index>/rerun/": {"post": 503},
     "messages/<uuid:message_id>/parts/<int:index>/rerun/stop/": {"post": 503},
     "messages/<uuid:message_id>/files/<path:name>/keep/": {"post": 503},
+    "messages/<uuid:message_id>/numbers/": {"get": 503},
     "messages/<uuid:message_id>/feedback/": {"put": 200, "delete": 204},
     "turns/<uuid:turn_id>/": {"get": 200},
     "turns/<uuid:turn_id>/stop/": {"post": 200},
@@ -239,11 +240,9 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
-    # Files of sessions and tables need a kernel; test_sessions.py and test_tables.py check who may read them.
-    with_kernel = re.compile("/session/|/table/")
-    routes = [
-        route for route, methods in STATUSES.items() if methods.get("get") == 503 and not with_kernel.search(route)
-    ]
+    # test_sessions.py, test_tables.py and test_numbers.py check who may read the others, which are not ready at once.
+    others = re.compile("/session/|/table/|/numbers/")
+    routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and not others.search(route)]
     paths = [rows.path(route) for route in routes]
     assert len(paths) == 3
     owner, other = AsyncClient(), AsyncClient()

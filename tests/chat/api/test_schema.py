@@ -18,7 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from attachments.models import AttachmentPreview
 from chat.api.problems import ProblemType
 from chat.api.urls import calls
-from chat.models import Project, PythonSession, Share, User
+from chat.models import NumberLedger, Project, PythonSession, Share, User
 from chat.models.projects import add_files
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from chat.python.table_readings.stored_readings import VERSION
@@ -99,7 +99,16 @@ def test_responses_have_the_documented_fields_and_no_others(
     attach(message.turn.user_message, make_attachment(owner))
     project = Project.objects.start(owner.pk, name="Harbour")
     add_files(project, [graph])
-    rows = {"conversation": message.conversation, "turn": message.turn, "attachment": graph, "project": project}
+    source = {"message_id": None, "part_index": None, "line": 0, "text": "2 - 1"}
+    number = {"text": "1", "start": 0, "end": 1, "value": "1", "unit": "", "verdict": "derived", "source": source}
+    NumberLedger.objects.create(message=message, version=1, numbers=[number], without_source=0)
+    rows = {
+        "message": message,
+        "conversation": message.conversation,
+        "turn": message.turn,
+        "attachment": graph,
+        "project": project,
+    }
     ids = {f"{name}_id": row.pk for name, row in rows.items()}
     column = TableColumn("n", "number", 0, 2, "1", "2", (), is_index=False)
     reading = TableReading("CSV", 2, 1, (column,), ("A note.",), reading={"header_rows": 1, "missing_words": ["n/a"]})
@@ -116,7 +125,7 @@ def test_responses_have_the_documented_fields_and_no_others(
             file = {"attachment_id": table.pk} if path.endswith("/table/") else {}
             Draft202012Validator(schema).validate(client.get(path.format(**{**ids, **file}) + query).json())
             checked += 1
-    assert checked == 12
+    assert checked == 13
     problem = client.get("/api/v1/turns/x/").json()
     Draft202012Validator(strict({"$ref": "#/components/schemas/Problem"}, document)).validate(problem)
 

@@ -18,6 +18,7 @@ def answer(code: str, text: str, changes: tuple[str, ...] = LOADED) -> list[Part
     ("code", "text", "changes"),
     [
         ("sales['price'].mean()", "The mean price is 49.80 €.", LOADED),
+        ("sales['price'].mean()", "Prices dropped by 3 %; this provides evidence. Ich empfehle 平均 航空.", LOADED),
         ("sales.groupby('city').price.agg('median')", "Der mittlere Preis in Ulm ist 50 €.", LOADED),
         ("sales['price'].fillna(0).mean()", "It is 49.8.", ("`sales`: `price` missing 11 -> 0", *LOADED)),
     ],

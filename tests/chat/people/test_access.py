@@ -109,6 +109,7 @@ ROUTES = {
     "c/<uuid:conversation_id>/delete/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/restore/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/messages/<uuid:message_id>/feedback/": Route(get=signed_in(405), post=owner_only(400)),
+    "messages/<uuid:message_id>/numbers/": Route(get=owner_only(204), post=signed_in(405)),
     "messages/<uuid:message_id>/text/": Route(get=owner_only(200), post=signed_in(405)),
     # A browser without scripts gets a page that holds the group.
     "messages/<uuid:message_id>/parts/<int:part>/blocks/<int:number>/": Route(get=owner_only(302), post=signed_in(405)),

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from chat.python.kernels.in_kernel.import_watch import when_imported
+from chat.python.kernels.in_kernel.shell_attributes import CHANGES
 from chat.python.kernels.in_kernel.table_compare import differences, has_rows_of, new_table, rows_change
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ _JOINS_LIMIT = 4
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
 """Ways of joining whose number of rows says nothing about the rows of the first table."""
 MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
-CHANGES = "plotline_table_changes"
-"""The attribute of the shell that holds the sentences about the last cell."""
 
 
 class TableChanges:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from chat.python.kernels.in_kernel.file_names import shown_path
 from chat.python.kernels.in_kernel.file_walk import SCANNED_ENTRIES_LIMIT, written_entries
+from chat.python.kernels.in_kernel.shell_attributes import CHANGES
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ def contents(namespace: Mapping[str, object]) -> dict[str, object]:
         "variables": variables,
         "files": sorted(kept_files, key=lambda file: str(file["name"])),
         "execution_count": execution_count(),
-        "changes": list(vars(sys.modules["IPython"].get_ipython()).get("plotline_table_changes", ()))[:CHANGES_LIMIT],
+        "changes": list(vars(sys.modules["IPython"].get_ipython()).get(CHANGES, ()))[:CHANGES_LIMIT],
         "is_truncated": has_more_files or len(variables) < len(names) or len(kept_files) < len(found_files),
     }
 

@@ -1,0 +1,53 @@
+"""The view of the line below an answer that says where its numbers come from."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from asgiref.sync import async_to_sync
+from django.contrib.auth.decorators import login_required
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
+from django.urls import path
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from chat.messages.ledger_tasks import begin
+from chat.messages.stored_ledgers import find_ledger
+from chat.models import Message
+from chat.page.number_list import numbers_html
+from chat.people.access import NotFound, SignedInRequest, writable_message
+from chat.vocabulary.parts import Role
+
+JUST_ENDED = timedelta(minutes=1)
+"""The numbers of an answer that ended so lately are being traced."""
+
+
+@never_cache
+@login_required
+@require_safe
+def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResponse:
+    """Render the numbers of an answer with their sources: 202 while they are traced, 204 if they are not.
+
+    With the parameter `begin`, earlier and imported answers are traced now.
+    """
+    message = writable_message(request.user, message_id)
+    if message.role != Role.MODEL:
+        raise NotFound
+    if ledger := find_ledger(message.pk):
+        return HttpResponse(numbers_html(message, ledger))
+    # The task belongs to the server's event loop, which exists only under ASGI.
+    if isinstance(request, ASGIRequest) and ("begin" in request.GET or _has_just_ended(message)):
+        async_to_sync(begin)(message.pk)
+        return HttpResponse(status=202)
+    return HttpResponse(status=204)
+
+
+def _has_just_ended(message: Message) -> bool:
+    turn = message.turn
+    return turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
+
+
+urlpatterns = [path("messages/<uuid:message_id>/numbers/", message_numbers, name="message-numbers")]

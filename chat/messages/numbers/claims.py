@@ -1,0 +1,41 @@
+"""What the words around a number say of it: that something grew or fell, or that the number is no claim. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from chat.messages.numbers.naming import Context
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.units import DECREASE, INCREASE
+
+_KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, 1000})
+"""Hours, weeks, minutes and days."""
+_CONFIDENCE: Final = frozenset({90, 95, 99})
+"""Percentages of intervals."""
+_RULE: Final = re.compile(
+    r"recommend|should|threshold|limit|target|guideline|typical|usual|standard|norm\b|assum|hypothe|require|"
+    r"empf|sollt|grenz|ziel|üblich|vorgab|gesetz|"
+    r"recommand|devr|seuil|objectif|norme\b|génér|habituel|"
+    r"recomend|suele|deber|umbral|límite|objetivo|norma\b|habitual|"
+    r"建议|最好|应该|应当|阈值|标准|目标|一般|通常|सलाह|चाहिए|सीमा|लक्ष्य|आमतौर",
+    re.IGNORECASE,
+)
+
+
+def direction(text: str) -> int:
+    """Return 1 if words say that something grew, -1 that it fell, 0 if they say neither or both."""
+    return bool(INCREASE.search(text)) - bool(DECREASE.search(text))
+
+
+def is_quiet(number: WrittenNumber, context: Context) -> bool:
+    """Return whether a number without a source is hardly a claim about data: a year, a round one, or one of a rule."""
+    value, step = abs(number.amount.value), number.amount.step
+    whole = int(value / step)
+    is_whole = step == 1 and not number.unit
+    if is_whole and (whole in _KNOWN or (1900 <= whole < 2100 and number.end - number.start == 4)):
+        return True
+    if number.unit == "%" and step == 1 and whole in _CONFIDENCE:
+        return True
+    digits = len(str(whole).rstrip("0"))
+    return (digits <= 1 and step >= 1) or (digits <= 2 and bool(_RULE.search(context.text)))

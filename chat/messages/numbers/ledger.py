@@ -1,0 +1,297 @@
+"""Traces the numbers of an answer to their sources. Pure.
+
+Value, unit and written precision decide. The words around a number contradict a source only where they surely name
+another row of its table, and a direction only where they surely name the other one.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice
+from typing import Final
+
+from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
+from chat.messages.numbers.claims import direction, is_quiet
+from chat.messages.numbers.naming import Context, Contexts, mentions, owners
+from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.operations import Result
+from chat.messages.numbers.reading import WrittenNumber, read_numbers
+from chat.messages.numbers.sources import (
+    SHORT_CHARS,
+    Hit,
+    Search,
+    SourceText,
+    Verdict,
+    bounded_sources,
+    comparable_source,
+)
+from chat.messages.numbers.tables import Place, SourceTables, Table, normal_label
+from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, STATISTIC, header_unit, named_scales
+
+TEXT_LIMIT_CHARS: Final = 200_000
+_NUMBERS_BEFORE: Final = 12
+_NUMBERS_BESIDE: Final = 5
+_GIVEN_LIMIT: Final = 6
+_GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_IS_NAMED: Final = 4
+_HITS_LIMIT: Final = 60
+"""Places of one value that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedNumber:
+    """A number of an answer, with where it comes from."""
+
+    start: int
+    end: int
+    value: Decimal
+    unit: str
+    verdict: Verdict
+    hit: Hit | None = None
+    """Its source. If the verdict is `nowhere`, the same value in another row than the sentence names."""
+    note: str = ""
+    """How a derived number was computed, such as `12 - 5`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    low: float
+    high: float
+    factor: float
+    """What the source is multiplied by: 100 if it is a fraction and the number a percentage."""
+
+
+def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
+    """Return each number of a Markdown text with its source. `sources`: those that are preferred come first.
+
+    Only the first `TEXT_LIMIT_CHARS` of the text and `SOURCE_LIMIT_CHARS` of the sources are looked at.
+    """
+    text = text[:TEXT_LIMIT_CHARS]
+    numbers = read_numbers(text)
+    if not numbers:
+        return []
+    texts = [comparable_source(source) for source in bounded_sources(sources)]
+    return list(_Tracer(text, numbers, texts).trace())
+
+
+class _Tracer:
+    """Traces the numbers of one answer."""
+
+    def __init__(self, text: str, numbers: Sequence[WrittenNumber], sources: Sequence[SourceText]) -> None:
+        self._text = text
+        self._numbers = numbers
+        self._starts = [number.start for number in numbers]
+        self._contexts = Contexts(text)
+        self._tables = SourceTables(sources)
+        self._named: dict[tuple[int, int, int], frozenset[str]] = {}
+        scales = named_scales(source.text for source in sources)
+        self._wanted = [list(_wanted(number, scales)) for number in numbers]
+        search = Search((one.low, one.high) for some in self._wanted for one in some)
+        self._hits: dict[float, list[Hit]] = defaultdict(list)
+        for hit in search.hits(sources):
+            if len(self._hits[abs(hit.value)]) < _HITS_LIMIT:
+                self._hits[abs(hit.value)].append(hit)
+        self._values = sorted(self._hits)
+        self._given = list(_given(sources))[:_GIVEN_LIMIT]
+        self._mismatches = set[int]()
+        """Numbers whose value is in the row that is named, with another unit or sign."""
+        self._results_left = RESULTS_OF_ANSWER
+        self._operands: dict[int, Operand] = {}
+        """Of the numbers that have a source, what it holds."""
+
+    def trace(self) -> Iterator[TracedNumber]:
+        """Yield the numbers, without those that have no source and are no claims."""
+        contexts = [self._contexts.at(number.start) for number in self._numbers]
+        direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
+        for n, one in enumerate(direct):
+            if one.verdict != "nowhere":
+                yield one
+                continue
+            number, context = self._numbers[n], contexts[n]
+            found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
+            fitting = [result for result in found if not _is_opposite(number, result, context)]
+            # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
+            is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
+            if fitting and not is_reversed:
+                result = fitting[0]
+                self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
+                yield replace(one, verdict="derived", hit=None, note=result.note)
+            elif found or one.hit is not None or not is_quiet(number, context):
+                yield one
+
+    def _is_copy(self, n: int, context: Context) -> bool:
+        """Return whether a number surely stands for one of a table, which has another unit, sign or value."""
+        name = normal_label(context.column)
+        tables = self._tables.all
+        is_cell = context.is_cell and any(name in one.column_labels and self._owners(one, context) for one in tables)
+        return is_cell or n in self._mismatches
+
+    def _direct(self, n: int, context: Context) -> TracedNumber:
+        """Return a number with the best place of its value, `nowhere` if there is none."""
+        number = self._numbers[n]
+        one = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
+        found = [
+            (hit, self._tables.place(hit), wanted.factor)
+            for wanted in self._wanted[n]
+            for value in self._values[bisect_left(self._values, wanted.low) : bisect_right(self._values, wanted.high)]
+            for hit in self._hits[value]
+            if not (self._tables.is_row_number(hit) or (hit.source.kind == "code" and number.digits == 1))
+        ]
+        fitting = [(hit, place) for hit, place, factor in found if _fits(number, hit, place, factor, context)]
+        if not fitting:
+            other = (
+                hit for hit, place, _ in found if number.sign == "-" or self._nearness(place, context) >= _IS_NAMED
+            )
+            if hit := next(other, None):
+                self._mismatches.add(n)
+            elif is_quiet(number, context):
+                self._operands[n] = Operand(float(number.amount.value))
+            return replace(one, hit=hit)
+        allowed = [(hit, place) for hit, place in fitting if not self._contradicts(place, context)]
+        if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
+            allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
+        if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
+            return replace(one, hit=fitting[0][0])
+        hit, place = max(allowed, key=lambda found: self._nearness(found[1], context))
+        is_percent = number.unit in PERCENTS and any(
+            one.low <= abs(hit.value) <= one.high for one in self._wanted[n][:1]
+        )
+        self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
+        return replace(one, verdict=hit.source.kind, hit=hit)
+
+    def _is_deviation(self, n: int) -> bool:
+        """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
+        return self._text[self._numbers[n - 1].end : self._numbers[n].start].strip() == "±"
+
+    def _owners(self, table: Table, context: Context) -> frozenset[str]:
+        """Return the labels of rows of a table of which a number surely has one."""
+        key = (id(table), context.start, context.position)
+        if key not in self._named:
+            end = context.start + len(context.text)
+            some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
+            self._named[key] = owners(context, table.keys, [start - context.start for start in some])
+        return self._named[key]
+
+    def _contradicts(self, place: Place | None, context: Context) -> bool:
+        """Return whether the words around a number surely name another row or column than those of a place."""
+        if place is None:
+            return False
+        label, table = place.key, place.table
+        if place.row.is_statistic:
+            columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
+            if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
+                return True
+            # A neighbour's value is often the greatest one, too.
+            if STATISTIC.search(context.text) or (label and label in context.text):
+                return False
+            return any(self._owners(one, context) for one in self._tables.all if one.labels)
+        if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
+            return True
+        named = self._owners(table, context)
+        return bool(label) and bool(named) and label not in named
+
+    def _nearness(self, place: Place | None, context: Context) -> int:
+        """Return how well the words around a number name a place."""
+        if place is None:
+            return 0
+        column = normal_label(place.table.names[place.column])
+        is_named = bool(column) and column in f"{context.text} {context.column}"
+        return 1 + _IS_NAMED * (place.key in self._owners(place.table, context)) + 2 * is_named
+
+    def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> list[Result]:
+        """Return what a number equals that follows from others near it."""
+        number = self._numbers[n]
+        end = context.start + len(context.text)
+        beside, before = list[Operand](), list[Operand]()
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
+        for other in sorted(around, key=lambda other: (abs(other - n), other)):
+            if other != n and other in self._operands:
+                is_beside = context.start <= self._starts[other] < end
+                if is_beside or other < n:
+                    (beside if is_beside else before).append(self._operands[other])
+        operands = Operands(beside[:_NUMBERS_BESIDE], before, self._given)
+        ranges = [(one.low, one.high) for one in self._wanted[n] if one.factor == 1]
+        tried = islice(results(number, context, operands, self._tables), self._results_left)
+        equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
+        self._results_left -= computed
+        return equal
+
+
+def _wanted(number: WrittenNumber, scales: frozenset[int]) -> Iterator[_Wanted]:
+    """Yield the absolute values that the number may be a rounding of. `scales`: powers that sources name."""
+    for low, high in number.bounds:
+        yield _Wanted(low, high, 1)
+        if number.unit in PERCENTS:
+            yield _Wanted(low / 100, high / 100, 100)
+        if number.scale in scales:
+            # The output is in millions.
+            yield _Wanted(low / 10**number.scale, high / 10**number.scale, 1)
+
+
+def _given(sources: Sequence[SourceText]) -> Iterator[float]:
+    """Yield the numbers with several digits in questions and code."""
+    for source in sources:
+        if source.kind in ("question", "code") and len(source.text) <= SHORT_CHARS:
+            for match in _GIVEN.finditer(source.text):
+                if not _YEAR.fullmatch(match[0]):
+                    yield from (
+                        float(one.value) for one in read_run(match[0], "." if source.kind == "code" else "")[:1]
+                    )
+
+
+def _fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
+    """Return whether the unit and the sign of a number are those of a place with its value."""
+    unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
+    if number.unit in PERCENTS:
+        if factor == 1 and unit and unit not in PERCENTS:
+            return False
+        if factor != 1 and hit.value.is_integer() and hit.value != 1:
+            return False
+        if factor == 1 and place and not _may_be_percent(hit, place):
+            return False
+    elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
+        return False
+    if hit.value < 0 or number.sign == "-":
+        return _has_direction(number, hit.value, context)
+    return not (place and place.table.has_both_signs[place.column]) or direction(context.clause) >= 0
+
+
+def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:
+    """Return whether the sign of a number, or the words around it, allow the sign of a value."""
+    said = _direction(context)
+    if not number.amount.value:
+        return True
+    if number.sign:
+        return (number.sign == "-") == (value < 0) or (number.sign == "-" and said < 0)
+    return said < 0 if value < 0 else said >= 0
+
+
+def _may_be_percent(hit: Hit, place: Place) -> bool:
+    """Return whether words say that a number in a table is a percentage, or its column looks like it."""
+    name = place.table.names[place.column]
+    if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
+        return True
+    if name:
+        return False
+    column = place.table.columns[place.column]
+    return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100
+
+
+def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:
+    """Return whether the sign of a number, or the words around it, surely say another sign than that of a result."""
+    if result.sign == "difference":
+        return False
+    said = direction(context.clause)
+    if number.sign and (number.sign == "-") != (result.value < 0):
+        return not result.sign or said * result.value <= 0
+    return result.sign == "change" and not number.sign and said * result.value < 0
+
+
+def _direction(context: Context) -> int:
+    return direction(context.clause) or direction(context.text)

@@ -1,0 +1,202 @@
+"""The words around a number of an answer: its sentence, its row of a table, and the labels that they name. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+_SENTENCE_END: Final = re.compile(
+    r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+)
+CLAUSE_END: Final = re.compile(
+    r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
+    r"और|लेकिन|जबकि)\s|和|而|与|比"
+)
+_WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*")
+_SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
+_WORDS_OF_LABEL: Final = 4
+_SIGNS_OF_LABEL: Final = 8
+_RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
+_ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+
+_HEAD_END: Final = re.compile(r"[ \t]*[:：]")
+_ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
+_BEGINNING_CHARS: Final = 8
+_OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
+
+
+def comparable(text: str) -> str:
+    """Return a text as labels are compared. No character changes its position."""
+    lower = text.lower()
+    return (lower if len(lower) == len(text) else text).replace("_", " ").replace("*", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A label in a context."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The sentence or the row of a table that says what a number is about, and where the number is in it."""
+
+    text: str
+    """In the form of `comparable`. Of a row of a table, it is the first cell."""
+    start: int
+    """Where the text starts in the answer."""
+    position: int
+    head: str = ""
+    """The beginning of the list item that holds the sentence; empty if the sentence begins it."""
+    before: str = ""
+    """The sentence before it in its paragraph."""
+    column: str = ""
+    """The header of the number's cell; empty outside of tables."""
+    is_cell: bool = False
+
+    @property
+    def clause(self) -> str:
+        """The part of the sentence with the number."""
+        ends = [0, *(match.end() for match in CLAUSE_END.finditer(self.text))]
+        place = bisect_right(ends, self.position)
+        return self.text[ends[place - 1] : ends[place] if place < len(ends) else len(self.text)]
+
+
+class Contexts:
+    """Finds the context of each position in an answer."""
+
+    def __init__(self, text: str) -> None:
+        """Split a Markdown text to sentences and rows of tables."""
+        self._text = text
+        self._starts = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
+
+    def at(self, position: int) -> Context:
+        """Return the context of a position."""
+        line_start = self._text.rfind("\n", 0, position) + 1
+        line = self._text[line_start:].partition("\n")[0]
+        if line.lstrip().startswith("|"):
+            cells = line.strip().strip("|").split("|")
+            number = self._text.count("|", line_start, position) - 1
+            headers = self._header(line_start)
+            column = headers[number] if 0 <= number < len(headers) else ""
+            return Context(comparable(cells[0]), line_start, len(cells[0]), column=comparable(column), is_cell=True)
+        place = bisect_right(self._starts, position)
+        start = self._starts[place - 1]
+        end = self._starts[place] if place < len(self._starts) else len(self._text)
+        head = ""
+        if start > line_start and (item := _ITEM.match(line)):
+            head = comparable(re.split(r"[:：,，(（]|[.。]\s", line[item.end() :], maxsplit=1)[0][:80])
+        before = self._text[self._starts[place - 2] : start] if start > line_start else ""
+        return Context(comparable(self._text[start:end]), start, position - start, head, comparable(before))
+
+    def _header(self, line_start: int) -> list[str]:
+        """Return the cells above the rule of the table that has a row at `line_start`."""
+        first = self._text.rfind("\n\n", 0, line_start)
+        lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
+        for line, rule in pairwise(lines):
+            if _RULE_LINE.fullmatch(rule):
+                return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+        return []
+
+
+@lru_cache(maxsize=1024)
+def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    phrases: dict[str, tuple[tuple[int, int], ...]] = {}
+    for number, (start, _) in enumerate(words):
+        for _, end in words[number : number + _WORDS_OF_LABEL]:
+            phrase = " ".join(text[start:end].split())
+            phrases[phrase] = (*phrases.get(phrase, ()), (start, end))
+    for match in _SIGNS.finditer(text):
+        for start in range(match.start(), match.end()):
+            for end in range(start + 1, min(start + _SIGNS_OF_LABEL, match.end()) + 1):
+                phrases[text[start:end]] = (*phrases.get(text[start:end], ()), (start, end))
+    return phrases
+
+
+def mentions(text: str, labels: Container[str]) -> list[Mention]:
+    """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
+    spans = sorted(
+        ((start, end, label) for label, places in _phrases(text).items() if label in labels for start, end in places),
+        key=lambda span: (span[0], -span[1]),
+    )
+    found: list[Mention] = []
+    for start, end, label in spans:
+        if not found or start >= found[-1].end:
+            found.append(Mention(start, end, label))
+    return found
+
+
+def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
+    """Return the labels to which the number of a context surely belongs, one of them; empty if it is not sure.
+
+    `number_starts`: of all numbers in the context, in order.
+    """
+    found = [one for one in mentions(context.text, labels) if not one.label.isdigit() or _is_sure(one, context)]
+    head = {one.label for one in mentions(context.head, labels)}
+    if found and _HEAD_END.match(context.text, found[0].end):
+        head.add(found[0].label)
+    if not found or context.is_cell:
+        return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
+    if label := _parallel_label(found, number_starts, context.position):
+        return frozenset({label})
+    before = [one for one in found if one.end <= context.position]
+    after = [one for one in found if one.start > context.position]
+    if not before and not after:
+        return frozenset()
+    if not before:
+        between = context.text[context.position : after[0].start]
+        is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
+        is_first = len({one.label for one in after}) == 1
+        return frozenset({after[0].label, *head}) if is_near and is_first else frozenset()
+    between = context.text[before[-1].end : context.position]
+    if after and any(before[-1].end <= number < context.position for number in number_starts):
+        # Another number stands between the label before and this one.
+        return frozenset({before[-1].label, after[0].label, *head})
+    if (
+        after
+        and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
+        and any(map(str.isalpha, between))
+    ):
+        # `312 orders`.
+        return frozenset({after[0].label, *head})
+    if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
+        return frozenset()
+    is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
+    if is_own_clause or len({one.label for one in found}) == 1:
+        return frozenset({before[-1].label, *head})
+    near_after = bool(after) and not CLAUSE_END.search(context.text, context.position, after[0].start)
+    return frozenset({after[0].label if near_after else before[-1].label, *head})
+
+
+def _is_sure(one: Mention, context: Context) -> bool:
+    """Return whether a number surely names a row: it is a year, or begins a sentence or a row of a table."""
+    return context.is_cell or len(one.label) == 4 or one.start < _BEGINNING_CHARS
+
+
+def _parallel_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
+    """Return the label of a number in one of two lists, as in `Ulm and Bonn have 3 and 4`; empty if it is in none."""
+    labels = [one for one in found if one.start < position]
+    if not labels:
+        labels = [*found]
+        numbers = [one for one in number_starts if one < labels[0].start]
+        labels = labels[: len(numbers)]
+    else:
+        numbers = [one for one in number_starts if one >= labels[-1].end]
+        after = next((one.start for one in found if one.start >= position), None)
+        numbers = [one for one in numbers if after is None or one < after]
+        labels = labels[-len(numbers) :] if numbers else []
+        if labels and any(labels[0].start <= one < labels[-1].end for one in number_starts):
+            return ""
+    if len(labels) != len(numbers) or len(numbers) < 2 or position not in numbers:
+        return ""
+    return labels[numbers.index(position)].label

@@ -1,0 +1,130 @@
+"""What may be computed from two numbers, and how likely that is for a number of an answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal, TypeAlias
+
+from chat.messages.numbers.claims import direction
+from chat.messages.numbers.naming import Context
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.units import CURRENCIES
+
+RESULTS_LIMIT: Final = 400
+"""Results of one number."""
+_LEAST_PART: Final = 0.02
+"""The least part of a value that is taken from it, if the two are in different columns."""
+
+Pair: TypeAlias = tuple[float, float]
+Kind: TypeAlias = Literal[
+    "share", "change", "back", "points", "sum of points", "minus", "net", "plus", "ratio", "times", "as is"
+]
+_NOTES: Final[dict[Kind, str]] = {
+    "share": "{low} / {high}",
+    "change": "{other} / {one} - 1",
+    "back": "{one} / {other} - 1",
+    "points": "({other} - {one}) × 100",
+    "sum of points": "({one} + {other}) × 100",
+    "minus": "{other} - {one}",
+    "net": "{other} - {one}",
+    "plus": "{one} + {other}",
+    "ratio": "{high} / {low}",
+    "times": "{one} × {other}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A value that was computed."""
+
+    value: float
+    kind: Kind = "as is"
+    operands: Pair = (0, 0)
+    text: str = ""
+
+    @property
+    def note(self) -> str:
+        """How it was computed, such as `12 - 5`."""
+        one, other = (f"{operand:.12g}" for operand in self.operands)
+        low, high = (f"{operand:.12g}" for operand in sorted(self.operands))
+        return self.text or _NOTES[self.kind].format(one=one, other=other, low=low, high=high)
+
+    @property
+    def sign(self) -> Literal["", "change", "difference"]:
+        """What its sign says: that something grew or fell, or which operand is greater."""
+        return (
+            "change"
+            if self.kind in ("change", "back")
+            else "difference"
+            if self.kind in ("minus", "net", "points")
+            else ""
+        )
+
+
+def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind], Sequence[Kind], Sequence[Kind]]:
+    """Return what may be computed from two numbers anywhere, in one row of a table, and in one column."""
+    if number.unit == "%":
+        if number.sign:
+            return ("change", "back", "points"), ("change",), ("change", "back", "points")
+        ratios: tuple[Kind, Kind] = ("change", "share") if direction(context.clause) else ("share", "change")
+        return (*ratios, "back", "points"), ratios, (*ratios, "points", "sum of points", "back")
+    if number.unit == "pp":
+        return ("points",), ("points",), ("points",)
+    if number.sign:
+        return ("minus",), ("net",), ("minus",)
+    if number.is_ratio:
+        return ("ratio",), ("ratio",), ("ratio",)
+    if number.unit and number.unit not in CURRENCIES:
+        return ("minus", "plus"), (), ("minus", "plus")
+    if number.unit or number.amount.step == 1:
+        return ("minus", "times", "ratio", "plus"), ("times", "ratio", "net"), ("minus", "ratio", "plus")
+    return ("ratio", "minus", "points", "plus", "times"), ("ratio", "net"), ("ratio", "minus", "points", "plus")
+
+
+def of_pairs(number: WrittenNumber, kinds: Sequence[Kind], pairs: Iterable[Pair]) -> Iterator[Result]:
+    """Yield the results of pairs, those of the likeliest operation first."""
+    listed = list(islice(pairs, RESULTS_LIMIT)) if kinds else []
+    for kind in kinds:
+        for one, other in listed:
+            value = _compute(number, kind, one, other)
+            if value is not None:
+                yield Result(value, kind, (one, other))
+
+
+def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> float | None:
+    """Return the result of two values, the earlier one first; `None` if nobody would compute it."""
+    if kind == "back":
+        one, other = other, one
+    if kind in ("change", "back"):
+        return (other - one) / abs(one) * 100 if one else None
+    if kind in ("points", "sum of points"):
+        value = (other - one if kind == "points" else one + other) * 100
+        return value if abs(one) <= 1 and abs(other) <= 1 and abs(value) <= 100 else None
+    if kind in ("minus", "plus"):
+        return (other - one if kind == "minus" else one + other) if _may_add(number, one, other) else None
+    if kind == "net":
+        is_much_less = min(abs(one), abs(other)) < max(abs(one), abs(other)) * _LEAST_PART
+        return None if is_much_less or not _may_add(number, one, other) else other - one
+    low, high = (one, other) if one < other else (other, one)
+    if low <= 0:
+        return None
+    if kind == "share":
+        return low / high * 100
+    if kind == "ratio":
+        return high / low if low != 1 and high / low >= number.least_ratio else None
+    is_product = (low < 1 < high and high.is_integer()) or (number.digits > 2 and low > 1)
+    return low * high if is_product else None
+
+
+def _may_add(number: WrittenNumber, one: float, other: float) -> bool:
+    """Return whether a sum or difference of two values may be written as a number.
+
+    It has no fraction if they have none, and neither of them is less than its last digit.
+    """
+    step = number.step
+    if max(abs(one), abs(other)) < 10**number.scale:
+        # The values are in millions.
+        step /= 10**number.scale
+    return (number.is_whole or not (one.is_integer() and other.is_integer())) and min(abs(one), abs(other)) >= step

@@ -1,0 +1,182 @@
+"""Reads the numbers of an answer, with their written precision and unit. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import zip_longest
+from typing import Final
+
+from chat.messages.numbers.numerals import RUN, Numeral, read_run, sure_decimal_mark, with_ascii_digits
+from chat.messages.numbers.skipped import skipped_ranges
+from chat.messages.numbers.units import (
+    AFTER,
+    APPROXIMATE,
+    CURRENCY_SIGNS,
+    PERCENTS,
+    POWER,
+    TIMES,
+    power_of,
+    scale_power,
+    unit_name,
+)
+
+NUMBERS_LIMIT: Final = 2_000
+"""Numbers of one answer that are read."""
+RUN_LIMIT_CHARS: Final = 40
+"""A longer row of digits is a key, or a digest."""
+_NUMBER: Final = re.compile(
+    rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
+    rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
+)
+_NAME_GOES_ON: Final = re.compile(r"(?!x\b)[A-Za-z_]")
+"""A factor may be written as `1.5x`; other letters after digits belong to a name."""
+_RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
+_COMMA_WORDS: Final = re.compile(r"\b(?:der|die|das|und|ist|le|les|des|est|et|el|los|las|es|que|una|der|im|em|os)\b")
+_POINT_WORDS: Final = re.compile(r"\b(?:the|and|is|of|in|was|are)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """One reading of a number."""
+
+    value: Decimal
+    step: Decimal
+    """The written precision: the value of its last digit, which is 0.1 million for `1.2 million`."""
+
+
+@dataclass(frozen=True)
+class WrittenNumber:
+    """A number as an answer writes it."""
+
+    start: int
+    end: int
+    amounts: tuple[Amount, ...]
+    """The likelier reading first."""
+    unit: str = ""
+    is_approximate: bool = False
+    sign: str = ""
+    """`+` or `-`, if one is written."""
+    scale: int = 0
+    """The power of ten of its scale word."""
+    is_ratio: bool = False
+    """Whether a word such as `times` follows it."""
+
+    @property
+    def amount(self) -> Amount:
+        """The likelier reading."""
+        return self.amounts[0]
+
+    @cached_property
+    def step(self) -> float:
+        """The written precision: the value of the last digit."""
+        return float(self.amount.step)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the number has no fraction, or one of zeros."""
+        return self.amount.value % 1 == 0
+
+    @cached_property
+    def digits(self) -> int:
+        """How many significant digits are written."""
+        digits = str(abs(int(self.amount.value / self.amount.step)))
+        return max(len(digits.rstrip("0") if self.is_approximate and self.amount.step >= 1 else digits), 1)
+
+    @property
+    def least_ratio(self) -> float:
+        """The least ratio that is written with the scale word."""
+        return 10**self.scale / 10 if self.scale else 0
+
+    def may_have_unit(self, unit: str) -> bool:
+        """Return whether a source with this unit may be that of the number. Percentages may be of anything."""
+        return not unit or not self.unit or unit == self.unit or self.unit in PERCENTS
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """The least and the greatest absolute value that each reading may be a rounding of."""
+        return tuple(map(self._bounds, self.amounts))
+
+    def _bounds(self, amount: Amount) -> tuple[float, float]:
+        value, half = abs(amount.value), amount.step / 2
+        if self.is_approximate:
+            digits = str(int(value / amount.step))
+            half = amount.step.scaleb(min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0)))
+        # Floats have more digits than numbers in texts, and no exact ones.
+        return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
+
+
+def read_numbers(text: str) -> list[WrittenNumber]:
+    """Return the numbers of a Markdown text that are claims, in order, at most `NUMBERS_LIMIT` of them."""
+    ascii_text = with_ascii_digits(text)
+    mask = skipped_ranges(ascii_text)
+    matches = [match for match in _NUMBER.finditer(ascii_text) if not mask[match.start("run")]][:NUMBERS_LIMIT]
+    mark = _decimal_mark(ascii_text, matches)
+    numbers: list[WrittenNumber] = []
+    for match in matches:
+        # The ten of a power is a part of the number before it.
+        if not numbers or match.start("run") >= numbers[-1].end:
+            numbers += _read(ascii_text, match, mark)
+    return list(_with_shared_units(ascii_text, numbers))
+
+
+def _decimal_mark(text: str, matches: list[re.Match[str]]) -> str:
+    """Return the decimal mark of the text: that of its other numbers, else that of its language; empty if unknown."""
+    marks = Counter(mark for match in matches if (mark := sure_decimal_mark(match["run"])) in (".", ","))
+    if marks[","] != marks["."]:
+        return max(marks, key=lambda mark: marks[mark])
+    commas, points = len(_COMMA_WORDS.findall(text)), len(_POINT_WORDS.findall(text))
+    if commas == points:
+        return "." if not text.isascii() and not commas else ""
+    return "," if commas > points else "."
+
+
+def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]:
+    run = match["run"]
+    if len(run) > RUN_LIMIT_CHARS:
+        return
+    readings = read_run(run, mark) if run[0] != "." else (Numeral(Decimal(f"0{run}"), len(run) - 1),)
+    if not readings:
+        return
+    end = match.end()
+    power = 0
+    if exponent := POWER.match(text, end):
+        power, end = power_of(exponent), exponent.end()
+    scale = unit = ""
+    if after := AFTER.match(text, end):
+        scale, unit, end = after["scale"] or "", after["unit"] or "", after.end()
+        unit = unit or ("€" if scale.strip() == "M€" else "")
+    if not (scale or unit) and _NAME_GOES_ON.match(text, end):
+        return
+    before = (match["before"] or "").strip()
+    if unit == "$" and _is_in_formula(text, match.start("run")):
+        unit, before, end = "", "", end - 1
+    has_minus = (match["sign"] or "") in ("-", "–") or match["inner"] in ("-", "–")
+    factor = Decimal(-1 if has_minus else 1).scaleb(power + scale_power(scale))
+    amounts = tuple(Amount(one.value * factor, abs(factor).scaleb(-one.decimals)) for one in readings)
+    start = match.start("run")
+    for group in ("inner", "before", "sign"):
+        if match[group] and match[group] not in ("±",):
+            start = match.start(group)
+    name = unit_name(unit) or unit_name(before)
+    sign = "-" if has_minus else "+" if match["sign"] == "+" or match["inner"] == "+" else ""
+    about = bool(APPROXIMATE.search(text[max(0, start - 24) : start]))
+    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), bool(TIMES.match(text, end)))
+
+
+def _is_in_formula(text: str, position: int) -> bool:
+    """Return whether an odd number of dollar signs stands in the line before a position."""
+    return text.count("$", text.rfind("\n", 0, position) + 1, position) % 2 == 1
+
+
+def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> Iterator[WrittenNumber]:
+    """Yield the numbers; the first one of a range has the unit of the second, if it has none itself."""
+    for number, following in zip_longest(numbers, numbers[1:]):
+        if following and following.unit and not number.unit and _RANGE.fullmatch(text, number.end, following.start):
+            yield replace(number, unit=following.unit)
+        else:
+            yield number

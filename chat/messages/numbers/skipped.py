@@ -1,0 +1,82 @@
+"""Ranges of a Markdown text whose digits are no claims: code, links, dates, versions, names, list numbers. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MONTHS: Final = (
+    "jan|feb|fév|mar|mär|mrz|apr|avr|abr|may|mai|mayo|jun|juin|jul|juil|aug|août|ago|sep|oct|okt|nov|dec|dez|déc|dic|ene|"
+    "जनवरी|फ़रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर"
+)
+_NAMES: Final = (
+    "version|python|pandas|numpy|scipy|matplotlib|seaborn|windows|excel|gemini|gpt|"
+    "step|table|figure|fig|chapter|section|phase|page|quarter|task|option|part|"
+    "week|line|row|semaine|semana|woche|iso|din|iec|rfc|número|nummer|numéro|artikel|artículo|"
+    "schritt|tabelle|abbildung|abb|kapitel|abschnitt|seite|teil|aufgabe|"
+    "étape|tableau|chapitre|partie|paso|tabla|figura|capítulo|parte|图|表|步骤|चरण"
+)
+WITHOUT_CLAIMS: Final = (
+    r"^ {0,3}(`{3,20}|~{3,20})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
+    r"(?<!`)`{1,3}(?!`)[^`\n]{1,1000}`{1,3}",
+    r"!?\[[^\]\[\n]{0,300}\]\([^)\n]{0,1000}\)",
+    r"<?(?:https?|file|mailto):[^\s>)]+>?|\bwww\.[^\s)]+",
+    r"\[(?:GRAPH|IMAGE):\d+\]|\[\^?\d{1,3}\]",
+    r"<[a-z/!][^<>\n]{0,300}>",
+    # Numbers of items and headings.
+    r"(?:\A|\n)[ >\t]*(?:#{1,6} +)?(?:[-*] +)?[*_]{0,2}\d{1,3}(?:\.\d{1,2})*[.)](?=[ \t*_])",
+    r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
+    # Dates and times.
+    r"\b(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?\b|\b\d{4}\.\d{1,2}\.\d{1,2}\b",
+    r"\d(?<!\w\d)\d?[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
+    r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
+    rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
+    rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
+    r"\d(?<!\d\d)(?:(?<=[01])\d|(?<=2)[0-3])?:[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?",
+    r"\b\d{1,2} ?h ?\d{2}\b",
+    # Versions, names with digits, ordinals.
+    r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
+    r"(?<![A-Za-zÀ-ÖØ-öø-ɏ_])[A-Za-zÀ-ÖØ-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
+    r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
+    r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
+    r"第 ?\d+",
+    r"\d(?<![\d.]\d)(?>[\d.]*) ?版",
+    r"1[.,]5 ?[×x*·] ?IQR",
+    r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
+    r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
+    # Fractions such as 2/3.
+    r"(?<![\d/.,])\d/\d(?![\d/])",
+    # Indices and exponents of formulas.
+    r"[_^](?:\{[^{}\n]{0,100}\}|[+-]?\d+)",
+)
+"""Regular expressions, in any case and of several lines."""
+_WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE | re.IGNORECASE) for pattern in WITHOUT_CLAIMS)
+_DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
+_BEFORE_CHARS: Final = 24
+_NAMED: Final = re.compile(rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}$", re.IGNORECASE)
+_AFTER_NAMED: Final = re.compile(r"[\d%]|[.,]\d")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_BEFORE_YEAR: Final = re.compile(
+    r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
+    r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del|than|als|que|à|को|में)\s|"
+    r"[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_AFTER_YEAR: Final = re.compile(r"[\d.,]\d|\d| ?[%€$£₹]")
+
+
+def skipped_ranges(text: str) -> bytearray:
+    """Return a mask of the text, one byte a character: 1 where digits are no claims. `text`: with ASCII digits."""
+    mask = bytearray(len(text))
+    for pattern in _WITHOUT_CLAIMS:
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            mask[start:end] = b"\1" * (end - start)
+    for match in _DIGITS.finditer(text):
+        start, end = match.span()
+        before = text[max(0, start - _BEFORE_CHARS) : start]
+        is_named = not _AFTER_NAMED.match(text, end) and _NAMED.search(before)
+        is_year = _YEAR.fullmatch(match[0]) and not _AFTER_YEAR.match(text, end) and _BEFORE_YEAR.search(before)
+        if is_named or is_year:
+            mask[start:end] = b"\1" * (end - start)
+    return mask

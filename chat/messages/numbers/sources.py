@@ -1,0 +1,218 @@
+"""Texts that numbers may come from, and the search for values in them. Pure.
+
+A source may have a megabyte, so only numbers that begin like a wanted value are looked at in detail.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from chat.messages.numbers.numerals import read_run, with_ascii_digits
+
+Verdict: TypeAlias = Literal["output", "file", "question", "code", "derived", "nowhere"]
+
+SOURCE_LIMIT_CHARS: Final = 1_500_000
+"""Characters of all sources of one answer that are searched. The newest sources come first."""
+_SEARCHED_CHARS: Final = 200_000_000
+_RUN: Final = re.compile(r"[0-9.,]+")
+SHORT_CHARS: Final = 40_000
+"""The tables of longer sources are not read: their numbers are looked up, whatever row or column they are in."""
+_POSITIONS_LIMIT: Final = 40
+"""Positions of one number in a short source that are looked at. Of a long source, it is the first one."""
+_NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
+"""Splitting what this leaves takes a fifth of the time of a regular expression."""
+_WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
+_QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
+"""Delimiters of comma-separated tables, and quoted cells."""
+_DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
+_DIGITS_OR_POINT: Final = "0123456789."
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text that numbers may come from."""
+
+    kind: Verdict
+    text: str
+    message_id: uuid.UUID | None = None
+    part_index: int | None = None
+
+
+def comparable_source(source: SourceText) -> SourceText:
+    """Return a source with ASCII digits, and with tabs between the cells of comma-separated tables.
+
+    No character changes its position.
+    """
+    text = with_ascii_digits(source.text)
+    if source.kind in ("output", "file") and ("," in text or ";" in text):
+        text = "\n\n".join(map(_with_tabs, text.split("\n\n")))
+    return SourceText(source.kind, text, source.message_id, source.part_index)
+
+
+def _with_tabs(block: str) -> str:
+    first, _, rest = block.strip("\r\n").partition("\n")
+    second = rest.partition("\n")[0]
+    for mark, expression in _QUOTED.items():
+        count = 0 if f"{mark} " in first else expression.findall(first).count(mark)
+        if count and count == expression.findall(second).count(mark) and not _DIGITS_BESIDE.search(first):
+            if '"' not in block:
+                return block.replace(mark, "\t")
+            return "".join("\t" if one == mark else one for one in expression.split(block))
+    return block
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A number in a source."""
+
+    source: SourceText
+    start: int
+    end: int
+    value: float
+    """With its sign."""
+
+    @property
+    def line(self) -> int:
+        """The line in the source, from 1."""
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def line_text(self) -> str:
+        """The text of the line."""
+        start = self.source.text.rfind("\n", 0, self.start) + 1
+        return self.source.text[start:].partition("\n")[0].strip() if start >= 0 else ""
+
+
+def bounded_sources(sources: Sequence[SourceText]) -> Iterator[SourceText]:
+    """Yield the sources, together at most `SOURCE_LIMIT_CHARS` long."""
+    left = SOURCE_LIMIT_CHARS
+    for source in sources:
+        if not left:
+            return
+        yield source if len(source.text) <= left else replace(source, text=source.text[:left])
+        left -= min(left, len(source.text))
+
+
+class Search:
+    """Finds the numbers of sources whose absolute values are in one of several intervals."""
+
+    def __init__(self, intervals: Iterable[tuple[float, float]]) -> None:
+        """Merge the intervals to ordered ones that do not overlap."""
+        bounds: list[tuple[float, float]] = []
+        for low, high in sorted(intervals):
+            if bounds and low <= bounds[-1][1]:
+                bounds[-1] = (bounds[-1][0], max(high, bounds[-1][1]))
+            else:
+                bounds.append((low, high))
+        self._lows = [low for low, _ in bounds]
+        self._highs = [high for _, high in bounds]
+        self._beginnings = frozenset(text.encode() for low, high in bounds for text in _beginnings(low, high))
+
+    def hits(self, sources: Sequence[SourceText]) -> Iterator[Hit]:
+        """Yield the numbers of the sources that are wanted, in order of the sources."""
+        for source in sources:
+            yield from self._hits_in(source, source.text)
+
+    def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
+        beginnings = self._beginnings
+        limit = _POSITIONS_LIMIT if len(text) <= SHORT_CHARS else 1
+        # Python writes numbers with a decimal point; files may be written otherwise.
+        mark = "." if source.kind in ("output", "code") else ""
+        tokens = set(text.encode("latin-1", "replace").translate(_NUMBERS_ONLY).split())
+        wanted: dict[str, list[float]] = {}
+        for token in [token for token in tokens if token[:3] in beginnings]:
+            run = token.decode().strip(".,")
+            try:
+                likely = float(run)
+            except ValueError:
+                likely = None
+            # Most are a plain number that is near a wanted one only.
+            if likely is not None and mark and not self._contains(likely):
+                continue
+            if values := [float(one.value) for one in read_run(run, mark) if self._contains(float(one.value))]:
+                wanted[run] = values
+        for run, position in _positions_of(wanted, text, limit):
+            yield from (_hit(source, position, position + len(run), value) for value in wanted[run])
+        if "e-" in text or "e+" in text:
+            for match in _WITH_EXPONENT.finditer(text):
+                value = float(match[0])
+                if self._contains(value):
+                    yield _hit(source, match.start(), match.end(), value)
+
+    def _contains(self, value: float) -> bool:
+        place = bisect_left(self._highs, value)
+        return place < len(self._lows) and self._lows[place] <= value
+
+
+def _hit(source: SourceText, start: int, end: int, value: float) -> Hit:
+    before = source.text[max(0, start - 3) : start].rstrip("$€£¥₹")
+    is_negative = before[-1:] == "-" and not before[-2:-1].isalnum()
+    return Hit(source, start, end, -value if is_negative else value)
+
+
+def _positions_of(runs: Collection[str], text: str, limit: int) -> Iterator[tuple[str, int]]:
+    """Yield up to `limit` positions of each number."""
+    if len(runs) * len(text) <= _SEARCHED_CHARS:
+        yield from ((run, position) for run in runs for position in _positions(text, run, limit))
+        return
+    # Searching for each one would take a minute in the longest sources.
+    left = dict.fromkeys(runs, limit)
+    for match in _RUN.finditer(text):
+        run = match[0].strip(".,")
+        if left.get(run):
+            left[run] -= 1
+            yield run, match.start() + match[0].index(run)
+
+
+def _positions(text: str, run: str, limit: int) -> Iterator[int]:
+    """Yield up to `limit` positions of a number that is no part of a longer one."""
+    position = text.find(run)
+    while position >= 0 and limit:
+        after = position + len(run)
+        is_part = text[position - 1 : position] in _DIGITS_OR_POINT and position > 0
+        following = text[after : after + 2]
+        if not is_part and not (following[:1].isdigit() or (following[:1] in (".", ",") and following[1:].isdigit())):
+            limit -= 1
+            yield position
+        position = text.find(run, after)
+
+
+def _beginnings(low: float, high: float) -> Iterator[str]:
+    """Yield the first three characters of all numbers from `low` to `high`, with and without separators."""
+    for first, last in _decades(low, high):
+        digits = len(str(int(last)))
+        unit = 10.0 ** max(digits - 3, 0) if last >= 1 else 0.01
+        for number in range(int(first / unit), int(last / unit) + 1):
+            yield from _spellings(number, digits, is_small=last < 1)
+
+
+def _decades(low: float, high: float) -> Iterator[tuple[float, float]]:
+    """Yield the parts of a range whose numbers have the same number of digits before the point."""
+    bottom = 0.0
+    top = 1.0
+    while bottom <= high and top < 1e18:
+        if top > low:
+            yield max(low, bottom), min(high, top * (1 - 1e-15))
+        bottom, top = top, top * 10
+
+
+def _spellings(number: int, digits: int, *, is_small: bool) -> Iterator[str]:
+    if is_small:
+        yield from (f"0.{number // 10}", f"0,{number // 10}", f".{number:02}", "0")
+    elif digits == 1:
+        yield from (f"{number}", f"{number}.", f"{number},")
+        yield from (f"{number}{mark}{digit}" for mark in ".," for digit in range(10))
+    elif digits == 2:
+        yield from (f"{number}", f"{number}.", f"{number},")
+    else:
+        text = str(number)
+        yield text
+        if digits % 3 == 1:
+            yield from (f"{text[0]}.{text[1]}", f"{text[0]},{text[1]}")
+        # Indian groups have two digits.
+        yield from (f"{text[:2]}.", f"{text[:2]},", f"{text[0]},{text[1]}")

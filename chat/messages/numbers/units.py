@@ -1,0 +1,155 @@
+"""Units, scale words and words around numbers, in the languages of answers. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_SCALES: Final = {
+    3: "k K Tsd. Tsd tausend thousand mille milliers mil 千 हज़ार हजार",
+    4: "万 萬",
+    5: "lakh lakhs lac लाख",
+    6: "M mn Mio. Mio million millions Million Millionen Mill. millón millones 百万 百萬",
+    7: "crore crores Cr करोड़ 千万",
+    8: "亿 億",
+    9: "B bn billion billions Mrd. Mrd Milliarde Milliarden Md Mds milliard milliards अरब 十亿",
+    12: "trillion trillions Bio. Billionen 万亿 兆",
+}
+_WORDS = {word: power for power, words in _SCALES.items() for word in words.split()} | {"mil millones": 9, "M\u20ac": 6}
+_UNITS: Final = {
+    "%": "% percent Prozent प्रतिशत pct",
+    "pp": "pp Prozentpunkte Prozentpunkten 个百分点",
+    "‰": "‰",
+    "EUR": "€ EUR Euro Euros euro euros 欧元",
+    "USD": "$ USD US$ dollar dollars Dollar dólares 美元",
+    "GBP": "£ GBP pounds",
+    "JPY": "JPY yen Yen 日元",
+    "CNY": "¥ CNY RMB yuan 元",
+    "INR": "₹ INR Rs Rs. rupees रुपये",
+    "CHF": "CHF",
+    "kg": "kg 公斤 千克 किग्रा",
+    "g": "g",
+    "t": "t tonnes Tonnen",
+    "km": "km",
+    "m": "metres meters Meter",
+    "cm": "cm",
+    "mm": "mm",
+    "°C": "°C ℃",
+    "°F": "°F ℉",
+}
+_UNIT_WORDS = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_UNIT_WORDS |= {"per cent": "%", "pour cent": "%", "por ciento": "%", "percentage points": "pp"}
+_UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp"}
+PERCENTS: Final = ("%", "pp")
+CURRENCY_SIGNS: Final = "$€£¥₹"
+CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
+
+
+def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
+    ordered = sorted(words, key=len, reverse=True)
+    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in ordered)
+
+
+AFTER: Final = re.compile(
+    rf"(?P<scale>m(?![A-Za-zÀ-ɏ/²³])|[ \u00a0\u202f\u2009]?(?:{_alternatives(_WORDS)}))?"
+    rf"(?P<unit>(?:[ \u00a0\u202f\u2009]|(?: de | of ))?(?:{_alternatives(_UNIT_WORDS)}))?"
+)
+"""The scale word and the unit after a number."""
+POWER: Final = re.compile(
+    r"(?:[eE](?P<e>[+-]?\d+)(?![\w.])| ?(?:[×x·*]|\\times|\\cdot) ?10(?:\^\{?(?P<p>[+-]?\d+)\}?|(?P<s>[⁻⁺⁰¹²³⁴-⁹]+)))"
+)
+"""A power of ten after a number."""
+_SUPERSCRIPTS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
+
+TIMES: Final = re.compile(
+    r"[\s*]*(?:times|[×x](?!\w)|-?fach|-?mal\b|fois|veces|倍|गुना|[\w ]{0,12}as (?:much|many|high))", re.IGNORECASE
+)
+"""A word after a number that says that it is a ratio."""
+APPROXIMATE: Final = re.compile(
+    r"(?:\b(?:exceeds?|dépasse(?:nt)?|übersteigt|übertrifft|supera|about|around|approximately|roughly|nearly|almost|over|"
+    r"more than|some|circa|ca\.|rund|etwa|ungefähr|fast|"
+    r"knapp|über|gut|environ|près de|presque|plus de|unos|unas|cerca de|casi|más de|alrededor de|aproximadamente)|"
+    r"[~≈∼]|约|大约|近|超过|लगभग|करीब)\s?[*_($€£¥₹]*$",
+    re.IGNORECASE,
+)
+"""A word before a number that was rounded to fewer digits than it has."""
+DECREASE: Final = re.compile(
+    r"\b(?:fell|fall|falls|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
+    r"less|behind|deficit|cold|under|"
+    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|unter|abnahme|schrumpf|"
+    r"recul|baiss|chut|diminu|perte|perdu|moins|inférieur|déficit|"
+    r"cay[óe]|caíd|cae\b|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
+    r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम",
+    re.IGNORECASE,
+)
+"""A word that says that an amount is negative."""
+INCREASE: Final = re.compile(
+    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|plus\b|ahead|profit|"
+    r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|über|plus|wachstum|anstieg|gewinn|"
+    r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|"
+    r"crec|aument|sub[ieí]|alza|increment|más|suma)|"
+    r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
+    re.IGNORECASE,
+)
+"""A word that says that an amount is positive."""
+STATISTIC: Final = re.compile(
+    r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|"
+    r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|insgesamt|"
+    r"moyen|médian|élevé|faible|écart|promedi|media\b|mediana|máxim|mínim|mayor|menor|desviaci|"
+    r"平均|中位|最高|最低|最大|最小|标准差|合计|औसत|अधिकतम|न्यूनतम|सबसे|कुल",
+    re.IGNORECASE,
+)
+"""A word that names a statistic of a column."""
+_SCALES_LIMIT_CHARS: Final = 40_000
+_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3}
+_SCALE_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ\u0900-\u0963]+|百万|千万|万亿|[千万亿]")
+PERCENT_HINT: Final = re.compile(
+    r"%|pct|percent|prozent|pourcent|porcent|proportion|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
+    r"wachstum|croissance|crecimiento|margin|accura|率|比|占|प्रतिशत|दर",
+    re.IGNORECASE,
+)
+"""A word that says that numbers are percentages."""
+_HEADER_UNITS = {
+    "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km",
+    "cm": "cm", "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
+}  # fmt: skip
+
+
+def scale_power(word: str) -> int:
+    """Return the power of ten of a scale word, such as 6 for `Mio.`; 0 for none."""
+    return 6 if word == "m" else _WORDS.get(word.strip(), 0)
+
+
+def named_scales(texts: Iterable[str]) -> frozenset[int]:
+    """Return the powers of ten that short texts name, such as 6 for `revenue (million)`."""
+    return frozenset(
+        scale_power(word.title()) or scale_power(word) or _HEADER_SCALES.get(word.lower(), 0)
+        for text in texts
+        if len(text) <= _SCALES_LIMIT_CHARS
+        for word in _SCALE_WORD.findall(text)
+    ) - {0}
+
+
+def unit_name(word: str) -> str:
+    """Return the name of a unit, such as `EUR` for `€`; empty for none."""
+    stripped = word.strip()
+    return _UNIT_WORDS.get(stripped.removeprefix("de ").removeprefix("of "), "")
+
+
+def power_of(match: re.Match[str]) -> int:
+    """Return the power of ten that `POWER` has matched, at most 400 either way."""
+    digits = match["e"] or match["p"] or match["s"].translate(_SUPERSCRIPTS)
+    try:
+        return max(-400, min(400, int(digits)))
+    except ValueError:
+        return 0
+
+
+def header_unit(name: str) -> str:
+    """Return the unit that the name of a column or line holds, such as `kg` of `weight_kg`; empty if it has none."""
+    if match := re.search(r"[%€£₹]|\$", name):
+        return unit_name(match[0])
+    words = re.split(r"[_\W]+", name.lower())
+    units = [_HEADER_UNITS[word] for word in words[1:] if word in _HEADER_UNITS]
+    return units[-1] if units else ""

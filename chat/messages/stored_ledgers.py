@@ -1,0 +1,170 @@
+"""Makes and stores the ledgers of numbers of answers, from the messages before them and their attached tables."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import NotRequired, TypedDict
+
+from django.db import IntegrityError, transaction
+
+from attachments.store import BytesUnavailable, read_bytes
+from chat.messages.numbers.ledger import TracedNumber, trace_numbers
+from chat.messages.numbers.sources import SourceText, Verdict
+from chat.messages.records import MessageRecord, records_by_id
+from chat.models import Message, NumberLedger
+from chat.vocabulary.data_json import encode_data
+from chat.vocabulary.display_text import display_text
+from chat.vocabulary.parts import (
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FunctionResponse,
+    Role,
+    Text,
+    ToolResponse,
+)
+from chat.vocabulary.sanitize import sanitize_text
+from chat.vocabulary.text_types import is_text
+
+VERSION = 1
+"""Version of the code that traces numbers. Ledgers of another version are made again."""
+MESSAGES_LIMIT = 60
+"""Messages whose outputs are searched: the newest ones of the branch."""
+FILE_LIMIT_BYTES = 1_000_000
+LINE_LIMIT_CHARS = 300
+"""Characters of the line of a source that are stored."""
+CODE_FUNCTIONS = ("run_python",)
+"""Functions whose outputs are parts of their own."""
+
+
+class SourceJSON(TypedDict):
+    """Where a number comes from."""
+
+    message_id: str | None
+    part_index: int | None
+    line: int
+    text: str
+
+
+class NumberJSON(TypedDict):
+    """A number of an answer. See the documentation of the API."""
+
+    text: str
+    start: int
+    end: int
+    value: str
+    unit: str
+    verdict: Verdict
+    source: NotRequired[SourceJSON]
+
+
+def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
+    """Return the stored ledger of an answer; `None` if it must be made first."""
+    return NumberLedger.objects.filter(message=message_id, version=VERSION).first()
+
+
+def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
+    """Trace the numbers of an answer that has ended and store them; `None` if it is live or was deleted."""
+    message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
+    if message is None or (message.turn is not None and message.turn.is_live):
+        return None
+    text, numbers, unread = message.text, list[NumberJSON](), list[str]()
+    if any(map(str.isdigit, text)):
+        numbers = [number_json(text, one) for one in trace_numbers(text, list(branch_sources(message, unread)))]
+    without = sum(one["verdict"] == "nowhere" for one in numbers)
+    values = {"version": VERSION, "numbers": numbers, "without_source": without, "unread_files": unread}
+    try:
+        with transaction.atomic():
+            return NumberLedger.objects.update_or_create(message=message, defaults=values)[0]
+    except IntegrityError:
+        # The message was deleted meanwhile.
+        return None
+
+
+def number_json(text: str, one: TracedNumber) -> NumberJSON:
+    """Return a traced number as JSON. `text`: of the answer."""
+    json: NumberJSON = {
+        "text": text[one.start : one.end],
+        "start": one.start,
+        "end": one.end,
+        "value": f"{one.value:f}",
+        "unit": one.unit,
+        "verdict": one.verdict,
+    }
+    if one.note:
+        json["source"] = {"message_id": None, "part_index": None, "line": 0, "text": one.note}
+    elif one.hit is not None:
+        source = one.hit.source
+        json["source"] = {
+            "message_id": str(source.message_id) if source.message_id else None,
+            "part_index": source.part_index,
+            "line": one.hit.line,
+            # Bytes of files may hold what a database cannot store.
+            "text": sanitize_text(one.hit.line_text[:LINE_LIMIT_CHARS]),
+        }
+    return json
+
+
+def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
+    """Yield what the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
+
+    `unread`: gets the names of attached files that are no text, such as workbooks, or too large.
+    """
+    path = _path(message)
+    records = records_by_id(path)
+    ordered = [records[pk] for pk in path if pk in records]
+    sources = [source for record in ordered for source in _sources_of(record, unread)]
+    for kind in ("output", "file", "question", "code"):
+        yield from (source for source in sources if source.kind == kind)
+
+
+def _path(message: Message) -> list[uuid.UUID]:
+    """Return the ids of an answer and of the messages before it on its branch, the newest first."""
+    rows = Message.objects.filter(conversation=message.conversation_id, index__lt=message.index)
+    rows = rows.filter(index__gte=message.index - MESSAGES_LIMIT)
+    parents = dict(rows.values_list("pk", "parent_id"))
+    path, before = [message.pk], message.parent_id
+    while before in parents:
+        path.append(before)
+        before = parents[before]
+    return path
+
+
+def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
+    pk = record.message.pk
+    if record.message.role == Role.USER:
+        yield SourceText("question", record.message.text, pk)
+        yield from _file_sources(record, unread)
+        return
+    for index, part in enumerate(record.parts):
+        match part:
+            case ExecutableCode():
+                yield SourceText("code", part.code, pk, index)
+            case CodeExecutionResult():
+                yield SourceText("output", part.output or "", pk, index)
+            case Display():
+                yield SourceText("output", display_text(part.bundle), pk, index)
+            case FunctionResponse() | ToolResponse() if part.name not in CODE_FUNCTIONS:
+                yield SourceText("output", encode_data(dict(part.result or {})), pk, index)
+            case Text() if record.turn is None:
+                yield SourceText("question", part.text, pk, index)
+            case _:
+                pass
+
+
+def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
+    """Yield the attached files that are text, such as CSV."""
+    for placed in record.attachments:
+        attachment = placed.attachment
+        if attachment.mime_type.startswith("image/"):
+            continue
+        try:
+            if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
+                raise BytesUnavailable
+            data = read_bytes(attachment)
+        except BytesUnavailable:
+            unread.append(attachment.name)
+            continue
+        text = data.decode(errors="replace").replace("\r\n", "\n")
+        yield SourceText("file", text, record.message.pk, None)

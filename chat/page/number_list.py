@@ -1,0 +1,56 @@
+"""The numbers of an answer with their sources, as the line below the answer shows them."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from chat.messages.stored_ledgers import NumberJSON
+from chat.models import Message, NumberLedger
+from chat.page.rendering.jinja import render
+from chat.vocabulary.parts import Part, Text
+
+_IN_RESULTS = ("output", "file", "derived")
+_BEFORE_CHARS = 60
+_BEFORE_LETTERS = 6
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberView:
+    """A number of an answer."""
+
+    text: str
+    before: str
+    """The last letters before it, by which the page finds it: signs and digits are other ones in Markdown."""
+    verdict: str
+    line: int
+    source: str
+    """The line of its source, or the computation; empty if there is none."""
+
+
+def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
+    """Return where the page gets the numbers of an answer with their sources; empty if its texts have no digits."""
+    has_digits = any(isinstance(part, Text) and _DIGIT.search(part.text) for part in parts)
+    return reverse("message-numbers", args=[message_id]) if has_digits else ""
+
+
+def numbers_html(message: Message, ledger: NumberLedger) -> SafeString:
+    """Render the content of the line: its sentence and the list of the numbers."""
+    text = message.text
+    numbers: Sequence[NumberJSON] = ledger.numbers
+    views = [_view(text, one) for one in numbers]
+    known = sum(one.verdict in _IN_RESULTS for one in views)
+    return render("chat/_numbers", {"numbers": views, "known": known, "unread_files": ledger.unread_files})
+
+
+def _view(text: str, one: NumberJSON) -> NumberView:
+    before = "".join(filter(str.isalpha, text[max(0, one["start"] - _BEFORE_CHARS) : one["start"]]))
+    source = one.get("source")
+    line, said = (source["line"], source["text"]) if source else (0, "")
+    return NumberView(one["text"], before[-_BEFORE_LETTERS:], one["verdict"], line, said)

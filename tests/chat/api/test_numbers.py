@@ -1,0 +1,128 @@
+"""The numbers of an answer through the API: traced when first asked for, stored, and only for their owner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient
+from django.utils import timezone
+from pytest_django import Settings
+
+from chat.library.exports.as_json import message_json
+from chat.library.exports.source import ExportSource
+from chat.messages.records import records_by_id
+from chat.models import Message, NumberLedger, Turn, User
+from chat.page.fragments import message_html
+from chat.page.readers import OWNER
+from chat.page.transcript.views import message_view
+from chat.vocabulary.parts import PartKind
+from tests.chat.turn_driver import ask_and_wait, new_conversation
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ANSWER = "Ulm has 1,381 orders, 815 of them from the file, and 99 from nowhere."
+
+
+def make_answer(owner: User) -> tuple[Message, Message]:
+    """Return a question with a table, and its answer with an output."""
+    conversation = make_conversation(owner)
+    question = make_user_message(conversation)
+    attach(question, make_attachment(owner, name="a.csv", data=b"key;sum\nx;815\n"))
+    parts = [
+        (PartKind.EXECUTABLE_CODE, "print(df)"),
+        (PartKind.CODE_EXECUTION_RESULT, "  city  orders\n0  Ulm    1381\n"),
+        (PartKind.TEXT, ANSWER),
+    ]
+    answer = make_model_message(conversation, parts=parts)
+    Turn.objects.filter(message=answer).update(ended_at=timezone.now() - timedelta(hours=1))
+    return question, answer
+
+
+async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() -> None:
+    owner = await sync_to_async(make_user)(str(uuid.uuid4()))
+    question, answer = await sync_to_async(make_answer)(owner)
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    path = f"/api/v1/messages/{answer.pk}/numbers/"
+    # The page shows the ledger if there is one, and begins it when asked to.
+    page = f"/messages/{answer.pk}/numbers/"
+    assert (await client.get(page)).status_code == 204
+    response: Any = await client.get(path)
+    assert (response.status_code, response.headers["Retry-After"]) == (202, "1")
+    async with asyncio.timeout(60):
+        while (response := await client.get(path)).status_code == 202:
+            await asyncio.sleep(0.05)
+    numbers = json.loads(response.content)
+    assert [(one["text"], one["verdict"]) for one in numbers] == [
+        ("1,381", "output"),
+        ("815", "file"),
+        ("99", "nowhere"),
+    ]
+    assert numbers[0]["source"] == {
+        "message_id": str(answer.pk),
+        "part_index": 1,
+        "line": 2,
+        "text": "0  Ulm    1381",
+    }
+    assert numbers[1]["source"]["message_id"] == str(question.pk)
+    assert [ANSWER[one["start"] : one["end"]] for one in numbers] == [one["text"] for one in numbers]
+    ledger = await NumberLedger.objects.aget()
+    assert (ledger.message_id, ledger.without_source) == (answer.pk, 1)
+
+    html = (await client.get(page)).content.decode()
+    assert "<summary>2 of 3 numbers are in the results</summary>" in html
+    assert html.count("<li") == 3
+    assert 'data-verdict="nowhere" data-before="ileand"' in html
+    assert "0  Ulm    1381</code>" in html
+
+    other = AsyncClient()
+    await other.aforce_login(await sync_to_async(make_user)(str(uuid.uuid4())))
+    assert {(await other.get(one)).status_code for one in (path, page)} == {404}
+    assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
+
+
+def test_json_export_holds_the_numbers_that_were_traced(owner: User) -> None:
+    answer = make_model_message(make_conversation(owner))
+    numbers = [{"text": "1", "start": 0, "end": 1, "value": "1", "unit": "", "verdict": "nowhere"}]
+    NumberLedger.objects.create(message=answer, version=1, numbers=numbers, without_source=1)
+    messages = ExportSource(answer.conversation, timezone.now()).messages(shown_only=False)
+    assert [message_json(one).get("numbers") for one in messages] == [None, numbers]
+
+
+async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-code")
+    await ask_and_wait(conversation, "Please compute")
+    ledger = await NumberLedger.objects.aget(message__conversation=conversation)
+    assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
+
+
+async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
+    question, answer = await sync_to_async(make_answer)(owner)
+    workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
+    workbook.mime_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    await workbook.asave()
+    await sync_to_async(attach)(question, workbook)
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    page = f"/messages/{answer.pk}/numbers/?begin"
+    response: Any = await client.get(page)
+    assert response.status_code == 202
+    async with asyncio.timeout(60):
+        while (response := await client.get(page)).status_code == 202:
+            await asyncio.sleep(0.05)
+    assert "<bdi>b.xlsx</bdi>" in response.content.decode()
+
+
+@pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])
+def test_only_owners_have_the_line_and_only_below_digits(text: str, may_act: bool, owner: User) -> None:
+    answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, text)])
+    view = message_view(records_by_id([answer.pk])[answer.pk], replace(OWNER, may_act=may_act))
+    assert ('<details class="numbers"' in message_html(view)) == (may_act and "5" in text)

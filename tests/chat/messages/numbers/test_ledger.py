@@ -1,0 +1,92 @@
+"""Where numbers come from: rounding, units, signs, rows and columns, and arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.sources import SourceText
+
+TABLE = """      city  revenue_eur  orders  growth
+0     Ulm      76993.30    1381  0.1234
+1    Bonn       2568.20      43 -0.0521
+2  Kassel      74770.75    2266  0.5000
+"""
+SOURCES = [SourceText("output", TABLE), SourceText("question", "Is 4711 above it?"), SourceText("code", "limit = 815")]
+SALES = """\
+  region   revenue  orders  share
+0  North  48210.55     312  0.274
+1   East  61340.90     401  0.349
+"""
+
+
+def verdicts(text: str) -> list[str]:
+    return [one.verdict for one in trace_numbers(text, SOURCES)]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Ulm had a revenue of 76,993.3 €.", "output"),
+        ("Ulm had a revenue of 77 thousand.", "output"),
+        ("Ulm had a revenue of 76,994 €.", "nowhere"),
+        ("Ulm had a revenue of 76,993.3 $.", "nowhere"),
+        ("Bonn had a revenue of 76,993.3 €.", "nowhere"),
+        ("Ulm grew by 12.3 %.", "output"),
+        ("Ulm grew by 12.4 %.", "nowhere"),
+        ("Bonn fell by 5.2 %.", "output"),
+        ("Bonn grew by 5.2 %.", "nowhere"),
+        ("Ulm grew by -12.3 %.", "nowhere"),
+        ("The limit of 4,711 is kept.", "question"),
+        ("The limit of 815 is kept.", "code"),
+        ("The difference between Ulm and Bonn in orders is 1,338.", "derived"),
+        ("The total of orders is 3,690.", "derived"),
+        ("The total of orders is 3,691.", "nowhere"),
+    ],
+)
+def test_number_has_the_source_that_its_words_allow(text: str, verdict: str) -> None:
+    assert verdicts(text) == [verdict]
+
+
+def test_swapped_numbers_of_two_rows_have_no_source() -> None:
+    assert verdicts("Ulm (1,381 orders) is behind Kassel (2,266 orders).") == ["output", "output"]
+    assert verdicts("Ulm (2,266 orders) is behind Kassel (1,381 orders).") == ["nowhere", "nowhere"]
+
+
+def test_statistic_of_a_column_is_no_source_for_a_row() -> None:
+    sources = [SourceText("output", f"{TABLE}\n{'':8}orders\nmean  1230.000\nmax   2266.000\n")]
+    for text, verdict in (
+        ("Ulm is above the average of 1,230 orders.", "output"),
+        ("Ulm has 1,230 orders.", "nowhere"),
+        ("Ulm has 2,266 orders.", "nowhere"),
+    ):
+        assert [one.verdict for one in trace_numbers(text, sources)] == [verdict], text
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "verdicts"),
+    [
+        (SALES, "East has 34.9 % of the revenue.", ["output"]),
+        (SALES, "North comes to 48,210.55 in 312 orders.", ["output", "output"]),
+        (SALES, "North comes to 48,210.55 in 274 orders.", ["output", "nowhere"]),
+        ("year,units,price\n2019,1240,18.50\n2020,1475,17.90\n", "Units rose from 1,240 to 1,475.", ["output"] * 2),
+        (
+            "year,units,price\n2019,1240,18.50\n2020,1475,17.90\n",
+            "Units rose from 1,240 to 1,457.",
+            ["output", "nowhere"],
+        ),
+        ("Inhabitants by state (million)\nUlm 3755251\nBonn 1892122\n", "Ulm has 3,755,251 inhabitants.", ["output"]),
+        (
+            "group  n  mean\nA  48  17.36\nB  52  14.09\nt = 4.04, df = 98",
+            "Group A (n = 48) averages 17.4, t = 4.04.",
+            ["output"] * 3,
+        ),
+        (SALES, "North: 48,210.55. East: 61,340.90. East is ahead by 13,130.35.", ["output", "output", "derived"]),
+    ],
+)
+def test_names_of_columns_count_only_for_rows_of_their_table(output: str, text: str, verdicts: list[str]) -> None:
+    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
+
+
+def test_keys_and_digests_are_no_numbers() -> None:
+    assert trace_numbers("9" * 5_000, [SourceText("output", "9" * 5_000, None, None)]) == []

@@ -1,0 +1,46 @@
+"""Numbers of answers as they are read: six languages, units, scale words, powers, and what is no claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.messages.numbers.reading import read_numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The total is 1,234.5 and −3.2 % less.", ["1234.5", "-3.2 %"]),
+        ("About $1.2 million, 12–15 %.", ["1200000 USD", "12 %", "15 %"]),
+        ("It is 1.2×10^5 or 1e5, with $R^2 = 0.87$.", ["120000", "100000", "0.87"]),
+        ("Die Summe ist 1.234 und 3,5 % von 1,2 Mio. €.", ["1234", "3.5 %", "1200000 EUR"]),
+        ("Das sind 2,5 Mrd. und 1.327.063 Stück.", ["2500000000", "1327063"]),
+        ("Le total est de 12\u202f345,67\u00a0€ et 1 234.", ["12345.67 EUR", "1234"]),
+        ("En conjunto son 724.620,8 € y 2.568,20 €.", ["724620.8 EUR", "2568.20 EUR"]),
+        ("约12.3万，增长１２.３%。", ["123000", "12.3 %"]),
+        ("कुल १२,३४,५६७ और 3.2 लाख है।", ["1234567", "320000"]),
+        ("Es sind 1'234'567.80 CHF.", ["1234567.80 CHF"]),
+        ("| Fulda | 5,1 | 25 |\n| Bonn | 3.456 | -129 |", ["5.1", "25", "3456", "-129"]),
+    ],
+)
+def test_numbers_are_read_with_their_units(text: str, expected: list[str]) -> None:
+    assert [f"{one.amount.value:f} {one.unit}".strip() for one in read_numbers(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I used pandas 2.2.3 with Python 3.12, version 4.",
+        "As in 2023, Q3 is above Q2 of 2019–2022.",
+        "The file is dated 3 May 2024, 14:30, and 2024-05-03.",
+        "Der 1. Platz, Stand: 3. Mai 2024, 14:30 Uhr.",
+        "文件日期为2024年5月3日14:30。第1名",
+        "See `df.head(5)` and [step 7](https://example.org/a/17).",
+        "## 2.1 Result\n\n1. First\n2. Second",
+        "This predates COVID-19, the A4 form and B2B.",
+        "```python\nx = 17\n```",
+        "It came 1st, then 2nd.",
+    ],
+)
+def test_digits_that_are_no_claims_are_left_out(text: str) -> None:
+    assert read_numbers(text) == []

@@ -1,0 +1,27 @@
+"""Prints how well the ledger judges the labelled answers: `python -m tests.numbers [--fresh] [--examples] [NUMBER]`.
+
+`--fresh`: the answers of `fresh.json`, not the generated ones.
+`--examples`: also what it judged wrong. NUMBER: of the first table; the ledger was made with those from 0 on.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests.numbers.measure import measure, measure_fresh, read_tables
+
+
+def main() -> None:
+    """Measure, and print one line for each language and kind."""
+    number = next((int(one) for one in sys.argv if one.isdigit()), 0)
+    counts = measure_fresh() if "--fresh" in sys.argv else measure(read_tables(number))
+    for key in sorted(counts.seen):
+        flagged, unread = counts.share(counts.flagged, key), counts.share(counts.unread, key)
+        print(f"{key:20} {counts.seen[key]:6,} figures, {flagged:6.1%} without a source, {unread:6.1%} not read")
+    if "--examples" in sys.argv:
+        for example in counts.examples:
+            print(*example, sep=" | ")
+
+
+if __name__ == "__main__":
+    main()
