@@ -104,6 +104,18 @@ async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> Non
     assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
 
 
+async def test_answers_without_results_or_files_before_them_are_traced_only_on_request(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-text")
+    await ask_and_wait(conversation, "What is 6 * 7?")
+    answer = await conversation.messages.aget(role="model")
+    client = AsyncClient()
+    await client.aforce_login(await User.objects.aget(pk=conversation.owner_id))
+    page = f"/messages/{answer.pk}/numbers/"
+    assert (await client.get(page)).status_code == 204
+    assert not await NumberLedger.objects.aexists()
+    assert (await client.get(f"{page}?begin")).status_code == 202
+
+
 async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
     question, answer = await sync_to_async(make_answer)(owner)
     workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
