@@ -37,7 +37,7 @@ def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResp
     if message.role != Role.MODEL:
         raise NotFound
     if ledger := find_ledger(message.pk):
-        return HttpResponse(numbers_html(message, ledger))
+        return HttpResponse(numbers_html(message.text, ledger.numbers, ledger.unread_files))
     # The task belongs to the server's event loop, which exists only under ASGI.
     if isinstance(request, ASGIRequest) and ("begin" in request.GET or _is_being_traced(message)):
         async_to_sync(begin)(message.pk)

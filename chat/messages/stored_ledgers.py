@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from typing import NotRequired, TypedDict
 
 from django.db import IntegrityError, transaction
 
 from attachments.store import BytesUnavailable, read_bytes
-from chat.messages.numbers.ledger import TracedNumber, trace_numbers
-from chat.messages.numbers.sources import SourceText, Verdict
+from chat.messages.numbers.as_json import NumberJSON, number_json
+from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.sources import SourceText
 from chat.messages.records import MessageRecord, records_by_id
 from chat.models import Message, MessageAttachment, NumberLedger, Part
 from chat.models.plain_sql import select_rows
@@ -26,7 +26,6 @@ from chat.vocabulary.parts import (
     Text,
     ToolResponse,
 )
-from chat.vocabulary.sanitize import sanitize_text
 from chat.vocabulary.text_types import is_text
 
 VERSION = 1
@@ -34,8 +33,6 @@ VERSION = 1
 MESSAGES_LIMIT = 60
 """Messages whose outputs are searched: the newest ones of the branch."""
 FILE_LIMIT_BYTES = 1_000_000
-LINE_LIMIT_CHARS = 300
-"""Characters of the line of a source that are stored."""
 CODE_FUNCTIONS = ("run_python",)
 """Functions whose outputs are parts of their own."""
 _OUTPUTS = {
@@ -47,27 +44,6 @@ _OUTPUTS = {
         PartKind.TOOL_RESPONSE,
     )
 }
-
-
-class SourceJSON(TypedDict):
-    """Where a number comes from."""
-
-    message_id: str | None
-    part_index: int | None
-    line: int
-    text: str
-
-
-class NumberJSON(TypedDict):
-    """A number of an answer. See the documentation of the API."""
-
-    text: str
-    start: int
-    end: int
-    value: str
-    unit: str
-    verdict: Verdict
-    source: NotRequired[SourceJSON]
 
 
 def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
@@ -107,30 +83,6 @@ def store_ledger(message_id: uuid.UUID) -> None:
             )
     except IntegrityError:
         pass  # The message was deleted meanwhile.
-
-
-def number_json(text: str, one: TracedNumber) -> NumberJSON:
-    """Return a traced number as JSON. `text`: of the answer."""
-    json: NumberJSON = {
-        "text": text[one.start : one.end],
-        "start": one.start,
-        "end": one.end,
-        "value": f"{one.value:f}",
-        "unit": one.unit,
-        "verdict": one.verdict,
-    }
-    if one.note:
-        json["source"] = {"message_id": None, "part_index": None, "line": 0, "text": one.note}
-    elif one.hit is not None:
-        source = one.hit.source
-        json["source"] = {
-            "message_id": str(source.message_id) if source.message_id else None,
-            "part_index": source.part_index,
-            "line": one.hit.line,
-            # Bytes of files may hold what a database cannot store.
-            "text": sanitize_text(one.hit.line_text[:LINE_LIMIT_CHARS]),
-        }
-    return json
 
 
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
