@@ -42,7 +42,7 @@ run: setup
 test: export PYTHONDONTWRITEBYTECODE :=
 test: setup .venv/installed-dev
 	@deploy/system-packages test
-	@exec $(BIN)/python -m tests.runner -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@exec $(BIN)/python -m tests.runner -n auto --dist loadfile --no-loadscope-reorder --durations=40 --durations-min=2 $(ARGS)
 
 # Queries, locks, triggers and connections differ between databases. ARGS=tests runs everything, which takes much longer than
 # with SQLite.

@@ -31,6 +31,13 @@ from bench.targets import Upstream, measure_level
 
 DATABASE = "plotline.sqlite3"
 
+GEMINI = "gemini"
+GEMINI_MODELS = {GEMINI: "bench", "interactions": "bench-interactions"}
+"""Models by protocol. The second is a row that `bench.seed` creates."""
+OPENAI_MODELS = {"openai": "bench", "responses": "bench-responses"}
+"""The upstream refers the second one to the Responses API (`bench.upstream`)."""
+PROTOCOLS = (*GEMINI_MODELS, *OPENAI_MODELS)
+
 #: Offset of iChange in the index of SQLite's write-ahead log: a counter, in the machine's byte order, that SQLite
 #: increments with each transaction.
 CHANGE_COUNTER_OFFSET = 8
@@ -85,11 +92,11 @@ class Product:
     port: int
     var_dir: Path
     conversations: Iterator[SignedInConversation] = field(repr=False)
-    speaks_openai: bool = False
+    protocol: str = GEMINI
 
     def run(self, level: Level) -> LevelResult:
         """Run one level. Every answer is the first of its conversation, and every conversation has another owner."""
-        level = level.without_graphs() if self.speaks_openai else level
+        level = level if self.protocol == GEMINI else level.without_graphs()
         conversations = islice(self.conversations, level.conversations)
         endpoints = [self.make_endpoint(conversation) for conversation in conversations]
         if len(endpoints) < level.conversations:
@@ -122,21 +129,21 @@ def run_product(
     upstream: Upstream,
     var_dir: Path,
     *,
-    speaks_openai: bool = False,
+    protocol: str = GEMINI,
 ) -> Iterator[Product]:
     """Run Plotline on a copy of the template until the block ends. `var_dir` must not exist.
 
-    `speaks_openai`: its model is one of an OpenAI-compatible server, not Gemini's.
+    `protocol`: one of `PROTOCOLS`, by which its model is asked.
     """
     shutil.copytree(template.folder / "static", var_dir / "static")
     shutil.copy(template.folder / DATABASE, var_dir)
     # SQLite deletes the WAL index, and with it the commit count, when the last connection closes. Keep one open.
     with (
-        run_server(template, upstream, var_dir, speaks_openai=speaks_openai) as (process, port),
+        run_server(template, upstream, var_dir, protocol=protocol) as (process, port),
         closing(sqlite3.connect(var_dir / DATABASE)) as open_connection,
     ):
         open_connection.execute("SELECT count(*) FROM chat_conversation").fetchall()
-        yield Product(process, upstream, port, var_dir, iter(template.conversations), speaks_openai)
+        yield Product(process, upstream, port, var_dir, iter(template.conversations), protocol)
 
 
 @contextmanager
@@ -145,7 +152,7 @@ def run_server(
     upstream: Upstream,
     var_dir: Path,
     *,
-    speaks_openai: bool = False,
+    protocol: str = GEMINI,
 ) -> Iterator[tuple[PinnedProcess, int]]:
     """Run one server process until the block ends, and yield the process and its port."""
     port = find_free_port()
@@ -154,9 +161,10 @@ def run_server(
         "GOOGLE_GEMINI_BASE_URL": upstream.url,
         "DRAIN_SECONDS": "0",
     }
-    if speaks_openai:
+    variables["GEMINI_MODEL"] = GEMINI_MODELS.get(protocol, "")
+    if protocol in OPENAI_MODELS:
         # The first model of the endpoint is the default then.
-        variables |= {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_MODELS": "bench", "GEMINI_MODEL": ""}
+        variables |= {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_MODELS": OPENAI_MODELS[protocol]}
     arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
     log_path = var_dir / "server.log"
     with PinnedProcess(arguments, core=select_cores()[0], variables=variables, log_path=log_path) as process:

@@ -20,7 +20,7 @@ from bench.goals import RELAY_GOALS, collect_goal_figures, format_goals_table
 from bench.measurement import FULL, QUICK, TINY, Plan, make_level_logger, measure_target
 from bench.peers import PEERS, check_peer, run_peer
 from bench.processes import pin_client_process
-from bench.product import Template, make_template, run_product
+from bench.product import GEMINI, PROTOCOLS, Template, make_template, run_product
 from bench.report import DETAIL_MEASURES, MAIN_MEASURES, format_figures_table, format_rate_limits
 from bench.results import describe_environment, write_result
 from bench.targets import Target, Upstream, run_upstream
@@ -38,6 +38,13 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     plans.add_argument("--tiny", dest="plan", action="store_const", const=TINY, help="only test the harness")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="report medians of N runs (default 1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="result file (default var/bench/<date>-relay.json)")
+    parser.add_argument(
+        "--protocol",
+        nargs="+",
+        choices=PROTOCOLS[1:],
+        default=["openai"],
+        help="also measure models that are asked by these protocols (default openai)",
+    )
     parser.add_argument("--only", action="store_true", help="measure Plotline without the bare relay")
     parser.add_argument("--no-browser", action="store_true", help="skip the browser, which takes 50 s per run")
     parser.add_argument(
@@ -71,13 +78,17 @@ def make_starters(
     starters: dict[str, TargetStarter] = {}
     if not options.only:
         starters["relay"] = partial(run_bare_relay, upstream, folder)
-    starters["plotline"] = partial(run_product, template, upstream, folder / f"product-{repeat}")
-    starters["plotline-openai"] = partial(
-        run_product, template, upstream, folder / f"product-openai-{repeat}", speaks_openai=True
-    )
+    for protocol in dict.fromkeys((GEMINI, *options.protocol)):
+        name, var_dir = name_of_target(protocol), folder / f"product-{protocol}-{repeat}"
+        starters[name] = partial(run_product, template, upstream, var_dir, protocol=protocol)
     for name, python in options.peer:
         starters[name] = partial(run_peer, name, python, upstream, folder / f"{name}-{repeat}")
     return starters
+
+
+def name_of_target(protocol: str) -> str:
+    """Return the name of Plotline's figures with a model that is asked by this protocol."""
+    return "plotline" if protocol == GEMINI else f"plotline-{protocol}"
 
 
 def measure_all(options: argparse.Namespace) -> tuple[dict[str, list[Figures]], list[Figures]]:
@@ -124,8 +135,10 @@ def main(argv: Sequence[str]) -> None:
     }
     path = write_result("relay", document, options.json)
     print(format_goals_table(collect_goal_figures(results, browser)), end="\n\n")
-    print("The same with a model of an OpenAI-compatible server:", end="\n\n")
-    print(format_goals_table(collect_goal_figures(results, {}, "plotline-openai"), RELAY_GOALS), end="\n\n")
+    for protocol in options.protocol:
+        print(f"The same with a model that is asked by another protocol, {protocol}:", end="\n\n")
+        figures = collect_goal_figures(results, {}, name_of_target(protocol))
+        print(format_goals_table(figures, RELAY_GOALS), end="\n\n")
     print(format_rate_limits(results), end="\n\n")
     print(format_figures_table(MAIN_MEASURES, results, browser), end="\n\n")
     print(format_figures_table(DETAIL_MEASURES, results, browser))

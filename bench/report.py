@@ -54,7 +54,9 @@ DETAIL_MEASURES = (
 TARGET_LABELS = {
     "relay": "bare relay",
     "plotline": "Plotline",
-    "plotline-openai": "Plotline, OpenAI protocol",
+    "plotline-openai": "Plotline, chat completions",
+    "plotline-responses": "Plotline, Responses API",
+    "plotline-interactions": "Plotline, Interactions API",
 }
 
 

@@ -10,11 +10,13 @@ import json
 from django.conf import settings
 from django.test import Client
 
-from chat.models import Conversation, User
+from chat.models import Conversation, LanguageModel, User
+from chat.vocabulary.dialect_names import INTERACTIONS_API
 
 
 def main(users: str, conversations_per_user: str) -> None:
     """Print `[[cookie, conversation id], ...]`, in which consecutive conversations belong to different users."""
+    LanguageModel.objects.create(name="bench-interactions", protocol=INTERACTIONS_API)
     owners = User.objects.bulk_create(User(username=f"person-{number}", password="!") for number in range(int(users)))
     cookies = [sign_in(owner) for owner in owners]
     created = Conversation.objects.bulk_create(

@@ -1,8 +1,8 @@
 """A server that streams like Gemini or OpenAI and stamps each chunk when it writes it.
 
 Run it with `python -m bench.upstream PORT`. It answers a POST with the `Answer` that the last text of the request
-describes. A path that ends with `/chat/completions` selects OpenAI's form, every other path selects Gemini's;
-`GET .../models` returns OpenAI's list of models.
+describes, in the format of the path (`FORMATS`). `GET .../models` returns OpenAI's list of models. As at OpenAI, a
+model whose name says so must be asked by the Responses API.
 """
 
 from __future__ import annotations
@@ -16,30 +16,22 @@ import uvloop
 from aiohttp import web
 
 from bench.answers import Answer, now_us
-from bench.wire_formats import (
-    GEMINI,
-    GEMINI_TITLE,
-    OPENAI,
-    OPENAI_MODELS,
-    OPENAI_TITLE,
-    OPENAI_TITLE_RESPONSE,
-    Step,
-    WireFormat,
-)
+from bench.wire_formats import FORMATS, GEMINI, OPENAI, OPENAI_MODELS, OPENAI_TITLE_RESPONSE, Step, WireFormat
 
 #: Chunks that a late answer, or one without pauses, may write before other connections are served.
 STEPS_WITHOUT_PAUSE = 16
 
 EVENT_STREAM = "text/event-stream"
 NOTE = "[Note of the server"
+RESPONSES_ONLY = {"error": {"message": "This model is only supported in /v1/responses."}}
 
 
 def extract_prompt(body: dict[str, Any]) -> str:
-    """Return the question of a request in Gemini's or OpenAI's form, or an empty string.
+    """Return the question of a request in any of the formats, or an empty string.
 
     It is the text of the last message, without Plotline's notes about the date and its tools.
     """
-    last = (body.get("contents") or body.get("messages") or [{}])[-1]
+    last = (body.get("contents") or body.get("messages") or body.get("input") or [{}])[-1]
     parts = last.get("parts") or last.get("content") or ""
     if isinstance(parts, list):
         parts = "\n".join(part["text"] for part in parts if "text" in part)
@@ -57,15 +49,17 @@ def parse_answer(prompt: str) -> Answer | None:
 async def respond(request: web.Request) -> web.StreamResponse:
     """Answer a question, or a request for a title."""
     body = await request.json()
-    is_openai = request.path.endswith("/chat/completions")
+    wire_format = next((one for end, one in FORMATS.items() if request.path.endswith(end)), GEMINI)
+    if wire_format is OPENAI and "responses" in body["model"]:
+        return web.json_response(RESPONSES_ONLY, status=400)
     if answer := parse_answer(extract_prompt(body)):
         response = web.StreamResponse(headers={"Content-Type": EVENT_STREAM})
         await response.prepare(request)
-        await write_answer(response, answer, OPENAI if is_openai else GEMINI)
+        await write_answer(response, answer, wire_format)
         return response
-    if is_openai and not body.get("stream"):
+    if wire_format is OPENAI and not body.get("stream"):
         return web.Response(body=OPENAI_TITLE_RESPONSE, content_type="application/json")
-    return web.Response(body=OPENAI_TITLE if is_openai else GEMINI_TITLE, content_type=EVENT_STREAM)
+    return web.Response(body=wire_format.title, content_type=EVENT_STREAM)
 
 
 async def write_answer(response: web.StreamResponse, answer: Answer, wire_format: WireFormat) -> None:

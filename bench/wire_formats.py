@@ -1,4 +1,4 @@
-"""The bytes of the upstream's answers in Gemini's and OpenAI's wire format, built once at import. Pure functions."""
+"""The bytes of the upstream's answers in the formats of four protocols, built once at import. Pure functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import io
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,17 @@ class WireFormat:
     graphs: tuple[bytes, ...]
     end: bytes
     """Bytes after the last text chunk."""
+    title: bytes
+    """The answer to a prompt that is no `Answer`."""
+    start: bytes = b""
+    """Bytes before the first chunk."""
 
     def generate_steps(self, answer: Answer) -> Iterator[tuple[float, Step]]:
         """Yield each step of an answer with the time when it is due, in seconds from the start."""
         texts = self.rich_texts if answer.is_rich else self.texts
         positions = sorted(answer.compute_graph_positions()) if self.graphs else []
+        if self.start:
+            yield answer.compute_due_s(0), self.start
         for index in range(answer.chunks):
             due_s = answer.compute_due_s(index)
             if index in positions and self.code and self.result:
@@ -81,6 +87,26 @@ def encode_openai_event(text: str, finish_reason: str | None = None) -> bytes:
     return b"data: " + encode_json(chunk) + b"\n\n"
 
 
+def encode_named_events(*events: dict[str, Any]) -> bytes:
+    """Encode server-sent events of the Responses or the Interactions API."""
+    kinds = [event.get("type") or event["event_type"] for event in events]
+    return b"".join(
+        b"event: %s\ndata: %s\n\n" % (kind.encode(), encode_json(event))
+        for kind, event in zip(kinds, events, strict=True)
+    )
+
+
+def encode_responses_delta(text: str) -> bytes:
+    """Encode a piece of text of the Responses API."""
+    place = {"item_id": "bench", "output_index": 0, "content_index": 0}
+    return encode_named_events({"type": "response.output_text.delta", **place, "delta": text})
+
+
+def encode_interactions_delta(text: str) -> bytes:
+    """Encode a piece of text of the Interactions API."""
+    return encode_named_events({"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": text}})
+
+
 def split_at_stamp(data: bytes) -> tuple[bytes, bytes]:
     """Return the bytes before and after the stamp's digits; the stamp replaces the only @ in `data`."""
     before, after = data.split(b"@")
@@ -113,19 +139,54 @@ GEMINI = WireFormat(
     result=split_at_stamp(encode_gemini_event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "@\n"}})),
     graphs=tuple(make_graph_event(seed) for seed in range(GRAPHS)),
     end=b"",
+    title=encode_gemini_event({"text": TITLE}, finishReason="STOP"),
 )
-GEMINI_TITLE = encode_gemini_event({"text": TITLE}, finishReason="STOP")
 
-OPENAI = WireFormat(
-    texts=tuple(split_at_stamp(encode_openai_event(piece)) for piece in PIECES),
-    rich_texts=tuple(encode_openai_event(piece) for piece in RICH_PIECES),
-    last_text=split_at_stamp(encode_openai_event("@ done.", "stop")),
-    code=None,
-    result=None,
-    graphs=(),
-    end=b"data: [DONE]\n\n",
+
+def make_text_format(encode: Callable[[str], bytes], *, end: bytes, start: bytes = b"") -> WireFormat:
+    """Return the format of a protocol without code, results and images. `encode` encodes a piece of text."""
+    return WireFormat(
+        texts=tuple(split_at_stamp(encode(piece)) for piece in PIECES),
+        rich_texts=tuple(encode(piece) for piece in RICH_PIECES),
+        last_text=split_at_stamp(encode("@ done.")),
+        code=None,
+        result=None,
+        graphs=(),
+        end=end,
+        title=start + encode(TITLE) + end,
+        start=start,
+    )
+
+
+OPENAI = make_text_format(encode_openai_event, end=encode_openai_event("", "stop") + b"data: [DONE]\n\n")
+
+RESPONSE = {"id": "bench", "object": "response", "created_at": 1, "model": "bench", "output": []}
+ITEM = {"id": "bench", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+RESPONSES = make_text_format(
+    encode_responses_delta,
+    start=encode_named_events(
+        {"type": "response.created", "response": {**RESPONSE, "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": ITEM},
+    ),
+    end=encode_named_events({"type": "response.completed", "response": {**RESPONSE, "status": "completed"}}),
 )
-OPENAI_TITLE = encode_openai_event(TITLE, "stop") + OPENAI.end
+
+INTERACTION = {"id": "bench", "object": "interaction", "model": "bench"}
+INTERACTIONS = make_text_format(
+    encode_interactions_delta,
+    start=encode_named_events(
+        {"event_type": "interaction.created", "interaction": {**INTERACTION, "status": "in_progress"}},
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+    ),
+    end=encode_named_events(
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "interaction.completed", "interaction": {**INTERACTION, "status": "completed"}},
+    )
+    + b"event: done\ndata: [DONE]\n\n",
+)
+
+FORMATS = {"/chat/completions": OPENAI, "/responses": RESPONSES, "/interactions": INTERACTIONS}
+"""By the end of a request's path; every other path has Gemini's."""
 
 #: The title as the response to a request without `stream`.
 OPENAI_TITLE_RESPONSE = encode_json(

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from chat.messages.ledger_tasks import begin
-from chat.messages.stored_ledgers import find_ledger
+from chat.messages.stored_ledgers import find_ledger, has_results
 from chat.models import Message
 from chat.page.number_list import numbers_html
 from chat.people.access import NotFound, SignedInRequest, writable_message
@@ -37,17 +37,18 @@ def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResp
     if message.role != Role.MODEL:
         raise NotFound
     if ledger := find_ledger(message.pk):
-        return HttpResponse(numbers_html(message, ledger))
+        return HttpResponse(numbers_html(message.text, ledger.numbers, ledger.unread_files))
     # The task belongs to the server's event loop, which exists only under ASGI.
-    if isinstance(request, ASGIRequest) and ("begin" in request.GET or _has_just_ended(message)):
+    if isinstance(request, ASGIRequest) and ("begin" in request.GET or _is_being_traced(message)):
         async_to_sync(begin)(message.pk)
         return HttpResponse(status=202)
     return HttpResponse(status=204)
 
 
-def _has_just_ended(message: Message) -> bool:
+def _is_being_traced(message: Message) -> bool:
     turn = message.turn
-    return turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
+    has_just_ended = turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
+    return has_just_ended and has_results(message.conversation_id)
 
 
 urlpatterns = [path("messages/<uuid:message_id>/numbers/", message_numbers, name="message-numbers")]

@@ -18,11 +18,12 @@ from chat.messages.approval import Approval, awaited_approval
 from chat.messages.code_results import codes_without_result
 from chat.messages.log import fold
 from chat.messages.marked_text import find_markers, text_pieces
+from chat.messages.numbers.as_json import NumberJSON
 from chat.messages.text_runs import PartRun, part_runs
 from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, Round, Turn
 from chat.models import Part as PartRow
 from chat.vocabulary.markers import Marker, MarkerSpan
-from chat.vocabulary.parts import JSON, Part, Role
+from chat.vocabulary.parts import Part, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class MessageRecord:
     """The rounds of an answer that has ended. Only `records_in_order` reads them."""
     decisions: list[CallDecision] = field(default_factory=list)
     """The decisions about function calls. Only `records_in_order` reads them."""
-    numbers: list[JSON] | None = None
+    numbers: list[NumberJSON] | None = None
     """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
     feedback: Feedback | None = None
     is_live: bool = False

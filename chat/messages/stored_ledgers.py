@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from typing import NotRequired, TypedDict
 
 from django.db import IntegrityError, transaction
 
 from attachments.store import BytesUnavailable, read_bytes
-from chat.messages.numbers.ledger import TracedNumber, trace_numbers
-from chat.messages.numbers.sources import SourceText, Verdict
+from chat.messages.numbers.as_json import NumberJSON, number_json
+from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.sources import SourceText
 from chat.messages.records import MessageRecord, records_by_id
-from chat.models import Message, NumberLedger
+from chat.models import Message, MessageAttachment, NumberLedger, Part
+from chat.models.plain_sql import select_rows
 from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.display_text import display_text
 from chat.vocabulary.parts import (
@@ -20,11 +21,11 @@ from chat.vocabulary.parts import (
     Display,
     ExecutableCode,
     FunctionResponse,
+    PartKind,
     Role,
     Text,
     ToolResponse,
 )
-from chat.vocabulary.sanitize import sanitize_text
 from chat.vocabulary.text_types import is_text
 
 VERSION = 1
@@ -32,31 +33,17 @@ VERSION = 1
 MESSAGES_LIMIT = 60
 """Messages whose outputs are searched: the newest ones of the branch."""
 FILE_LIMIT_BYTES = 1_000_000
-LINE_LIMIT_CHARS = 300
-"""Characters of the line of a source that are stored."""
 CODE_FUNCTIONS = ("run_python",)
 """Functions whose outputs are parts of their own."""
-
-
-class SourceJSON(TypedDict):
-    """Where a number comes from."""
-
-    message_id: str | None
-    part_index: int | None
-    line: int
-    text: str
-
-
-class NumberJSON(TypedDict):
-    """A number of an answer. See the documentation of the API."""
-
-    text: str
-    start: int
-    end: int
-    value: str
-    unit: str
-    verdict: Verdict
-    source: NotRequired[SourceJSON]
+_OUTPUTS = {
+    kind.value
+    for kind in (
+        PartKind.CODE_EXECUTION_RESULT,
+        PartKind.DISPLAY,
+        PartKind.FUNCTION_RESPONSE,
+        PartKind.TOOL_RESPONSE,
+    )
+}
 
 
 def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
@@ -64,11 +51,23 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
     return NumberLedger.objects.filter(message=message_id, version=VERSION).first()
 
 
-def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
-    """Trace the numbers of an answer that has ended and store them; `None` if it is live or was deleted."""
+def has_results(conversation_id: uuid.UUID) -> bool:
+    """Return whether a conversation has outputs or files, from which numbers of an answer may come.
+
+    Where it has none, no number has a source, so answers are traced only when a person asks.
+    """
+    of_conversation = "message_id IN (SELECT id FROM chat_message WHERE conversation_id = %s) LIMIT 1"
+    return bool(
+        select_rows(Part, f"kind IN %s AND {of_conversation}", _OUTPUTS, conversation_id, columns="id")
+        or select_rows(MessageAttachment, of_conversation, conversation_id, columns="id")
+    )
+
+
+def store_ledger(message_id: uuid.UUID) -> None:
+    """Trace the numbers of an answer and store them, unless it is live or was deleted."""
     message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
     if message is None or (message.turn is not None and message.turn.is_live):
-        return None
+        return
     text, numbers, unread = message.text, list[NumberJSON](), list[str]()
     if any(map(str.isdigit, text)):
         numbers = [number_json(text, one) for one in trace_numbers(text, list(branch_sources(message, unread)))]
@@ -76,34 +75,14 @@ def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
     values = {"version": VERSION, "numbers": numbers, "without_source": without, "unread_files": unread}
     try:
         with transaction.atomic():
-            return NumberLedger.objects.update_or_create(message=message, defaults=values)[0]
+            NumberLedger.objects.bulk_create(
+                [NumberLedger(message=message, **values)],
+                update_conflicts=True,
+                unique_fields=["message"],
+                update_fields=[*values, "created_at"],
+            )
     except IntegrityError:
-        # The message was deleted meanwhile.
-        return None
-
-
-def number_json(text: str, one: TracedNumber) -> NumberJSON:
-    """Return a traced number as JSON. `text`: of the answer."""
-    json: NumberJSON = {
-        "text": text[one.start : one.end],
-        "start": one.start,
-        "end": one.end,
-        "value": f"{one.value:f}",
-        "unit": one.unit,
-        "verdict": one.verdict,
-    }
-    if one.note:
-        json["source"] = {"message_id": None, "part_index": None, "line": 0, "text": one.note}
-    elif one.hit is not None:
-        source = one.hit.source
-        json["source"] = {
-            "message_id": str(source.message_id) if source.message_id else None,
-            "part_index": source.part_index,
-            "line": one.hit.line,
-            # Bytes of files may hold what a database cannot store.
-            "text": sanitize_text(one.hit.line_text[:LINE_LIMIT_CHARS]),
-        }
-    return json
+        pass  # The message was deleted meanwhile.
 
 
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:

@@ -254,6 +254,8 @@ class MessageView:
     """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
     numbers_url: str = ""
     """Where the page gets the numbers of an answer with their sources. Empty: it has none, or the reader may not."""
+    numbers_html: SafeString = NO_HTML
+    """In exports, the list of these numbers."""
     pdf_url: str = ""
     """Where the owner gets this message alone as a PDF."""
     word_url: str = ""

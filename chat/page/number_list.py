@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from chat.messages.stored_ledgers import NumberJSON
-from chat.models import Message, NumberLedger
+from chat.messages.numbers.as_json import NumberJSON
 from chat.page.rendering.jinja import render
 from chat.vocabulary.parts import Part, Text
 
-_IN_RESULTS = ("output", "file", "derived")
+IN_RESULTS = ("output", "file", "derived")
+"""Verdicts of numbers that are in the results."""
 _BEFORE_CHARS = 60
 _BEFORE_LETTERS = 6
 _DIGIT = re.compile(r"\d")
@@ -40,13 +40,11 @@ def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
     return reverse("message-numbers", args=[message_id]) if has_digits else ""
 
 
-def numbers_html(message: Message, ledger: NumberLedger) -> SafeString:
-    """Render the content of the line: its sentence and the list of the numbers."""
-    text = message.text
-    numbers: Sequence[NumberJSON] = ledger.numbers
+def numbers_html(text: str, numbers: Sequence[NumberJSON], unread_files: Sequence[str] = ()) -> SafeString:
+    """Render the content of the line below an answer with this text: its sentence and the list of the numbers."""
     views = [_view(text, one) for one in numbers]
-    known = sum(one.verdict in _IN_RESULTS for one in views)
-    return render("chat/_numbers", {"numbers": views, "known": known, "unread_files": ledger.unread_files})
+    known = sum(one.verdict in IN_RESULTS for one in views)
+    return render("chat/_numbers", {"numbers": views, "known": known, "unread_files": unread_files})
 
 
 def _view(text: str, one: NumberJSON) -> NumberView:

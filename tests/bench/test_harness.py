@@ -18,7 +18,7 @@ from bench.chromium import run_chromium
 from bench.figures import LevelResult
 from bench.measurement import FULL, QUICK, count_search_conversations, find_highest_rate
 from bench.processes import BenchError, PinnedProcess
-from bench.product import Product, Template, make_template, run_product
+from bench.product import PROTOCOLS, Product, Template, make_template, run_product
 from bench.targets import Upstream, run_upstream
 
 pytestmark = pytest.mark.drill
@@ -74,10 +74,11 @@ def test_plotline_delivers_every_chunk(bench: Bench) -> None:
     assert (len(result.first_part_ms), result.lost_chunks) == (2, 0)
 
 
-def test_plotline_delivers_every_chunk_of_an_openai_compatible_server(bench: Bench, tmp_path: Path) -> None:
-    with run_product(bench.template, bench.upstream, tmp_path / "var", speaks_openai=True) as product:
+@pytest.mark.parametrize("protocol", PROTOCOLS[1:])
+def test_plotline_delivers_every_chunk_of_other_protocols(protocol: str, bench: Bench, tmp_path: Path) -> None:
+    with run_product(bench.template, bench.upstream, tmp_path / "var", protocol=protocol) as product:
         result = product.run(SHORT)
-    # The protocol has no graphs.
+    # Without graphs.
     assert len(result.delivery_ms) == 2 * SHORT.answer.chunks
     assert (len(result.first_part_ms), result.lost_chunks) == (2, 0)
 

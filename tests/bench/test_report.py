@@ -14,7 +14,7 @@ def test_table_has_a_column_for_each_target_and_for_the_ratio() -> None:
     name = "cpu_s_per_1000 50x20"
     results = {"relay": {name: 0.2}, "plotline-openai": {}, "plotline": {name: 0.3}}
     header, _, row = format_figures_table(MAIN_MEASURES, results, {}).splitlines()
-    assert read_cells(header) == ["measure", "bare relay", "Plotline, OpenAI protocol", "Plotline", "of bare relay"]
+    assert read_cells(header) == ["measure", "bare relay", "Plotline, chat completions", "Plotline", "of bare relay"]
     assert read_cells(row) == ["CPU per 1,000 chunks, s; 50x20", "0.200", "-", "0.300", "1.50"]
 
 

@@ -189,10 +189,10 @@ class Runner:
             return
         if turn.needs_title:
             self._start_naming(turn.turn.conversation_id)
-        self._trace_numbers(turn.turn.message_id)
+        self._trace_numbers(turn.turn)
 
-    def _trace_numbers(self, message_id: uuid.UUID) -> None:
-        task = begin_ledger(message_id)
+    def _trace_numbers(self, turn: Turn) -> None:
+        task = begin_ledger(turn.message_id, if_results_in=turn.conversation_id)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from chat.messages.stored_ledgers import NumberJSON, SourceJSON
+from chat.messages.numbers.as_json import NumberJSON, SourceJSON
 
 VERDICTS = {
     "output": "an output of code",

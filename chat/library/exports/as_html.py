@@ -33,6 +33,7 @@ from chat.messages.records import MessageRecord
 from chat.models import Turn
 from chat.page.fragments import message_html
 from chat.page.message_views import MessageView
+from chat.page.number_list import numbers_html
 from chat.page.readers import Reader, export_reader
 from chat.page.transcript.views import message_view
 
@@ -79,6 +80,8 @@ def chunks(source: ExportSource) -> Generator[bytes]:
 def _message_view(record: MessageRecord, reader: Reader) -> MessageView:
     """Return the view of a message. An unfinished answer ends with the export."""
     view = message_view(record, reader)
+    if record.numbers:
+        view = replace(view, numbers_html=numbers_html(record.message.text, record.numbers))
     if record.is_live:
         return replace(view, status=Turn.Status.INTERRUPTED, notice=Notice("info", notice_sentence(record)))
     return view

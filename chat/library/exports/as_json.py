@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Generator, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import cast
 
 from attachments.models import Attachment
 from chat.library.exports.download import Download
@@ -22,7 +23,7 @@ from chat.messages.marked_text import markers_json
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import CallDecision, Conversation, Feedback, Project, Round, Turn
 from chat.vocabulary.part_json import part_to_json
-from chat.vocabulary.parts import JSONObject, Part
+from chat.vocabulary.parts import JSON, JSONObject, Part
 
 DOCUMENT_FORMAT = "plotline-conversation"
 DOCUMENT_VERSION = 1
@@ -103,7 +104,7 @@ def message_json(record: MessageRecord) -> JSONObject:
     if record.turn is not None:
         json["turn"] = turn_json(record.turn, record.rounds, record.decisions)
     if record.numbers is not None:
-        json["numbers"] = record.numbers
+        json["numbers"] = cast("JSON", record.numbers)
     if record.feedback is not None:
         json["feedback"] = _feedback_json(record.feedback)
     return json

@@ -18,7 +18,13 @@ from chat.library.exports.encoding import encode_base64
 from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_stem
 from chat.library.exports.part_markdown import calls_with_parts, part_markdown
-from chat.library.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
+from chat.library.exports.sentences import (
+    LIVE_SENTENCE,
+    files_sentence,
+    message_heading,
+    notice_sentence,
+    numbers_sentence,
+)
 from chat.library.exports.source import ExportSource, FindPath, load_bytes
 from chat.messages.code_results import earlier_results
 from chat.messages.records import MessageRecord, PlacedAttachment
@@ -93,8 +99,9 @@ def answer_blocks(record: MessageRecord) -> Iterator[MessageBlock]:
     if files := files_sentence(record):
         yield f"*{escape_label(files)}*"
     yield from record.unplaced
-    if notice := notice_sentence(record):
-        yield f"*{escape_label(notice)}*"
+    for sentence in (numbers_sentence(record), notice_sentence(record)):
+        if sentence:
+            yield f"*{escape_label(sentence)}*"
     if sources := _source_list(record):
         yield f"Sources:\n\n{sources}"
 

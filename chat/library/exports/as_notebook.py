@@ -18,7 +18,7 @@ from chat.library.exports.file_names import file_stem
 from chat.library.exports.notebook_cells import CellWriter, CodeRun
 from chat.library.exports.part_markdown import PYTHON_NAMES, calls_with_parts, part_markdown
 from chat.library.exports.sandbox_files import SandboxFiles, sandbox_files
-from chat.library.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
+from chat.library.exports.sentences import LIVE_SENTENCE, end_sentences, message_heading
 from chat.library.exports.source import ExportSource
 from chat.library.exports.table_readings import tables_text
 from chat.library.exports.zip_stream import ZipEntry, stream_zip
@@ -167,8 +167,7 @@ def _answer_cells(
             about_part: JSONObject = {"part": block.part_index, "kind": block.kind.value}
             yield writer.markdown(text, {**metadata, **about_part}, block.attachments)
         heading = ""
-    sentences = [sentence for sentence in (files_sentence(record), notice_sentence(record)) if sentence]
-    pieces = [*([heading] if heading else []), *(f"*{escape_label(sentence)}*" for sentence in sentences)]
+    pieces = [*([heading] if heading else []), *(f"*{escape_label(sentence)}*" for sentence in end_sentences(record))]
     if pieces or record.unplaced:
         yield writer.markdown("\n\n".join(pieces), {**metadata, "role": "end"}, record.unplaced)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chat.messages.records import MessageRecord
 from chat.messages.written_files import written_files
 from chat.models import Turn
+from chat.page.number_list import IN_RESULTS
 from chat.page.rendering.provider_tools import tool_work
 from chat.page.transcript.turn_notices import turn_notice
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Refusal, Role, ToolCall
@@ -27,6 +28,11 @@ def message_heading(record: MessageRecord) -> str:
     return f"Answer ({model})" if model else "Answer"
 
 
+def end_sentences(record: MessageRecord) -> list[str]:
+    """Return what stands below a message."""
+    return [one for one in (files_sentence(record), numbers_sentence(record), notice_sentence(record)) if one]
+
+
 def notice_sentence(record: MessageRecord) -> str:
     """Return how an answer ended. Empty if there is nothing to say."""
     if record.turn is None:
@@ -46,6 +52,17 @@ def files_sentence(record: MessageRecord) -> str:
         for file in written_files(record.parts)
     ]
     return f"Files that the code wrote: {', '.join(files)}" if files else ""
+
+
+def numbers_sentence(record: MessageRecord) -> str:
+    """Return how many numbers of an answer are in the results, and which have no source. Empty: none were traced."""
+    numbers = record.numbers or ()
+    if not numbers:
+        return ""
+    known = sum(one["verdict"] in IN_RESULTS for one in numbers)
+    without = ", ".join(dict.fromkeys(one["text"] for one in numbers if one["verdict"] == "nowhere"))
+    sentence = f"{known} of {len(numbers)} numbers are in the results"
+    return f"{sentence}. Without a source: {without}" if without else sentence
 
 
 def function_sentence(part: FunctionCall | FunctionResponse) -> str:

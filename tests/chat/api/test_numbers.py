@@ -15,6 +15,7 @@ from django.test import AsyncClient
 from django.utils import timezone
 from pytest_django import Settings
 
+from chat.library.exports import as_html, as_markdown, as_notebook
 from chat.library.exports.as_json import message_json
 from chat.library.exports.source import ExportSource
 from chat.messages.records import records_by_id
@@ -89,12 +90,21 @@ async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() ->
     assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
 
 
-def test_json_export_holds_the_numbers_that_were_traced(owner: User) -> None:
-    answer = make_model_message(make_conversation(owner))
-    numbers = [{"text": "1", "start": 0, "end": 1, "value": "1", "unit": "", "verdict": "nowhere"}]
+def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
+    answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, "7 of 8")])
+    common = {"value": "1", "unit": ""}
+    numbers = [
+        {"text": "7", "start": 0, "end": 1, "verdict": "file", **common},
+        {"text": "8", "start": 5, "end": 6, "verdict": "nowhere", **common},
+    ]
     NumberLedger.objects.create(message=answer, version=1, numbers=numbers, without_source=1)
-    messages = ExportSource(answer.conversation, timezone.now()).messages(shown_only=False)
-    assert [message_json(one).get("numbers") for one in messages] == [None, numbers]
+    source = ExportSource(answer.conversation, timezone.now())
+    assert [message_json(one).get("numbers") for one in source.messages(shown_only=False)] == [None, numbers]
+    sentence = "1 of 2 numbers are in the results"
+    html = b"".join(as_html.chunks(source)).decode()
+    assert f'<details class="numbers"><summary>{sentence}</summary>' in html
+    assert f"*{sentence}. Without a source: 8*" in b"".join(as_markdown.chunks(source)).decode()
+    assert f"*{sentence}. Without a source: 8*" in b"".join(as_notebook.export(source).chunks).decode()
 
 
 async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> None:
@@ -102,6 +112,18 @@ async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> Non
     await ask_and_wait(conversation, "Please compute")
     ledger = await NumberLedger.objects.aget(message__conversation=conversation)
     assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
+
+
+async def test_answers_without_results_or_files_before_them_are_traced_only_on_request(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-text")
+    await ask_and_wait(conversation, "What is 6 * 7?")
+    answer = await conversation.messages.aget(role="model")
+    client = AsyncClient()
+    await client.aforce_login(await User.objects.aget(pk=conversation.owner_id))
+    page = f"/messages/{answer.pk}/numbers/"
+    assert (await client.get(page)).status_code == 204
+    assert not await NumberLedger.objects.aexists()
+    assert (await client.get(f"{page}?begin")).status_code == 202
 
 
 async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
