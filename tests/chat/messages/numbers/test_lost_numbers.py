@@ -14,8 +14,8 @@ ANSWER_ID = uuid.UUID(int=1)
 
 def lost(text: str, before: str, after: str) -> list[tuple[str, str]]:
     """Return the numbers that are lost, each with what stands in its place."""
-    sources = [[SourceText("output", output, ANSWER_ID, 1)] for output in (before, after)]
-    found = lost_numbers(text, *sources, {(ANSWER_ID, 1): after})
+    old, new = ([SourceText("output", output, ANSWER_ID, 1)] for output in (before, after))
+    found = lost_numbers(text, old, new, {(ANSWER_ID, 1): after})
     return [(text[one.start : one.end], one.after) for one in found]
 
 
