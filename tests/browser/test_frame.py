@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, StorageState, expect
 from tests.browser.actions import choose_in_account_menu
 from tests.browser.database import run_in_shell
 from tests.browser.page_errors import Watch
-from tests.browser.test_kept_input import sign_in_here
 from tests.live_server import LiveServer
 
 pytestmark = pytest.mark.drill
@@ -89,7 +88,10 @@ def test_text_that_was_typed_outlives_the_end_of_the_login(page: Page, server: L
     page.fill("#search-box", "waves")
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Log in in a new tab").click()
-    sign_in_here(opened.value)
+    opened.value.fill("input[name=login]", "demo")
+    opened.value.fill("input[name=password]", "demo")
+    opened.value.click("button[type=submit]")
+    opened.value.wait_for_selector("#sidebar")
     opened.value.close()
     page.bring_to_front()
     page.evaluate("dispatchEvent(new Event('focus'))")

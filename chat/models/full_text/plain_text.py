@@ -38,13 +38,15 @@ _TAG = re.compile(r"<[^<>]*>")
 _FORMULA = re.compile(r'<span data-math-style="[a-z]+">([^<]*)</span>')
 _GROUP = r" *\{((?>(?:[^{}]|\{[^{}]*\})*))\}"
 _FRACTION = re.compile(rf"\\[dt]?frac{_GROUP}{_GROUP}")
-_BRACED = re.compile(r"\\(?:text|math|operator|begin|end)[a-z]* *(?:\{(?:[a-z]*matrix|[a-z]*aligned|cases|array)\*?\}|(?=\{))")
+_BRACED = re.compile(
+    r"\\(?:text|math|operator|begin|end)[a-z]* *(?:\{(?:[a-z]*matrix|[a-z]*aligned|cases|array)\*?\}|(?=\{))"
+)
 _COMMAND_OR_BRACE = re.compile(r"\\([A-Za-z]+|.)|[{}&]", re.DOTALL)
 # Names that HTML does not have, or has for another sign.
-_SIGNS = dict.fromkeys(("left", "right", "displaystyle", "limits", "bar", "hat", "tilde", "vec", "big", "Big", "!"), "") | {
-    "cdot": "·", "circ": "°", "infty": "∞", "neq": "≠", "partial": "∂", "to": "→", "sqrt": "√", "ldots": "…", "dots": "…",
-    "cdots": "…", "colon": ":", "quad": " ", "qquad": " ", "{": "{", "}": "}", "%": "%", "$": "$", "_": "_", "#": "#", "&": "&",
-}  # fmt: skip
+_SIGNS = dict.fromkeys(["left", "right", "displaystyle", "limits", "bar", "hat", "tilde", "vec", "big", "Big", "!"], "")
+_SIGNS |= dict.fromkeys(["dots", "ldots", "cdots"], "…") | dict.fromkeys(("quad", "qquad"), " ")
+_SIGNS |= {"cdot": "·", "circ": "°", "infty": "∞", "neq": "≠", "partial": "∂", "to": "→", "sqrt": "√", "colon": ":"}
+_SIGNS |= {sign: sign for sign in "{}%$_#&"}
 
 
 def find_window(text: str, first: int, last: int) -> tuple[int, int]:

@@ -90,8 +90,8 @@ def parse_markdown(
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
     With `with_tags`, the tags of `tags` are elements. With `may_grow`, some of its end is hidden, see `marks`.
-    With `with_positions`, each block has its source position in the attribute `data-sourcepos`. With `with_line_breaks`,
-    each line of a paragraph stays a line.
+    With `with_positions`, each block has its source position in the attribute `data-sourcepos`. With
+    `with_line_breaks`, each line of a paragraph stays a line.
     """
     if text.startswith("\ufeff"):
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a

@@ -219,7 +219,10 @@ def test_list_a_sum_and_a_rule_that_begin_below_text_make_no_heading_and_no_bloc
 
 
 def test_question_of_a_list_is_never_shown_as_its_source_while_it_is_received() -> None:
-    text, growing = "Ask:\n\n- [What is it?](#ask)\n* [Who (or what)?](#ask)\n\n- [ ] a task", MarkdownOptions(may_grow=True)
+    text, growing = (
+        "Ask:\n\n- [What is it?](#ask)\n* [Who (or what)?](#ask)\n\n- [ ] a task",
+        MarkdownOptions(may_grow=True),
+    )
     shown = [render_markdown(text[:end], growing) for end in range(len(text) + 1)]
     assert not [html for html in shown if "[" in html or "<li></li>" in html]
     assert shown[-1].count("<button") == 2
