@@ -64,26 +64,26 @@ def has_results(conversation_id: uuid.UUID) -> bool:
     )
 
 
-def store_ledger(message_id: uuid.UUID) -> None:
-    """Trace the numbers of an answer and store them, unless it is live or was deleted."""
+def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
+    """Trace the numbers of an answer and store them; `None` if it is live or was deleted."""
     message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
     if message is None or (message.turn is not None and message.turn.is_live):
-        return
+        return None
     text, numbers, unread = message.text, list[NumberJSON](), list[str]()
     if any(map(str.isdigit, text)):
         numbers = [number_json(text, one) for one in trace_numbers(text, list(branch_sources(message, unread)))]
     without = sum(one["verdict"] == "nowhere" for one in numbers)
     values = {"version": VERSION, "numbers": numbers, "without_source": without, "unread_files": unread}
+    ledger = NumberLedger(message=message, **values)
     try:
         with transaction.atomic():
             NumberLedger.objects.bulk_create(
-                [NumberLedger(message=message, **values)],
-                update_conflicts=True,
-                unique_fields=["message"],
-                update_fields=[*values, "created_at"],
+                [ledger], update_conflicts=True, unique_fields=["message"], update_fields=[*values, "created_at"]
             )
     except IntegrityError:
-        pass  # The message was deleted meanwhile.
+        # The message was deleted meanwhile.
+        return None
+    return ledger
 
 
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
