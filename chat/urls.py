@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("chat.library.creation_views")),
     path("", include("chat.library.preview_views")),
     path("", include("chat.library.number_views")),
+    path("", include("chat.library.newer_file_views")),
     path("", include("chat.library.share_views")),
     path("", include("chat.library.project_views")),
     path("", views.home, name="home"),

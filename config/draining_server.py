@@ -21,6 +21,7 @@ from chat.answering.turns import draining
 from chat.answering.turns.runner import Runner
 from chat.page.relay import broadcast
 from chat.page.relay.broadcast import Movable
+from chat.python.newer_files import run as newer_file_runs
 from chat.python.table_readings import live_readings
 from config import daphne_server
 from config.daphne_server import Request, WebSocket
@@ -72,6 +73,7 @@ class Server(daphne_server.Server):
         except Exception:
             logger.exception("the server could not drain")
         try:
+            await newer_file_runs.end_all()
             await live_readings.end_all()
         finally:
             self.stop()

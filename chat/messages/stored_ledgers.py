@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from django.db import IntegrityError, transaction
 
+from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.messages.numbers.as_json import NumberJSON, number_json
 from chat.messages.numbers.ledger import trace_numbers
@@ -63,26 +64,26 @@ def has_results(conversation_id: uuid.UUID) -> bool:
     )
 
 
-def store_ledger(message_id: uuid.UUID) -> None:
-    """Trace the numbers of an answer and store them, unless it is live or was deleted."""
+def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
+    """Trace the numbers of an answer and store them; `None` if it is live or was deleted."""
     message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
     if message is None or (message.turn is not None and message.turn.is_live):
-        return
+        return None
     text, numbers, unread = message.text, list[NumberJSON](), list[str]()
     if any(map(str.isdigit, text)):
         numbers = [number_json(text, one) for one in trace_numbers(text, list(branch_sources(message, unread)))]
     without = sum(one["verdict"] == "nowhere" for one in numbers)
     values = {"version": VERSION, "numbers": numbers, "without_source": without, "unread_files": unread}
+    ledger = NumberLedger(message=message, **values)
     try:
         with transaction.atomic():
             NumberLedger.objects.bulk_create(
-                [NumberLedger(message=message, **values)],
-                update_conflicts=True,
-                unique_fields=["message"],
-                update_fields=[*values, "created_at"],
+                [ledger], update_conflicts=True, unique_fields=["message"], update_fields=[*values, "created_at"]
             )
     except IntegrityError:
-        pass  # The message was deleted meanwhile.
+        # The message was deleted meanwhile.
+        return None
+    return ledger
 
 
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
@@ -135,15 +136,20 @@ def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText
 def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
     """Yield the attached files that are text, such as CSV."""
     for placed in record.attachments:
-        attachment = placed.attachment
-        if attachment.mime_type.startswith("image/"):
+        if placed.attachment.mime_type.startswith("image/"):
             continue
-        try:
-            if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
-                raise BytesUnavailable
-            data = read_bytes(attachment)
-        except BytesUnavailable:
-            unread.append(attachment.name)
-            continue
-        text = data.decode(errors="replace").replace("\r\n", "\n")
-        yield SourceText("file", text, record.message.pk, None)
+        text = file_text(placed.attachment)
+        if text is None:
+            unread.append(placed.attachment.name)
+        else:
+            yield SourceText("file", text, record.message.pk, None)
+
+
+def file_text(attachment: Attachment) -> str | None:
+    """Return the text of a file that numbers may come from; `None` if it is too large, no text, or not there now."""
+    if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
+        return None
+    try:
+        return read_bytes(attachment).decode(errors="replace").replace("\r\n", "\n")
+    except BytesUnavailable:
+        return None

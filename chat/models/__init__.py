@@ -11,6 +11,7 @@ from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
 from chat.models.imports import ImportedConversation, ImportJob, ImportPiece
 from chat.models.logins import LoginSession
 from chat.models.message import CLEARED_INDEX, Message, MessageAttachment, Part, ProviderFile, RefusedFile
+from chat.models.newer_file_runs import NewerFileRun
 from chat.models.number_ledgers import NumberLedger
 from chat.models.projects import Project, ProjectFile, ProjectQuerySet, ProjectRefused
 from chat.models.python_sessions import PythonSession
@@ -45,6 +46,7 @@ __all__ = [
     "Message",
     "MessageAttachment",
     "ModelEndpoint",
+    "NewerFileRun",
     "NumberLedger",
     "Page",
     "Part",

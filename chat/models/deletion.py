@@ -9,13 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from attachments.models import Attachment
 from chat.models.conversation import Conversation, ConversationQuerySet
 from chat.models.logins import LoginSession
 from chat.models.message import Message, MessageAttachment, Part
+from chat.models.newer_file_runs import NewerFileRun
 from chat.models.projects import Project
 from chat.models.python_sessions import PythonSession
 from chat.models.turn import Turn, TurnEvent
@@ -28,6 +29,9 @@ SLICE_FILES = 200
 """Files of one transaction."""
 UNDO_MARGIN_S = 2
 """Time for a transaction that restores a conversation at the last moment, before it is deleted."""
+
+_UNSHOWN = Q(message_attachments__isnull=True, project_files__isnull=True, newer_file_runs__isnull=True)
+"""Attachments without a place outside the parts of messages."""
 
 BEING_DELETED = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of a conversation that is being deleted: it cannot be restored, renewed or kept any more."""
@@ -54,6 +58,7 @@ def delete_conversation(conversation: Conversation) -> list[Attachment]:
     with transaction.atomic():
         _lock(conversation)
         ids = _lock_attachments(Message.objects.filter(conversation=conversation))
+        ids += NewerFileRun.objects.filter(conversation=conversation).values_list("newer", flat=True)
         conversation.delete()
         return deleted + _delete_orphans(ids)
 
@@ -146,7 +151,7 @@ def delete_account(user: User) -> None:
 
 def delete_unshown_files(user_id: int) -> bool:
     """Delete some files of a user that nothing shows. Return False if there are none, or others hold them."""
-    free = Attachment.objects.filter(owner=user_id, message_attachments__isnull=True, project_files__isnull=True)
+    free = Attachment.objects.filter(_UNSHOWN, owner=user_id)
     return bool(delete_unsent_files(list(free.order_by("pk").values_list("pk", flat=True)[:SLICE_FILES])))
 
 
@@ -183,12 +188,7 @@ def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
     """
     live = Turn.objects.filter(conversation__owner=OuterRef("owner"), status__in=Turn.LIVE)
     shown = Part.objects.filter(attachment=OuterRef("pk"))
-    files = Attachment.objects.filter(
-        created_at__lt=created_before,
-        message_attachments__isnull=True,
-        project_files__isnull=True,
-        import_piece__isnull=True,
-    )
+    files = Attachment.objects.filter(_UNSHOWN, created_at__lt=created_before, import_piece__isnull=True)
     return files.filter(~Exists(shown), ~Exists(live))
 
 
@@ -225,9 +225,7 @@ def _lock_attachments(messages: QuerySet[Message]) -> list[uuid.UUID]:
 def _delete_orphans(ids: list[uuid.UUID]) -> list[Attachment]:
     """Delete and return those attachments that no message and no project shows."""
     elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
-    orphans = Attachment.objects.filter(
-        ~Exists(elsewhere), pk__in=ids, message_attachments__isnull=True, project_files__isnull=True
-    )
+    orphans = Attachment.objects.filter(_UNSHOWN, ~Exists(elsewhere), pk__in=ids)
     deleted = list(orphans)
     orphans.delete()
     return deleted

@@ -44,6 +44,8 @@ class RerunView:
     output: str = ""
     """The end of the output of code that runs now."""
     is_running: bool = False
+    is_unproved: bool = False
+    """Whether it is said that this code of the session was never run again."""
 
 
 @dataclass(frozen=True, slots=True)

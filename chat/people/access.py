@@ -33,6 +33,7 @@ from chat.models import (
     ConversationQuerySet,
     ImportJob,
     Message,
+    NewerFileRun,
     Project,
     ProjectQuerySet,
     Share,
@@ -214,6 +215,18 @@ def revocable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
     if share is None:
         raise NotFound
     return share
+
+
+def newer_file_run_of(user: AnyUser, run_id: uuid.UUID) -> NewerFileRun:
+    """Return a run of a conversation's code on a newer file, which only the conversation's owner sees.
+
+    Raises NotFound.
+    """
+    rows = NewerFileRun.objects.select_related("conversation", "replaced", "newer")
+    run = rows.filter(pk=run_id, conversation__in=conversations_of(user)).first()
+    if run is None:
+        raise NotFound
+    return run
 
 
 def imports_of(user: AnyUser) -> QuerySet[ImportJob]:

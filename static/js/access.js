@@ -7,6 +7,7 @@ import { files } from "./files.js";
 import { outbox } from "./outbox.js";
 import { queued } from "./queue.js";
 import { box } from "./text_box.js";
+import { renewTokens } from "./tokens.js";
 import { words } from "./words.js";
 
 const CHECK_EVERY_FAILURES = 3;
@@ -33,12 +34,6 @@ async function check() {
   if (!hasUnsent()) location.reload();
   else if (!isLoggedOut) note.textContent = words("You cannot open this conversation any more. Copy what you have written, and reload the page.");
   notice.hidden = !isLoggedOut;
-}
-
-/** Copies the CSRF token from its cookie into all forms, because a new login has changed it. */
-function renewTokens() {
-  const token = /(?:^|; )(?:__Host-)?csrftoken=([^;]+)/.exec(document.cookie)?.[1];
-  if (token) for (const input of document.querySelectorAll("[name=csrfmiddlewaretoken]")) input.value = token;
 }
 
 connection.addEventListener("close", () => {

@@ -29,6 +29,7 @@ function show(link) {
   const all = links();
   image.src = thumbnail.src;
   image.alt = thumbnail.alt;
+  plate.style.setProperty("--ratio", (thumbnail.naturalWidth || thumbnail.width) / (thumbnail.naturalHeight || thumbnail.height));
   Object.assign(dialog.querySelector("a"), { href, download: name });
   const label = figure.querySelector("figcaption > span").textContent;
   dialog.querySelector("span").textContent = all.length > 1 ? words("{label} – {place} of {total}", { label, place: all.indexOf(link) + 1, total: all.length }) : label;

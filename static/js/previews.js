@@ -8,6 +8,7 @@ import { words } from "./words.js";
 const form = document.getElementById("composer");
 const cards = document.getElementById("previews");
 const dialog = document.getElementById("preview");
+const newer = dialog.querySelector("a[data-url]");
 const announcer = document.getElementById("announcer");
 const FOLD = "details:not(.reading)";
 const suffixes = form.dataset.tableSuffixes.split(" ");
@@ -77,7 +78,9 @@ update();
 
 // --- the dialog ----------------------------------------------------------------------------------------------------
 
-async function show({ id, name }) {
+async function show({ id, name }, question) {
+  newer.hidden = !question;
+  newer.href = newer.dataset.url.replace("00000000-0000-0000-0000-000000000000", id);
   const content = dialog.querySelector(".content");
   content.textContent = words("Reading “{name}”…", { name });
   dialog.dataset.id = id;
@@ -92,9 +95,8 @@ async function show({ id, name }) {
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest('button[data-action="preview"], #preview button[data-text]');
-  if (!button) return;
-  if (button.dataset.action === "preview") show(button.dataset);
-  else dialog.close();
+  if (button?.dataset.action === "preview") show(button.dataset, button.closest('[data-role="user"]'));
+  else if (button) dialog.close();
 });
 
 // --- how a table is read -------------------------------------------------------------------------------------------

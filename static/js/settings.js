@@ -14,7 +14,6 @@ const instruction = dialogForm.elements.system_instruction;
 const size = document.getElementById("instruction-size");
 const error = dialog.querySelector(".error");
 const note = document.getElementById("composer-note");
-const demoBanner = document.getElementById("demo"); // null if the page was loaded with another model
 const announcer = document.getElementById("announcer");
 const transcript = document.getElementById("transcript");
 
@@ -47,7 +46,6 @@ export function applySaved(name, value) {
     if (!select.value.startsWith("once-")) select.value = value;
     select.dataset.saved = value;
   }
-  if (name === "model" && demoBanner) demoBanner.hidden = !modelChoice.selectedOptions[0]?.hasAttribute("data-demo");
   for (const field of dialogForm.querySelectorAll(`[name="${name}"]`)) {
     if (field.type === "radio") field.checked = field.defaultChecked = field.value === value;
     else field.defaultValue = field.value = value;

@@ -1,9 +1,5 @@
-/** The list of keyboard shortcuts, and the notice about the demo model. */
-import { store } from "./drafts.js";
-
+/** The list of keyboard shortcuts. */
 const dialog = document.getElementById("shortcuts");
-const demoBanner = document.getElementById("demo"); // null if the page was loaded with another model
-const CLOSED_KEY = "plotline:demo-closed";
 
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
@@ -14,13 +10,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("click", ({ target }) => {
-  const action = target.closest("button[data-action]")?.dataset.action;
-  if (action === "shortcuts") dialog.showModal();
-  if (action === "close-demo") {
-    store(localStorage, CLOSED_KEY, "");
-    demoBanner.dataset.closed = "";
-    document.getElementById("text").focus();
-  }
+  if (target.closest('button[data-action="shortcuts"]')) dialog.showModal();
 });
-
-if (demoBanner && localStorage.getItem(CLOSED_KEY) !== null) demoBanner.dataset.closed = "";

@@ -28,6 +28,7 @@ from chat.models import (
     Feedback,
     ImportedConversation,
     Label,
+    NewerFileRun,
     NumberLedger,
     Part,
     Project,
@@ -108,6 +109,7 @@ def create_account(reviewer: User) -> User:
     CallDecision.objects.create(turn=message.turn, call_id="c", is_result=False, is_approved=True, decided_by=user)
     Feedback.objects.create(message=message, user=user, is_good=True)
     NumberLedger.objects.create(message=message, version=1, numbers=[], without_source=0)
+    NewerFileRun.objects.create(conversation=conversation, replaced=graphs[0], newer=graphs[4])
     ImportedConversation.objects.create(owner=user, conversation=conversation, digest="d")
     append_piece(begin_upload(user.pk, name="export.zip", size_bytes=400_000), 0, bytes(300_000))
     PythonSession.objects.create(conversation=conversation, owner=user, variables=[{"name": "x"}])

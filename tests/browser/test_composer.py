@@ -177,16 +177,12 @@ def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(p
 
 
 @pytest.mark.drill
-def test_shortcuts_are_listed_and_the_demo_notice_can_be_closed(page: Page) -> None:
+def test_shortcuts_are_listed(page: Page) -> None:
     page.locator("#scroller").focus()
     page.keyboard.press("?")
     expect(page.locator("#shortcuts")).to_contain_text("Start a new line")
     page.keyboard.press("Escape")
     expect(page.locator("#shortcuts")).to_be_hidden()
-    page.click('[data-action="close-demo"]')
-    expect(page.locator("#demo")).to_be_hidden()
-    page.reload()
-    expect(page.locator("#demo")).to_be_hidden()
 
 
 @pytest.mark.drill

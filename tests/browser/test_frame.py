@@ -81,6 +81,24 @@ def test_menu_of_a_conversation_works_on_every_page(page: Page, server: LiveServ
     page.wait_for_url(re.compile("/accounts/login/"))
 
 
+def test_text_that_was_typed_outlives_the_end_of_the_login(page: Page, server: LiveServer) -> None:
+    page.goto(f"{server.url}/projects/")
+    page.fill("#main input[name=name]", "Kept")
+    page.context.clear_cookies()
+    page.fill("#search-box", "waves")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Log in in a new tab").click()
+    opened.value.fill("input[name=login]", "demo")
+    opened.value.fill("input[name=password]", "demo")
+    opened.value.click("button[type=submit]")
+    opened.value.wait_for_selector("#sidebar")
+    opened.value.close()
+    page.bring_to_front()
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.get_by_role("button", name="Create project").click()
+    expect(page.locator("h1")).to_have_text("Kept")
+
+
 def test_phone_reaches_all_pages_by_the_drawer_also_without_scripts(
     browser: Browser, reader_state: StorageState, server: LiveServer
 ) -> None:

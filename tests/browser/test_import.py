@@ -58,16 +58,16 @@ def test_large_file_goes_on_after_breaks_and_shows_its_result(
     with page.expect_request(lambda request: request.method == "PATCH") as first:
         choose(page, server, path)
     assert int(first.value.headers["upload-offset"]) > sent[2]
-    expect(page.locator("#import-job")).to_contain_text("as soon as a worker is free")
+    expect(page.locator("#progress-page")).to_contain_text("as soon as a worker is free")
     command = tied([sys.executable, "manage.py", "attachments_worker"])
     worker = subprocess.Popen(command, cwd=ROOT, env=environment(server.var_dir, **server.variables))
     try:
         # The page updates itself.
-        expect(page.locator("#import-job")).to_contain_text("The import is complete.", timeout=60_000)
+        expect(page.locator("#progress-page")).to_contain_text("The import is complete.", timeout=60_000)
     finally:
         terminate(worker, 30)
-    expect(page.locator("#import-job")).to_contain_text("4 conversations are new.")
-    expect(page.locator("#import-job")).to_contain_text("Broken: This file cannot be imported.")
+    expect(page.locator("#progress-page")).to_contain_text("4 conversations are new.")
+    expect(page.locator("#progress-page")).to_contain_text("Broken: This file cannot be imported.")
     page.get_by_role("link", name="Conversation 100").click()
     expect(page.locator("#transcript")).to_contain_text("user 0 of conversation 100.")
 

@@ -54,18 +54,15 @@ def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_banner_of_the_demo_model_is_hidden_while_another_model_is_chosen(page: Page) -> None:
-    banner = page.locator("#demo")
-    expect(banner).to_be_visible()
+def test_empty_page_names_the_demo_model_while_it_is_chosen(page: Page) -> None:
+    notice = page.locator("#demo")
+    expect(notice).to_be_visible()
     page.select_option(MODEL, "endpoint-model")
-    expect(banner).to_be_hidden()
-    page.select_option(MODEL, "plotline-demo")
-    expect(banner).to_be_visible()
-    page.select_option(MODEL, "endpoint-model")
-    expect(page.locator(f'{MODEL}[data-saved="endpoint-model"]')).to_have_count(1)
-    page.reload()
-    expect(page.locator(MODEL)).to_have_value("endpoint-model")
-    expect(banner).to_have_count(0)
+    expect(notice).to_be_hidden()
+    page.select_option(MODEL, "")
+    expect(notice).to_be_visible()
+    ask_and_wait(page, "Hello")
+    expect(notice).to_be_hidden()
 
 
 def test_dialog_saves_all_settings_and_keeps_the_input_if_rejected(page: Page) -> None:

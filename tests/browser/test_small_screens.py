@@ -153,13 +153,6 @@ def test_low_window_leaves_half_of_its_height_for_reading(
     window.close()
 
 
-def test_demo_notice_is_one_line_on_a_phone(phone: Page, server: LiveServer) -> None:
-    phone.goto(server.url + EMPTY)
-    notice = phone.locator("#demo").bounding_box()
-    assert notice
-    assert notice["height"] <= TARGET_PX + 2
-
-
 @pytest.mark.parametrize(("width", "room"), [(390, 200), (320, 130)])
 def test_header_of_a_phone_has_room_for_the_title(phone: Page, server: LiveServer, width: int, room: int) -> None:
     phone.set_viewport_size({"width": width, "height": 844})

@@ -1,6 +1,7 @@
 """The format `evidence`: the archive of `zip` with hashes of all files, signed by the server's key.
 
 evidence.json   each block of code with hashes of its code and output, its verdict, and the packages that code finds
+numbers.json    the ledger of each answer: where its numbers come from
 manifest.json   the size and the hash of every other file
 manifest.sig    the signature of the manifest
 
@@ -26,9 +27,10 @@ from chat.library.exports.source import ExportSource
 from chat.library.exports.verify_evidence import MANIFEST, MANIFEST_SIGNATURE
 from chat.library.exports.zip_stream import ZipEntry, stream_zip
 from chat.messages.records import MessageRecord
+from chat.messages.stored_ledgers import find_ledger, store_ledger
 from chat.python.kernels.interpreter import InterpreterUnavailable, find_interpreter
 from chat.python.reruns.recorded_runs import recorded_run
-from chat.vocabulary.parts import Engine, ExecutableCode, JSONObject
+from chat.vocabulary.parts import Engine, ExecutableCode, JSONObject, Role
 
 
 def export(source: ExportSource) -> Download:
@@ -46,6 +48,7 @@ def _entries(source: ExportSource) -> Iterator[ZipEntry]:
     for entry in as_zip.entries(source, ""):
         yield _counted(entry, files)
     yield _counted(ZipEntry("evidence.json", iter([_encode(_evidence(source))])), files)
+    yield _counted(ZipEntry("numbers.json", _ledgers(source)), files)
     manifest = _encode({"files": files})
     yield ZipEntry(MANIFEST, iter([manifest]))
     yield ZipEntry(MANIFEST_SIGNATURE, iter([sign(manifest).encode()]))
@@ -101,6 +104,23 @@ def _blocks(record: MessageRecord) -> Iterator[JSONObject]:
             "detail": state.get("detail", ""),
             "verdict_at": state.get("at"),
         }
+
+
+def _ledgers(source: ExportSource) -> Iterator[bytes]:
+    """Yield a JSON array with the ledger of each shown answer. Earlier and imported answers are traced for it."""
+    mark = b"[\n"
+    for record in source.messages(shown_only=True):
+        message = record.message
+        if message.role == Role.MODEL and (ledger := find_ledger(message.pk) or store_ledger(message.pk)):
+            values: JSONObject = {
+                "message_id": str(message.pk),
+                "numbers": ledger.numbers,
+                "without_source": ledger.without_source,
+                "unread_files": ledger.unread_files,
+            }
+            yield mark + _encode(values)
+            mark = b",\n"
+    yield b"\n]" if mark == b",\n" else b"[]"
 
 
 def _packages() -> JSONObject | None:

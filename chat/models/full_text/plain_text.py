@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from html.entities import html5
 
 import comrak
 
@@ -34,6 +35,18 @@ _TYPED_TAG = re.compile(
 _INLINE_TAG = re.compile(r"</?(?:a|em|strong|del|code|span)\b[^<>]*>")
 _IMAGE = re.compile(r'<img [^<>]*alt="([^"]*)"[^<>]*>')
 _TAG = re.compile(r"<[^<>]*>")
+_FORMULA = re.compile(r'<span data-math-style="[a-z]+">([^<]*)</span>')
+_GROUP = r" *\{((?>(?:[^{}]|\{[^{}]*\})*))\}"
+_FRACTION = re.compile(rf"\\[dt]?frac{_GROUP}{_GROUP}")
+_BRACED = re.compile(
+    r"\\(?:text|math|operator|begin|end)[a-z]* *(?:\{(?:[a-z]*matrix|[a-z]*aligned|cases|array)\*?\}|(?=\{))"
+)
+_COMMAND_OR_BRACE = re.compile(r"\\([A-Za-z]+|.)|[{}&]", re.DOTALL)
+# Names that HTML does not have, or has for another sign.
+_SIGNS = dict.fromkeys(["left", "right", "displaystyle", "limits", "bar", "hat", "tilde", "vec", "big", "Big", "!"], "")
+_SIGNS |= dict.fromkeys(["dots", "ldots", "cdots"], "…") | dict.fromkeys(("quad", "qquad"), " ")
+_SIGNS |= {"cdot": "·", "circ": "°", "infty": "∞", "neq": "≠", "partial": "∂", "to": "→", "sqrt": "√", "colon": ":"}
+_SIGNS |= {sign: sign for sign in "{}%$_#&"}
 
 
 def find_window(text: str, first: int, last: int) -> tuple[int, int]:
@@ -47,9 +60,26 @@ def find_window(text: str, first: int, last: int) -> tuple[int, int]:
 
 
 def read_plain_text(text: str, start: int, stop: int) -> str:
-    """Return `text[start:stop]`, a span of Markdown, without its marks. Code and formulas are their source."""
+    """Return `text[start:stop]`, a span of Markdown, without its marks. Code is its source, and formulas are signs."""
     fences = _FENCE.findall(text, 0, start)
     opening = fences[-1] + "\n" if len(fences) % 2 else ""
     raw_html = comrak.render_markdown(opening + text[start:stop], _EXTENSIONS, _PARSE_OPTIONS, _RENDER_OPTIONS)
+    raw_html = _FORMULA.sub(lambda match: html.escape(_read_formula(html.unescape(match[1]))), raw_html)
     without_typed = _TYPED_TAG.sub(lambda match: match[1] or (" " if match[2] else ""), raw_html)
     return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", _IMAGE.sub(r"\1", without_typed))))
+
+
+def _read_formula(source: str) -> str:
+    """Return a formula of LaTeX with the signs of its commands, without what only its layout needs."""
+    return _COMMAND_OR_BRACE.sub(_read_command, _BRACED.sub("", _FRACTION.sub(_read_fraction, source)))
+
+
+def _read_fraction(match: re.Match[str]) -> str:
+    return "/".join(part if part.isalnum() else rf"({part})" for part in match.groups())
+
+
+def _read_command(match: re.Match[str]) -> str:
+    name = match[1] or ""
+    if (sign := _SIGNS.get(name, html5.get(f"{name};"))) is not None:
+        return sign
+    return name if name.isalpha() else " " if name else ""

@@ -158,7 +158,7 @@ class LiveMessage:
     def _save_rendered_text(self) -> None:
         if isinstance(self._stream, MarkdownStream):
             self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
-            if self._stream.hides_dashes:
+            if self._stream.hides_end:
                 del self._texts[self._starts[-1]]
 
     def _remove_parts(self, kept: int) -> list[SafeString]:

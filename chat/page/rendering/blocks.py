@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.formula_source import mask_source
-from chat.page.rendering.marks import mark_dashes, mark_strong_ends, remove_marks
+from chat.page.rendering.marks import hide_open_item, mark_dashes, mark_strong_ends, remove_marks
 from chat.page.rendering.sanitizer import sanitize_html
 from chat.page.rendering.source_masks import MaskedSource
 from chat.page.rendering.tag_names import ELEMENT_TAGS
@@ -89,15 +89,15 @@ def parse_markdown(
 ) -> str:
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
-    With `with_tags`, the tags of `tags` are elements. With `may_grow`, dashes at the end are hidden, see `marks`. With
-    `with_positions`, each block has its source position in the attribute `data-sourcepos`. With `with_line_breaks`,
-    each line of a paragraph stays a line.
+    With `with_tags`, the tags of `tags` are elements. With `may_grow`, some of its end is hidden, see `marks`.
+    With `with_positions`, each block has its source position in the attribute `data-sourcepos`. With
+    `with_line_breaks`, each line of a paragraph stays a line.
     """
     if text.startswith("\ufeff"):
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
-    text = mark_strong_ends(mark_dashes(text, may_grow=may_grow))
+    text = mark_strong_ends(mark_dashes(hide_open_item(text) if may_grow else text, may_grow=may_grow))
     if with_tags:
         text = mark_tags(text)
     extensions = _EXTENSIONS[with_tables, with_formulas]

@@ -20,6 +20,19 @@ _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
 )
 
+# An item of a list without a letter yet, or with a link whose address has not ended. It is no check box.
+_OPEN_ITEM = re.compile(r"[ \t>]*[-*+](?:[ \t]+(?:\[[^\]]{0,300}(?:\](?:\([^()]{0,300})?)?)?)?")
+
+
+def hide_open_item(text: str) -> str:
+    """Return the source without an item at its end of which nothing is known but its mark, or the begin of its link.
+
+    A link may be a question, which is a button. Shown as its source before, it would move what stands beside it.
+    """
+    start = max(text.rfind("\n"), text.rfind("\r")) + 1
+    is_open = _OPEN_ITEM.fullmatch(text, start) and text.count("```", 0, start) % 2 == 0
+    return text[:start] if is_open else text
+
 
 def mark_dashes(text: str, *, may_grow: bool) -> str:
     """Return the source without marks of its own, and with a mark in each line of one or two dashes.
@@ -38,6 +51,11 @@ def open_dashes(text: str) -> str:
     start = max(text.rfind("\n"), text.rfind("\r")) + 1
     dashes = text[start:].lstrip(" \t>")
     return dashes if dashes.rstrip(" \t") in ("-", "--") and _ends_in_text(text[:start]) else ""
+
+
+def hides_end(text: str) -> bool:
+    """Return whether some of the end of a text is hidden as long as it may grow."""
+    return bool(open_dashes(text)) or hide_open_item(text) != text
 
 
 def mark_strong_ends(text: str) -> str:

@@ -24,7 +24,7 @@ from chat.page.rendering.documents import (
 )
 from chat.page.rendering.groups import HeldGroups, group_html, join_documents, new_groups_html
 from chat.page.rendering.kept_documents import End, find_end, keep_ended, render_ended, render_open
-from chat.page.rendering.marks import open_dashes
+from chat.page.rendering.marks import hides_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class MarkdownStream:
         return self._held is not None and is_new and chars > (self._held.at_end + 1) * LATER_LIMIT_CHARS
 
     @property
-    def hides_dashes(self) -> bool:
+    def hides_end(self) -> bool:
         """Whether the end of the text is hidden as long as it may grow."""
-        return bool(open_dashes(self._document.own_text))
+        return hides_end(self._document.own_text)
 
     @property
     def closed_and_tail(self) -> tuple[SafeString, SafeString]:

@@ -9,7 +9,7 @@ from typing import TypedDict
 from chat.models.plain_sql import database_time
 from chat.page.fragments import rerun_element_id
 from chat.page.message_views import RerunView
-from chat.vocabulary.parts import ExecutableCode, Part
+from chat.vocabulary.parts import Engine, ExecutableCode, Part
 
 
 class RerunState(TypedDict, total=False):
@@ -41,4 +41,6 @@ def rerun_view(
     element_id = rerun_element_id(message_id, index)
     if is_running(state):
         return RerunView(element_id, index, output=state["output"], is_running=True)
-    return RerunView(element_id, index, state.get("verdict", ""), state.get("detail", ""))
+    verdict = state.get("verdict", "")
+    is_unproved = not verdict and part.engine is Engine.SESSION
+    return RerunView(element_id, index, verdict, state.get("detail", ""), is_unproved=is_unproved)

@@ -69,16 +69,19 @@ def list_choices(current: str = "") -> list[Choice]:
 
     `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
-    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers. It is left
-    out where it is the default, or where an endpoint has a model of its name.
+    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers. Where it
+    is the default, that is this choice. It is left out where an endpoint has a model of its name.
     """
     offers = Offers()
     addresses = offers.addresses
     choices = [_default_choice(offers.default, addresses)]
     choices += [_row_choice(name, row, addresses) for name, row in offers.rows.items()]
-    if is_demo() and DEMO_MODEL not in offers.rows and (not choices[0].is_demo or current == DEMO_MODEL):
-        demo = Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True)
-        choices.append(replace(demo, search_help=DEMO_SEARCH))
+    if is_demo() and DEMO_MODEL not in offers.rows:
+        if not choices[0].is_demo:
+            demo = Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True)
+            choices.append(replace(demo, search_help=DEMO_SEARCH))
+        elif current == DEMO_MODEL:
+            choices[0] = replace(choices[0], value=DEMO_MODEL)
     if current and current not in {choice.value for choice in choices}:
         choices.append(_current_choice(current))
     return choices

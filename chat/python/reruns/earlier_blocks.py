@@ -17,7 +17,7 @@ from chat.python.reruns import rows
 from chat.python.reruns.live import show_on_pages
 from chat.python.reruns.recorded_outputs import RerunRefused, output_before, output_of
 from chat.python.reruns.recorded_runs import recorded_run
-from chat.python.reruns.verdicts import Comparison, Verdict, compare
+from chat.python.reruns.verdicts import Comparison, RunOutput, Verdict, compare
 from chat.python.sessions.branch import CodeBlock
 
 _WORST_FIRST = (Verdict.STOPPED, Verdict.FAILED, Verdict.DIFFERS, Verdict.REPRODUCED)
@@ -60,15 +60,21 @@ class EarlierBlocks:
 
 def _store_verdict(block: CodeBlock, execution: Execution) -> Comparison | None:
     """Compare a block with what it gave before; return `None` if that is not known, or the block runs elsewhere."""
+    comparison = compare_with_answer(block, output_of(execution))
+    is_stored = comparison and rows.store_verdict(block.message_id, block.part_index, comparison)
+    return comparison if is_stored else None
+
+
+def compare_with_answer(block: CodeBlock, after: RunOutput) -> Comparison | None:
+    """Compare what a block gives with what it gave in its answer; return `None` if that is not known."""
     record = records_by_id([block.message_id]).get(block.message_id)
     run = recorded_run(record.parts, block.part_index) if record else None
     if record is None or run is None:
         return None
     try:
-        comparison = compare(output_before(record, run), output_of(execution))
+        return compare(output_before(record, run), after)
     except RerunRefused:
         return None
-    return comparison if rows.store_verdict(block.message_id, block.part_index, comparison) else None
 
 
 def summary(verdicts: Sequence[BlockVerdict]) -> Comparison:

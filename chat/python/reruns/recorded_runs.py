@@ -55,6 +55,11 @@ def recorded_run(parts: Sequence[Part], index: int) -> RecordedRun | None:
     return RecordedRun(part.code, outcome, text, tuple(images), tuple(printed))
 
 
+def text_results(parts: Sequence[Part], index: int) -> list[int]:
+    """Return the indexes of the parts with the output of the code in a part."""
+    return [number for number, part in _results(parts, index) if isinstance(part, CodeExecutionResult | Display)]
+
+
 def _results(parts: Sequence[Part], index: int) -> Iterator[tuple[int, Part]]:
     """Yield the parts that follow the code, up to the next code, function call or text."""
     for number in range(index + 1, len(parts)):

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.api.urls import calls
-from chat.models import ApiToken, Conversation, Project, Share, Turn, TurnEvent, User
+from chat.models import ApiToken, Conversation, NewerFileRun, Project, Share, Turn, TurnEvent, User
 from chat.models.projects import add_files
 from tests.factories import make_attachment, make_conversation, make_graph, make_model_message, make_user
 
@@ -48,6 +48,8 @@ STATUSES = {
     "conversations/<uuid:conversation_id>/session/keep/": {"post": 409},
     "conversations/<uuid:conversation_id>/session/replay/": {"post": 503},
     "conversations/<uuid:conversation_id>/session/run/": {"post": 503},
+    "conversations/<uuid:conversation_id>/newer-files/": {"get": 200, "post": 503},
+    "newer-files/<uuid:run_id>/": {"get": 200, "delete": 204},
     "messages/<uuid:message_id>/parts/<int:index>/rerun/": {"post": 503},
     "messages/<uuid:message_id>/parts/<int:index>/rerun/stop/": {"post": 503},
     "messages/<uuid:message_id>/files/<path:name>/keep/": {"post": 503},
@@ -75,6 +77,7 @@ BODIES: dict[str, dict[str, object]] = {
     "projects/<uuid:project_id>/files/": {"attachment": str(FILE_ID)},
     "conversations/<uuid:conversation_id>/turns/": {"text": "Hello"},
     "conversations/<uuid:conversation_id>/session/run/": {"code": "1 + 1"},
+    "conversations/<uuid:conversation_id>/newer-files/": {"replaced": str(FILE_ID), "newer": str(FILE_ID)},
     "messages/<uuid:message_id>/feedback/": {"is_good": False},
     "turns/<uuid:turn_id>/approval/": {"id": "call-1", "decision": "deny"},
 }
@@ -91,6 +94,7 @@ class OwnedRows:
     graph: Attachment
     share: Share
     project: Project
+    run: NewerFileRun
 
     def path(self, route: str, *, absent: bool = False) -> str:
         """Return the path of a route with the ids of these rows, or with unknown ids if `absent`."""
@@ -101,6 +105,7 @@ class OwnedRows:
             "attachment": self.graph,
             "share": self.share,
             "project": self.project,
+            "run": self.run,
         }
         if route.endswith("/table/") and not absent:
             route = route.replace("<uuid:attachment_id>", str(FILE_ID))
@@ -120,9 +125,10 @@ def rows(owner: User) -> OwnedRows:
     graph = make_graph(message, part_index=0)
     project = Project.objects.start(owner.pk, name="Secret project")
     add_files(project, [graph])
-    make_attachment(owner, id=str(FILE_ID))
+    table = make_attachment(owner, id=str(FILE_ID))
     share = Share.objects.issue(message.conversation)
-    return OwnedRows(owner, message.conversation, message.turn, graph, share, project)
+    run = NewerFileRun.objects.create(conversation=message.conversation, replaced=graph, newer=table)
+    return OwnedRows(owner, message.conversation, message.turn, graph, share, project, run)
 
 
 def call(

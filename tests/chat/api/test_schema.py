@@ -18,7 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from attachments.models import AttachmentPreview
 from chat.api.problems import ProblemType
 from chat.api.urls import calls
-from chat.models import NumberLedger, Project, PythonSession, Share, User
+from chat.models import NewerFileRun, NumberLedger, Project, PythonSession, Share, User
 from chat.models.projects import add_files
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from chat.python.table_readings.stored_readings import VERSION
@@ -102,7 +102,13 @@ def test_responses_have_the_documented_fields_and_no_others(
     source = {"message_id": None, "part_index": None, "line": 0, "text": "2 - 1"}
     number = {"text": "1", "start": 0, "end": 1, "value": "1", "unit": "", "verdict": "derived", "source": source}
     NumberLedger.objects.create(message=message, version=1, numbers=[number], without_source=0)
+    verdict = {"message_id": str(message.pk), "index": 0, "verdict": "differs", "detail": "Line 1 is new: “1”."}
+    lost = {**number, "message_id": str(message.pk), "after": "2", "line_before": "1", "line_after": "2"}
+    run = NewerFileRun.objects.create(
+        conversation=message.conversation, replaced=graph, newer=graph, blocks=[verdict], numbers=[lost]
+    )
     rows = {
+        "run": run,
         "message": message,
         "conversation": message.conversation,
         "turn": message.turn,
@@ -125,7 +131,7 @@ def test_responses_have_the_documented_fields_and_no_others(
             file = {"attachment_id": table.pk} if path.endswith("/table/") else {}
             Draft202012Validator(schema).validate(client.get(path.format(**{**ids, **file}) + query).json())
             checked += 1
-    assert checked == 13
+    assert checked == 15
     problem = client.get("/api/v1/turns/x/").json()
     Draft202012Validator(strict({"$ref": "#/components/schemas/Problem"}, document)).validate(problem)
 

@@ -162,7 +162,7 @@ def test_page_names_the_demo_model_only_where_it_answers(browser: Client, owner:
         assert (banner in html) is is_demo, model
         assert notice not in html
         assert '<option value="llama"' in html
-        assert '<option value="plotline-demo" data-demo' in html
+        assert '<option value="plotline-demo"' in html
         assert '<optgroup label="Default"><option value=""' in html
     settings.DEFAULT_MODEL = "plotline-demo"
     html = browser.get(make_conversation(owner).get_absolute_url()).content.decode()

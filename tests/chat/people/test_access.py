@@ -30,6 +30,7 @@ from chat.models import (
     LoginSession,
     Message,
     ModelEndpoint,
+    NewerFileRun,
     Project,
     PythonSession,
     Quota,
@@ -109,6 +110,9 @@ ROUTES = {
     "c/<uuid:conversation_id>/delete/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/restore/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/messages/<uuid:message_id>/feedback/": Route(get=signed_in(405), post=owner_only(400)),
+    # The file of the matrix is a graph, and no table of a question.
+    "c/<uuid:conversation_id>/newer-file/<uuid:attachment_id>/": Route(get=signed_in(404), post=signed_in(404)),
+    "newer-files/<uuid:run_id>/": Route(get=owner_only(200), post=owner_only(302)),
     "messages/<uuid:message_id>/numbers/": Route(get=owner_only(204), post=signed_in(405)),
     "messages/<uuid:message_id>/text/": Route(get=owner_only(200), post=signed_in(405)),
     # A browser without scripts gets a page that holds the group.
@@ -220,6 +224,7 @@ class World:
     share: Share
     project: Project
     job: ImportJob
+    run: NewerFileRun
     login: LoginSession
     """Another login of the owner."""
 
@@ -240,6 +245,7 @@ class World:
         path = path.replace("<int:token_id>", str(self.token.pk)).replace("<slug:login_id>", self.login.public_id)
         path = path.replace("<slug:token>", self.share.token).replace("<uuid:share_id>", str(self.share.pk))
         path = path.replace("<uuid:project_id>", str(self.project.pk)).replace("<uuid:job_id>", str(self.job.pk))
+        path = path.replace("<uuid:run_id>", str(self.run.pk))
         return "/" + path.replace("<uuid:attachment_id>", str(self.graph.pk))
 
 
@@ -262,7 +268,9 @@ def world(settings: Settings) -> World:
     graph = graph_in(message, part_index=0)
     project = Project.objects.start(owner.pk, name="Secret project")
     job = ImportJob.objects.create(owner=owner, name="secret.zip", size_bytes=9)
-    return World(people, conversation, message, graph, token, Share.objects.issue(conversation), project, job, login)
+    run = NewerFileRun.objects.create(conversation=conversation, replaced=graph, newer=graph)
+    share = Share.objects.issue(conversation)
+    return World(people, conversation, message, graph, token, share, project, job, run, login)
 
 
 def outcome_of(response: HttpResponseBase) -> Outcome:
@@ -307,6 +315,7 @@ def test_rows_of_others_and_unknown_rows_get_the_same_response_and_queries(world
     answers: list[tuple[int, bytes, int]] = []
     unknown = route.replace("<uuid:conversation_id>", str(uuid.uuid4()))
     unknown = unknown.replace("<uuid:project_id>", str(uuid.uuid4())).replace("<uuid:job_id>", str(uuid.uuid4()))
+    unknown = unknown.replace("<uuid:run_id>", str(uuid.uuid4()))
     for path in (world.path(route), world.path(unknown)):
         path = path.replace(str(world.graph.pk), str(uuid.uuid4())) if answers else path
         for method in ("get", "post"):

@@ -15,7 +15,7 @@ from django.test import Client
 
 from chat.library.exports import verify_evidence
 from chat.library.exports.evidence_key import fingerprint
-from chat.models import Message
+from chat.models import Message, NumberLedger
 from tests.chat.library.exports.samples import exported_bytes, rich_conversation
 from tests.conftest import Shown
 
@@ -34,9 +34,30 @@ def test_pack_holds_the_archive_with_hashes_and_verdicts() -> None:
         assert any(name.endswith("sales.csv") for name in files)
         assert "conversation.json" in files
         evidence = json.loads(archive.read("evidence.json"))
+        ledgers = json.loads(archive.read("numbers.json"))
     assert evidence["key_fingerprint"] == fingerprint()
     assert [(block["part_index"], block["verdict"]) for block in evidence["blocks"]] == [(2, "reproduced"), (5, "")]
     assert verify_evidence.problems(pack, fingerprint()) == []
+    # Answers are traced for the pack.
+    answers = Message.objects.filter(conversation=conversation, role="model", is_shown=True).order_by("index")
+    assert [one["message_id"] for one in ledgers] == [str(pk) for pk in answers.values_list("pk", flat=True)]
+    assert [one["numbers"] for one in ledgers] == [
+        *NumberLedger.objects.order_by("message__index").values_list("numbers", flat=True)
+    ]
+
+
+def test_a_changed_ledger_is_named() -> None:
+    pack = exported_bytes(rich_conversation(), "evidence")
+    with zipfile.ZipFile(io.BytesIO(pack)) as archive:
+        info = archive.getinfo("numbers.json")
+    changed = bytearray(pack)
+    # The data follow the header, whose last four bytes are the lengths of the name and of another field.
+    header_end = info.header_offset + 30
+    lengths = pack[header_end - 4 : header_end]
+    data = header_end + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+    changed[data + info.compress_size // 2] ^= 1
+    [problem] = verify_evidence.problems(bytes(changed), fingerprint())
+    assert problem.startswith("numbers.json ")
 
 
 def test_pack_is_checked_by_the_program_that_the_server_gives(client: Client, tmp_path: Path) -> None:

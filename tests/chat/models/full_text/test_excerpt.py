@@ -69,6 +69,7 @@ def test_excerpt_is_one_line_around_the_first_match() -> None:
         ("[a link](https://a.example)", "example", "[a link](https://a.[example])"),
         ("| a | b |\n|---|---|\n| needle | 2 |", "needle", "a b [needle] 2"),
         ("Use `a_b`, $x^2$<br>and **C++** &amp; 1 < 2", "c++", "Use a_b, x^2 and [C++] & 1 < 2"),
+        (r"It is $x \le \frac{a+1}{2}\;\vee\; \text{any } \{y_{1}\}$.", "it", "[It] is x ≤ (a+1)/2 ∨ any {y_1}."),
         (
             "word " * 400 + "\n```c\n#include <a>\n" + "// line\n" * 200 + "*p = needle;\n```",
             "needle",

@@ -218,6 +218,17 @@ def test_list_a_sum_and_a_rule_that_begin_below_text_make_no_heading_and_no_bloc
     assert render_markdown("# a\n-", growing) == "<h3>a</h3>\n"
 
 
+def test_question_of_a_list_is_never_shown_as_its_source_while_it_is_received() -> None:
+    text, growing = (
+        "Ask:\n\n- [What is it?](#ask)\n* [Who (or what)?](#ask)\n\n- [ ] a task",
+        MarkdownOptions(may_grow=True),
+    )
+    shown = [render_markdown(text[:end], growing) for end in range(len(text) + 1)]
+    assert not [html for html in shown if "[" in html or "<li></li>" in html]
+    assert shown[-1].count("<button") == 2
+    assert "- [1, 2" in render_markdown("```\n- [1, 2", growing)
+
+
 def test_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
     assert render_markdown("a\n-") == "<p>a</p>\n<ul>\n<li></li>\n</ul>\n"
     assert render_markdown("a\n--") == "<p>a\n--</p>\n"

@@ -13,7 +13,6 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.providers.catalogue.choices import (
     DEFAULT,
-    DEMO_DESCRIPTION,
     DEMO_NOTICE,
     DEMO_SEARCH,
     MISSING_NOTICE,
@@ -99,10 +98,7 @@ def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(setting
     make_preset("p")
     default = Choice("", DEMO_LABEL, DEMO_NOTICE, DEFAULT, is_missing=False, is_demo=True)
     assert without_search(list_choices()) == [default]
-    assert without_search(list_choices(DEMO_MODEL)) == [
-        default,
-        Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True),
-    ]
+    assert without_search(list_choices(DEMO_MODEL)) == [replace(default, value=DEMO_MODEL)]
 
 
 @pytest.mark.usefixtures("server")

@@ -296,6 +296,14 @@ class Shown:
         self.frames.append(frame)
 
 
+async def test_block_of_the_session_says_that_it_was_never_run_again(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    turn = await run(conversation, "print(1)")
+    assert "never run again" in await fresh_page(conversation)
+    await rerun(await Message.objects.aget(pk=turn.message_id), 0, from_start=False)
+    assert "never run again" not in await fresh_page(conversation)
+
+
 async def test_each_block_gets_a_verdict_when_everything_is_run_again(sessions: Settings) -> None:
     conversation = await new_conversation()
     first = await run(conversation, "x = 1\nprint(x)")

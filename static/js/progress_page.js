@@ -1,14 +1,14 @@
-/** Shows the page of an import again every two seconds, until the import has ended. */
+/** Shows a page with `#progress-page` again every two seconds, until what it is about has ended. */
 const INTERVAL_MS = 2000;
 
 async function update() {
-  const shown = document.getElementById("import-job");
+  const shown = document.getElementById("progress-page");
   if (!("open" in shown.dataset)) return;
   try {
     const response = await fetch(location.href, { headers: { Accept: "text/html" } });
     // After a logout, the page leads to the login.
     if (response.redirected || response.status === 404) return location.reload();
-    const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("import-job");
+    const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("progress-page");
     // A button that has the focus must not be replaced.
     if (next && !shown.isEqualNode(next) && !shown.querySelector("form:focus-within")) shown.replaceWith(next);
   } catch {
