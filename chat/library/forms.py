@@ -158,6 +158,7 @@ class ConversationSettingsForm(ChangesForm):
             "invalid_choice": "Answers may search the web: auto, on or off.",
         },
     )
+    private_data = TrueFalseField()
     system_instruction = PromptField(what="This instruction")
 
 

@@ -90,9 +90,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.filter(*(ContainsTerm(term, owner_id) for term in terms)) if terms else self.none()
 
     def untouched(self, settings: Mapping[str, str], project_id: uuid.UUID | None = None) -> ConversationQuerySet:
-        """Return the conversations of a project, or of none, without messages, with these settings and otherwise the
-        default ones.
-        """
+        """Return the conversations of a project, or of none, without messages, with these and the default settings."""
         defaults: dict[str, str | None] = {
             "title": "",
             "system_instruction": "",
@@ -101,7 +99,8 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             "pinned_at": None,
             "temporary_seen_at": None,
         }
-        return self.filter(messages__isnull=True, project=project_id, **defaults, **settings)
+        untouched = self.exclude(private_data=True).filter(messages__isnull=True, project=project_id)
+        return untouched.filter(**defaults, **settings)
 
 
 ConversationManager = models.Manager.from_queryset(ConversationQuerySet)
@@ -177,6 +176,10 @@ class Conversation(models.Model):
         default=WebSearch.AUTO,
         help_text="Whether answers may search the web and read web pages, if their model can.",
     )
+    # Null is allowed here and below, because SQLite adds such a column in place. A table made anew loses its triggers.
+    private_data = models.BooleanField(
+        null=True, blank=True, help_text="Whether models get schemas and computed results, no rows, cells or files."
+    )
     system_instruction = models.TextField(blank=True)
     side_tokens = models.PositiveBigIntegerField(
         default=0, help_text="Tokens of requests beside turns: the one for its title."
@@ -194,13 +197,12 @@ class Conversation(models.Model):
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
     )
-    # Null is allowed, because SQLite adds such a column in place. A table that is made anew loses its triggers.
     temporary_seen_at = models.DateTimeField(
         null=True,
         blank=True,
         help_text="When a page of this temporary conversation was open last. Empty: it is not temporary.",
     )
-    # Null is allowed in these for the same reason. Answers that ended before the columns existed count as read.
+    # Answers that ended before the columns existed count as read.
     answered_at = models.DateTimeField(null=True, blank=True, help_text="When its newest answer ended.")
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="The end of the newest answer that its owner had on the screen."
@@ -240,6 +242,11 @@ class Conversation(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("conversation", args=[self.pk])
+
+    @property
+    def is_private(self) -> bool:
+        """Whether its data are private, by its own setting or its project's."""
+        return bool(self.private_data) or (self.project is not None and self.project.private_data)
 
     @property
     def is_unread(self) -> bool:

@@ -14,6 +14,7 @@ from chat.answering.turns.start_rules import (
     CodeChoice,
     TurnChoices,
     check_files,
+    check_private_files,
     chosen_setup,
     decide_code,
     without_tools,
@@ -110,7 +111,9 @@ def new_turn(
     project = context.project_files(conversation)
     decision = decide_code(conversation, question, files, chosen, setup, before, has_state, project, find_capabilities)
     setup, decision = _without_refused_tools(setup, decision, capabilities.account)
-    if files:
+    if files and conversation.is_private:
+        check_private_files(setup, decision)
+    elif files:
         check_files(setup, files, decision.engine, capabilities)
     return Turn(
         conversation=conversation,
@@ -129,6 +132,7 @@ def new_turn(
         code_reason=decision.reason,
         engine=decision.engine or "",
         offers_session=decision.offers_session,
+        private_data=conversation.is_private,
     )
 
 

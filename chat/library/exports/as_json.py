@@ -72,6 +72,7 @@ def conversation_json(conversation: Conversation) -> JSONObject:
         "engine": conversation.engine,
         "approval": conversation.approval,
         "web_search": conversation.web_search,
+        "private_data": conversation.is_private,
         "system_instruction": conversation.system_instruction,
         # It may have been deleted since the conversation was read.
         "project": Project.objects.filter(conversations=conversation.pk).values_list("name", flat=True).first(),
@@ -134,6 +135,7 @@ def turn_json(turn: Turn, rounds: Sequence[Round], decisions: Sequence[CallDecis
         "code_execution": turn.code_execution,
         "code_reason": turn.code_reason,
         "engine": turn.engine,
+        "private_data": turn.private_data,
         "move_reason": turn.move_reason,
         "moved_before_round": turn.moved_before_round,
         "chosen": turn.chosen,

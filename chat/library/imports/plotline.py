@@ -51,6 +51,7 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         engine=settings.get("engine").as_choice_or(Conversation.Engine.AUTO, ENGINES),
         approval=_approval(settings.get("approval")),
         web_search=settings.get("web_search").as_choice_or(Conversation.WebSearch.AUTO, WEB_SEARCHES),
+        private_data=settings.has("private_data") and settings.get("private_data").as_boolean(),
         system_instruction=_instruction(settings.get("system_instruction")),
         project=settings.get("project").as_text_or("", NAME_LIMIT),
         side_tokens=settings.get("side_tokens").as_integer(TOKENS_LIMIT),
