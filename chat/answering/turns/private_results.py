@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from chat.messages.tool_sets import KeepsDataPrivate, ToolSet
 from chat.models import Turn
-from chat.vocabulary.parts import FunctionCall, FunctionResponse
+from chat.vocabulary.parts import FunctionCall, FunctionResponse, Refusal
 from chat.vocabulary.stream_events import ToolOutput
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ async def private_outputs(tool_set: ToolSet, call: FunctionCall) -> AsyncGenerat
 async def _private_response(tool_set: ToolSet, call: FunctionCall, response: FunctionResponse) -> FunctionResponse:
     if isinstance(tool_set, KeepsDataPrivate):
         try:
-            return await tool_set.private_response(call, response)
+            return replace(await tool_set.private_response(call, response), refusal=Refusal.PRIVATE)
         except Exception:  # what cannot be filtered is withheld, and the answer goes on
             logger.exception("the result of %s could not be made private", call.name)
-    return replace(response, result={"note": PRIVATE})
+    return replace(response, result={"note": PRIVATE}, refusal=Refusal.PRIVATE)

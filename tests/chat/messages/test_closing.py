@@ -28,7 +28,7 @@ from chat.vocabulary.parts import (
 
 STOP = Closing(OUTCOME_ABORTED)
 CRASH = Closing(OUTCOME_LOST)
-HELD_STOP = Closing(OUTCOME_ABORTED, is_output_withheld=True)
+HELD_STOP = Closing(OUTCOME_ABORTED, closing.NOT_RELEASED)
 
 
 def answer_of(*steps: Part | Change) -> Answer:

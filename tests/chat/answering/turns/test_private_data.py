@@ -115,6 +115,7 @@ async def test_no_cell_is_sent_and_the_reader_sees_all(
     assert "inlineData" not in "".join(requests)
     assert "data:image" not in "".join(requests)
     page = await fresh_page(conversation)
+    assert page.count("What the model got") >= len(LEAKS) - 1
     assert all(name in page for name in NAMES[:7])
     assert "<img " in page
 
@@ -212,8 +213,9 @@ async def test_answer_that_waited_while_the_data_became_private_sends_nothing_mo
 
 
 async def test_answer_of_before_makes_no_title(emulated: Settings) -> None:
+    emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "a-key"
     await LanguageModel.objects.acreate(name="scenario-text", makes_titles=True)
-    conversation = await new_conversation(model="scenario-code")
+    conversation = await new_conversation(model="scenario-text")
     turn = await ask_and_wait(conversation, "go")
     await Conversation.objects.filter(pk=conversation.pk).aupdate(private_data=True, title_source="words")
     assert await database_sync_to_async(title_request)(conversation.pk) is None
