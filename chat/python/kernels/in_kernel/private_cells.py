@@ -1,0 +1,271 @@
+"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by their rounded values."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite
+from os.path import commonprefix
+
+from chat.python.kernels.in_kernel.private_files import PrivateTable
+from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, DateReading, date_value
+from chat.python.kernels.in_kernel.table_numbers import NumberForm, decimals_in, number_of
+from chat.python.kernels.in_kernel.table_source import Unreadable
+from chat.python.kernels.in_kernel.table_values import MISSING, TEXT_LIMIT_CHARS, Reading, Shapes
+
+KEY_CHARS = 120
+"""Longer texts are found by this beginning, and by their words."""
+PREFIX_CHARS = 6
+"""Shorter beginnings of a text are no cell."""
+WORDS_LIMIT = 1_500_000
+LONG_WORDS = 6
+"""Of texts with more words, three successive words are found; of others, each word."""
+NEIGHBOURS = 8
+"""Cells on each side that tell how dense numbers are."""
+DIGIT = re.compile(r"\d")
+SEPARATORS = re.compile(r"[^\w\n]+|_+")
+ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+def folded(text: str) -> str:
+    """Return the text without capitals and accents."""
+    return text.casefold() if text.isascii() else ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
+
+
+def day_number(text: str) -> float:
+    """Return the days since year 1 of a date such as `2024-05-31` or `2024-05-31 13:00`. Raises ValueError."""
+    moment = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    return moment_number(moment)
+
+
+def moment_number(moment: date) -> float:
+    """Return the days since year 1."""
+    if not isinstance(moment, datetime):
+        return float(moment.toordinal())
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6
+    return moment.toordinal() + seconds / 86_400
+
+
+class Numbers:
+    """The numbers of a column, or its dates as days."""
+
+    def __init__(
+        self, values: Sequence[float], others: Iterable[float] = (), first: int = 0, *, is_date: bool = False
+    ) -> None:
+        """`values`: one of each row, NaN for none. `others`: further readings. `first`: row of the table's first row."""
+        self.is_date = is_date
+        self.values = array("d", values)
+        self.first = first
+        present = {value for value in values if value == value}
+        self.distinct = array("d", sorted(present.union(others)))
+        self.count = sum(value == value for value in values)
+        ordered = sorted(value for value in values if value == value) if self.count >= 20 else []
+        at = (self.count // 4, self.count // 2, (self.count - 1) // 2, self.count * 3 // 4, (self.count - 1) * 3 // 4)
+        self.usual = {ordered[one] for one in at} if ordered else set()
+        """The median and the quartiles, which are results though they are cells."""
+        texts = [repr(value) for value in self.distinct[: 2 * NEIGHBOURS]] + [
+            repr(value) for value in self.distinct[-9:]
+        ]
+        ends = [len(text.partition(".")[2]) if not text.endswith(".0") and "e" not in text else 0 for text in texts]
+        self.unit = 10.0 ** -max(ends, default=0)
+        """The smallest difference that the cells are written with."""
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The rows in the order of their values."""
+        rows = [row for row, value in enumerate(self.values) if value == value]
+        return sorted(rows, key=self.values.__getitem__)
+
+    @cached_property
+    def is_counter(self) -> bool:
+        """Whether the values only number the rows."""
+        values = self.values[self.first :]
+        return len(values) > 1 and all(two - one == values[1] - values[0] for one, two in pairwise(values))
+
+    def is_usual(self, low: float, high: float) -> bool:
+        """Return whether the median or a quartile is in the range."""
+        return any(low <= value <= high for value in self.usual)
+
+    def chance(self, low: float, high: float, unit: float) -> float | None:
+        """Return how probable it is that a number like the cells is one by chance; `None` if no cell is in the range.
+
+        `unit`: what the last written digit of the number stands for.
+        """
+        cells = self.distinct
+        start, end = bisect_left(cells, low), bisect_right(cells, high)
+        if start == end:
+            return None
+        if len(cells) == 1:
+            return 1.0 if self.count > NEIGHBOURS else 0.0
+        left, right = max(0, start - NEIGHBOURS), min(len(cells) - 1, end - 1 + NEIGHBOURS)
+        return min(1.0, (right - left) * max(unit, self.unit) / (cells[right] - cells[left]))
+
+    def rows(self, low: float, high: float) -> tuple[int, int]:
+        """Return where the rows with values of the range begin and end in `order`."""
+        key = self.values.__getitem__
+        return bisect_left(self.order, low, key=key), bisect_right(self.order, high, key=key)
+
+
+class Texts:
+    """Texts of cells. `keys`: their letters and digits, in order."""
+
+    def __init__(self) -> None:
+        """Begin without texts."""
+        self._found: set[str] = set()
+        self.short: set[str] = set()
+        """Cells of fewer than four letters, or of digits and signs, as they are written."""
+        self.sequences: set[int] = set()
+        """Hashes of three successive words of long texts."""
+        self._word_count = 0
+        self.keys: list[str] = []
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Add texts. Raises Unreadable for too many words."""
+        short = (text.strip() for text in texts if len(text) < 24)
+        self.short.update(text for text in short if sum(map(str.isalpha, text)) < 4)
+        joined = folded("\n".join(text.replace("\n", " ") for text in texts))
+        spaced = SEPARATORS.sub(" ", joined)
+        for words in map(str.split, spaced.split("\n")):
+            if len(words) > 1:
+                if len(words) > LONG_WORDS:
+                    self._word_count += len(words)
+                    self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
+                self._found.update(word for word in words if len(word) > 3 and len(words) <= LONG_WORDS)
+            self._found.add("".join(words)[:KEY_CHARS])
+        if self._word_count > WORDS_LIMIT:
+            raise Unreadable("it has too many words.")
+
+    def finish(self) -> None:
+        """Sort the keys. Numbers of fewer than seven digits are no texts."""
+        self._found.discard("")
+        self.keys = sorted(key for key in self._found.union(self.keys) if len(key) > 6 or not key.isdigit())
+        self._found = set()
+
+    def has(self, key: str) -> bool:
+        """Return whether a cell has exactly these letters and digits."""
+        at = bisect_left(self.keys, key)
+        return self.keys[at : at + 1] == [key]
+
+    def common_length(self, text: str) -> int:
+        """Return the length of the longest beginning of this text with which a cell begins, too."""
+        at = bisect_left(self.keys, text)
+        return max((len(commonprefix((text, key))) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
+
+    def whole(self, part: str) -> str:
+        """Return the cell that begins with this text if there is only one, else the text."""
+        at = bisect_left(self.keys, part)
+        found = [key for key in self.keys[at : at + 2] if key.startswith(part)]
+        return found[0] if len(found) == 1 or part in found else part
+
+
+def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
+    """Add the texts of a column, and yield its numbers and its dates, if there are some."""
+    numbers: dict[object, float] = {}
+    days: dict[object, float] = {}
+    others: set[float] = set()
+    try:
+        different = {*cells}
+    except TypeError:
+        different = {cell if isinstance(cell, (str, int, float)) else str(cell) for cell in cells}
+    found = read_cells(different, numbers, days, others)
+    texts.add(found)
+    nan = float("nan")
+    for values in (numbers, days):
+        if values:
+            hashable = (cell if isinstance(cell, (str, int, float, date, Decimal)) else None for cell in cells)
+            yield Numbers(
+                [values.get(cell, nan) for cell in hashable],
+                others if values is days else (),
+                first,
+                is_date=values is days,
+            )
+
+
+def read_cells(
+    cells: Iterable[object], numbers: dict[object, float], days: dict[object, float], others: set[float]
+) -> list[str]:
+    """Sort different cells into numbers and dates, and return the texts."""
+    texts: list[str] = []
+    forms: dict[NumberForm, list[str]] = {}
+    dates: list[tuple[str, DateReading]] = []
+    shapes = Shapes()
+    for cell in cells:
+        if isinstance(cell, str):
+            text = cell.strip()
+            if text.isdecimal() and text.isascii():
+                numbers[cell] = float(text)
+            elif not DIGIT.search(text) or len(text) > TEXT_LIMIT_CHARS:
+                if text.casefold() not in MISSING and text not in ("True", "False"):
+                    texts.append(text)
+            else:
+                reading = shapes.read(text)
+                add_reading(cell, reading, forms, dates, texts)
+        elif isinstance(cell, date):
+            days[cell] = moment_number(cell)
+        elif isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool):
+            numbers[cell] = float(cell)
+        elif cell is not None and not isinstance(cell, bool):
+            texts += re.findall(r"[^\"',:\[\]{}()]+", str(cell))
+    marks = {decimals_in(form, [text.strip() for text in group]) for form, group in forms.items()}
+    for form, group in forms.items():
+        for cell in group:
+            numbers[cell] = float(number_of(cell.strip(), form, "," if "," in marks else "."))
+    orders = Counter(order for _, reading in dates for order in reading.orders)
+    [(usual, _)] = orders.most_common(1) or [(DAY_FIRST, 0)]
+    for cell, reading in dates:
+        try:
+            days[cell] = day_number(date_value(reading, usual))
+            others.update(
+                day_number(date_value(reading, order)) for order in reading.orders if orders[order] == orders[usual]
+            )
+        except ValueError:
+            texts.append(cell)
+    return texts
+
+
+def add_reading(
+    cell: str,
+    reading: Reading,
+    forms: dict[NumberForm, list[str]],
+    dates: list[tuple[str, DateReading]],
+    texts: list[str],
+) -> None:
+    """Sort a text with a digit by what it stands for."""
+    if reading.form:
+        forms.setdefault(reading.form, []).append(cell)
+    elif reading.date:
+        dates.append((cell, reading.date))
+    else:
+        texts.append(cell)
+
+
+class CellIndex:
+    """The cells of all private files."""
+
+    def __init__(self) -> None:
+        """Begin without files."""
+        self.texts = Texts()
+        self.tables: list[list[Numbers]] = []
+        self.sizes: set[float] = set()
+        """Numbers of rows and columns."""
+        self.names: list[str] = []
+
+    def add(self, table: PrivateTable) -> None:
+        """Add the cells of a table. Raises Unreadable."""
+        height = max(map(len, table.columns), default=0)
+        self.sizes |= {float(height - table.first), float(height), float(len(table.columns))}
+        self.names += table.names
+        columns = [column for cells in table.columns for column in index_column(cells, table.first, self.texts)]
+        self.tables.append([column for column in columns if all(map(isfinite, column.distinct[-1:]))])
+
+    def finish(self) -> None:
+        """Prepare the search."""
+        self.texts.finish()

@@ -1,0 +1,277 @@
+"""Runs inside a kernel: finds numbers and dates in a text that identify cells, and rows of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import comb, log
+from typing import NamedTuple
+
+from chat.python.kernels.in_kernel.private_cells import CellIndex, Numbers, day_number
+from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, MONTH_FIRST, YEAR_FIRST, date_value, read_date
+
+CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
+DATE = re.compile(
+    rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
+    rf"|\d{{1,2}}(?P<sign>[-/.])[ ]?\d{{1,2}}(?P=sign)[ ]?(?:\d{{4}}|\d{{2}})(?!\d){CLOCK}"
+    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?[ -](?:de )?[^\W\d_]{{3,10}}\.?,?(?: del?)?[ -]\d{{4}}(?!\d){CLOCK}"
+    rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
+    r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
+)
+NUMBER = re.compile(
+    r"(?<![\d_])(?<!\d\.)(?:(?<!\w)[-−])?(?P<body>\d{1,3}(?P<group>[,.'’\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*"
+    r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?(?P<percent>\s?%)?"
+)
+PLACES_IN_CODE = re.compile(r"^(?: *File .+|Cell In.+|-*> *\d+ .*|.*\bline \d+.*)$", re.MULTILINE)
+"""Lines of tracebacks whose numbers are those of lines of code."""
+INDEX = re.compile(r"[\s(\[{|'\"]*")
+THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
+"""By significant digits: a number that is a cell is hidden if a number like it is a cell by chance so rarely."""
+LONG_THRESHOLD = 0.5
+ROW_CHANCE = log(0.01)
+"""Numbers are hidden as those of a row, or of successive ones, if they fit so rarely by chance."""
+STARTS_LIMIT = 30
+CHAINS_LIMIT = 100
+SMALL = 10
+FIRST_DAY_OF_UNIX = 719_163
+UNITS_OF_UNIX = {10: 86_400, 13: 86_400_000, 16: 86_400_000_000, 19: 86_400_000_000_000}
+"""Units in a day, by the usual number of digits of times since 1970."""
+
+
+@dataclass(slots=True)
+class Range:
+    """The values that a written number may be rounded from."""
+
+    low: float
+    high: float
+    unit: float
+    is_date: bool = False
+
+
+@dataclass(slots=True)
+class Token:
+    """A number or a date in a text."""
+
+    start: int
+    end: int
+    text: str
+    ranges: list[Range]
+    is_date: bool = False
+    is_hidden: bool = False
+    matches: list[list[tuple[Numbers, Range]]] = field(default_factory=list)
+    """By table: the columns that have such a cell."""
+
+
+def read_moment(text: str, parts: str | None) -> Iterator[Range]:
+    """Yield the days that a date may stand for."""
+    if parts:
+        text = "-".join(part.zfill(2) for part in parts.split(", "))
+    reading = read_date(text)
+    for order in (DAY_FIRST, MONTH_FIRST, YEAR_FIRST) if reading else ():
+        if reading and (not reading.orders or order in reading.orders):
+            value = date_value(reading, order)
+            day, has_time = day_number(value), ":" in value and not re.search(r" 0?0:00(?::00(?:\.0+)?)?$", value)
+            unit = (1 / 86_400 if value.count(":") > 1 else 1 / 1440) if has_time else 1.0
+            yield Range(day - unit * 1e-3 if has_time else day, day + unit * 0.999, unit, is_date=True)
+
+
+def read_number(match: re.Match[str]) -> Iterator[Range]:
+    """Yield the values that a number may stand for."""
+    body, group = match["body"], match["group"] or ""
+    decimal = next((mark for mark in body if mark in ".," and mark != group), "")
+    readings = [body.replace(group, "").replace(decimal or ".", ".")] if group else [body.replace(",", ".")]
+    if group and group in ".," and not decimal and body.count(group) == 1:
+        readings.append(body.replace(group, "."))
+    sign = -1 if match[0][0] in "-−" else 1
+    power = int(match["exponent"][1:]) if match["exponent"] else 0
+    for text in readings:
+        value = sign * float(f"{text}e{power}")
+        unit = 10.0 ** (power - len(text.partition(".")[2]))
+        yield Range(value - unit / 2, value + unit / 2, unit)
+        if unit == 1:
+            # It may be cut and not rounded.
+            yield Range(min(value, value + sign), max(value, value + sign), 0)
+        if match["percent"]:
+            yield Range((value - unit / 2) / 100, (value + unit / 2) / 100, unit / 100)
+        if text.isdecimal() and (per_day := UNITS_OF_UNIX.get(len(text))):
+            day = FIRST_DAY_OF_UNIX + value / per_day
+            yield Range(day - 1e-6, day + 1e-6, 1 / 86_400, is_date=True)
+
+
+class NumberFilter:
+    """Finds numbers and dates that tell something of single rows."""
+
+    def __init__(self, index: CellIndex, known: str) -> None:
+        """`known`: what the model has written or was sent."""
+        self._index = index
+        self._matched: dict[tuple[str, float], tuple[list[list[tuple[Numbers, Range]]], bool]] = {}
+        """By the text of a token and its first value: the cells that it may be, and whether it identifies one."""
+        self._known = {match["body"] for match in NUMBER.finditer(known)}
+
+    def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Token]:
+        """Return the numbers and dates of a text. `taken`: parts that are hidden as texts, in order."""
+        tokens = [*self._tokens(text, taken)]
+        for token in tokens:
+            key = (token.text, token.ranges[0].low)
+            if key not in self._matched:
+                token.matches = [self._matches(token, columns) for columns in self._index.tables]
+                self._matched[key] = token.matches, self._identifies(token)
+            token.matches, token.is_hidden = self._matched[key]
+        lines: dict[int, list[Token]] = {}
+        at = line = 0
+        for token in tokens:
+            line += text.count("\n", at, token.start)
+            at = token.start
+            lines.setdefault(line, []).append(token)
+        for number, columns in enumerate(self._index.tables):
+            if columns:
+                rows = RowSearch(columns, number)
+                rows.hide_indexed([group for group in lines.values() if begins_line(text, group[0])])
+                rows.hide_chains(lines.values())
+                rows.hide_chains([token] for token in tokens)
+        return tokens
+
+    def _tokens(self, text: str, taken: Sequence[tuple[int, int]]) -> Iterator[Token]:
+        """Yield numbers and dates that are not taken."""
+        free = bytearray(len(text))
+        for start, end in [*taken, *(match.span() for match in PLACES_IN_CODE.finditer(text))]:
+            free[start:end] = b"\1" * (end - start)
+        found = []
+        for match in DATE.finditer(text):
+            start, end = match.span()
+            ranges = [] if any(free[start:end]) else [*read_moment(match[0], match["parts"])]
+            if ranges:
+                free[start:end] = b"\1" * (end - start)
+                found.append(Token(start, end, match[0], ranges, is_date=True))
+        for match in NUMBER.finditer(text):
+            for part in self._parts(match):
+                start, end = part.span()
+                is_name = start > 0 and text[start - 1].isalpha() and sum(map(str.isdigit, part[0])) < 4
+                if not is_name and not any(free[start:end]):
+                    found.append(Token(start, end, part["body"], [*read_number(part)]))
+        return iter(sorted(found, key=lambda token: token.start))
+
+    def _parts(self, match: re.Match[str]) -> Iterable[re.Match[str]]:
+        """Return a number, or the numbers that stand in it if no cell is written so, as in `34,520` of a raw row."""
+        mark = next((mark for mark in ", " if mark in match["body"]), "")
+        columns = [column for table in self._index.tables for column in table]
+        if not mark or any(
+            column.chance(one.low, one.high, one.unit) is not None for one in read_number(match) for column in columns
+        ):
+            return [match]
+        pieces = re.compile(r"(?<!\d)-?(?P<body>\d+(?:\.\d+)?)(?P<group>)?(?P<exponent>(?!))?(?P<percent>(?!))?")
+        return pieces.finditer(match.string, match.start(), match.end())
+
+    def _matches(self, token: Token, columns: Sequence[Numbers]) -> list[tuple[Numbers, Range]]:
+        return [
+            (column, one)
+            for column in columns
+            for one in token.ranges
+            if one.is_date == column.is_date and column.chance(one.low, one.high, one.unit) is not None
+        ]
+
+    def _identifies(self, token: Token) -> bool:
+        """Return whether the number alone tells a cell."""
+        value = (token.ranges[0].low + token.ranges[0].high) / 2
+        is_small = value.is_integer() and (abs(value) <= SMALL or value in self._index.sizes or value == 100)
+        if token.text in self._known or (is_small and not token.is_date):
+            return False
+        digits = len(re.sub(r"\D", "", token.text).strip("0"))
+        threshold = THRESHOLDS[digits] if digits < len(THRESHOLDS) and not token.is_date else LONG_THRESHOLD
+        return any(
+            (column.chance(one.low, one.high, one.unit) or 0) < threshold and not column.is_usual(one.low, one.high)
+            for table in token.matches
+            for column, one in table
+        )
+
+
+def begins_line(text: str, token: Token) -> bool:
+    """Return whether a number stands first in its line, as labels of rows do."""
+    start = text.rfind("\n", 0, token.start) + 1
+    return INDEX.fullmatch(text, start, token.start) is not None
+
+
+class Facts(NamedTuple):
+    """Where a number stands in a table."""
+
+    cells: list[tuple[Sequence[float], float, float]]
+    """The values of each column that has it, and its range."""
+    log_share: float
+    """The logarithm of the share of rows that have it."""
+    rows: Sequence[int]
+    """The rows of the column that has it least often, if they are few."""
+
+
+class RowSearch:
+    """Finds numbers that are cells of one row of a table, or of successive ones."""
+
+    def __init__(self, columns: Sequence[Numbers], number: int) -> None:
+        """`number`: that of the table."""
+        self._columns = columns
+        self._number = number
+        self._height = max(len(column.values) for column in columns)
+        self._known: dict[tuple[str, float], Facts] = {}
+
+    def hide_indexed(self, lines: Iterable[list[Token]]) -> None:
+        """Hide cells of the rows whose numbers stand first in lines."""
+        score, members = 0.0, []
+        for index, *group in lines:
+            row = int(index.text) + self._columns[0].first if index.text.isdecimal() and len(index.text) < 9 else -1
+            added, found = self._fit(group, row) if group else (0.0, [])
+            if not found:
+                score, members = 0.0, []
+                continue
+            score, members = score + added, members + found
+            self._hide(score, members)
+
+    def hide_chains(self, groups: Iterable[list[Token]]) -> None:
+        """Hide cells of successive rows in successive groups of numbers, and those of one row in one group."""
+        chains: dict[tuple[int, int], tuple[float, list[Token]]] = {}
+        for group in groups:
+            starts = {(row, step): (log(self._height), []) for row in self._starts(group) for step in (1, -1)}
+            starts[self._columns[0].first, 1] = (log(2), [])
+            starts |= {(row + step, step): chain for (row, step), chain in chains.items()}
+            chains = {}
+            for (row, step), (score, members) in [*starts.items()][-CHAINS_LIMIT:]:
+                added, found = self._fit(group, row)
+                if found:
+                    chains[row, step] = score + added, members + found
+                    self._hide(score + added, members + found)
+
+    def _hide(self, score: float, members: list[Token]) -> None:
+        if score < ROW_CHANCE:
+            for token in members:
+                token.is_hidden = True
+            members.clear()
+
+    def _starts(self, group: list[Token]) -> Sequence[int]:
+        """Return the rows that have the rarest number of a group."""
+        found = (self._facts(token).rows for token in group)
+        return min(filter(None, found), key=len, default=())
+
+    def _fit(self, group: list[Token], row: int) -> tuple[float, list[Token]]:
+        """Return the logarithm of how probable it is that a row has so many of the numbers, and these numbers."""
+        found, score = [], 0.0
+        for token in group if 0 <= row < self._height else ():
+            facts = self._facts(token)
+            for values, low, high in facts.cells:
+                if low <= values[row] <= high:
+                    found.append(token)
+                    score += facts.log_share
+                    break
+        return score + log(comb(len(group), len(found))), found
+
+    def _facts(self, token: Token) -> Facts:
+        """Return where a number stands in the table."""
+        key = (token.text, token.ranges[0].low)
+        if facts := self._known.get(key):
+            return facts
+        found = [(column, one) for column, one in token.matches[self._number] if not column.is_counter]
+        spans = [(column.order, *column.rows(one.low, one.high)) for column, one in found]
+        share = sum(end - start for _, start, end in spans) / self._height
+        order, start, end = min(spans, key=lambda span: span[2] - span[1], default=((), 0, 0))
+        rows = order[start:end] if end - start <= STARTS_LIMIT else ()
+        cells = [(column.values, one.low, one.high) for column, one in found]
+        facts = self._known[key] = Facts(cells, log(min(1.0, share) or 1.0), rows)
+        return facts
