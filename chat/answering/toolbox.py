@@ -57,7 +57,7 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
                 tool_sets.append(tool_set)
         offered = [(function, tool_set) for tool_set in tool_sets for function in tool_set.declarations()]
         by_name = {function.name: tool_set for function, tool_set in offered}
-        with_data = not (results_need_release() or turn.private_data)
+        with_data = not (results_need_release(turn.conversation) or turn.private_data)
         yield Toolbox(tuple(tool_sets), tuple(function for function, _ in offered), with_data, by_name)
 
 

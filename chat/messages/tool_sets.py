@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from django.conf import settings
 
-from chat.models import Turn
+from chat.models import Conversation, Turn
 from chat.providers.requests import FunctionTool
 from chat.vocabulary.parts import FunctionCall, FunctionResponse
 from chat.vocabulary.stream_events import ToolOutput
@@ -21,13 +21,13 @@ class ToolFailed(Exception):
     """
 
 
-def results_need_release() -> bool:
+def results_need_release(conversation: Conversation) -> bool:
     """Return whether a person must release each result of a call before a model gets it. Holds for all tool sets.
 
-    The tool loop then holds back every `FunctionResponse`, and no request contains what code wrote or showed.
+    The conversation may ask for it, or the server for all. The tool loop then holds back every `FunctionResponse`, and
+    no request contains what code wrote or showed.
     """
-    is_needed: bool = settings.RESULTS_NEED_APPROVAL
-    return is_needed
+    return settings.RESULTS_NEED_APPROVAL or conversation.release == Conversation.Release.ASK
 
 
 class ToolSet(Protocol):

@@ -120,20 +120,10 @@ class Conversation(models.Model):
     CodeExecution: TypeAlias = settings_choices.CodeExecution
     Engine: TypeAlias = settings_choices.Engine
     Approval: TypeAlias = settings_choices.Approval
+    Release: TypeAlias = settings_choices.Release
+    WebSearch: TypeAlias = settings_choices.WebSearch
 
-    class WebSearch(models.TextChoices):
-        """Whether answers may search the web and read web pages, if their model can."""
-
-        AUTO = "auto", "as the chosen preset does"
-        ON = "on", "when it helps the answer"
-        OFF = "off", "never"
-
-    class TitleSource(models.TextChoices):
-        """Who wrote the title."""
-
-        WORDS = "words", "its first words"
-        MODEL = "model", "a model"
-        USER = "user", "its owner"
+    TitleSource: TypeAlias = settings_choices.TitleSource
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
@@ -168,6 +158,13 @@ class Conversation(models.Model):
         choices=Approval.choices,
         default=Approval.AUTO,
         help_text="Whether code runs in the Python session without asking.",
+    )
+    release = models.CharField(
+        db_default=Release.AUTO,
+        max_length=4,
+        choices=Release.choices,
+        default=Release.AUTO,
+        help_text="Whether models get results without asking.",
     )
     web_search = models.CharField(
         db_default=WebSearch.AUTO,
@@ -280,6 +277,7 @@ class Conversation(models.Model):
             "code_execution_choices": Conversation.CodeExecution.choices,
             "engine_choices": Conversation.Engine.choices,
             "approval_choices": Conversation.Approval.choices,
+            "release_choices": Conversation.Release.choices,
             "web_search_choices": Conversation.WebSearch.choices,
         }
 

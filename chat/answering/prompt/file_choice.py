@@ -185,7 +185,7 @@ def released_records(turn: Turn, records: Sequence[MessageRecord]) -> list[Messa
 
     Code wrote them, so they are data in a private conversation, and so are their names.
     """
-    if not (results_need_release() or turn.private_data):
+    if not (results_need_release(turn.conversation) or turn.private_data):
         return [*records]
     return [
         replace(record, attachments=[placed for placed in record.attachments if placed.part_index is not None])

@@ -122,7 +122,9 @@ def closing_at_end(turn: Turn, status: Turn.Status) -> Closing:
     A process that ends such a turn stops them. After the death of a process, nobody knows what they did.
     """
     outcome = OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
-    return Closing(outcome, PRIVATE if turn.private_data else NOT_RELEASED if results_need_release() else "")
+    if turn.private_data:
+        return Closing(outcome, PRIVATE)
+    return Closing(outcome, NOT_RELEASED if results_need_release(turn.conversation) else "")
 
 
 class EndedTurn(NamedTuple):

@@ -47,6 +47,11 @@ class NewConversationSerializer(StrictSerializer):
         help_text="Whether code runs in the Python session without asking (`auto`) or only once you have approved it"
         " (`ask`).",
     )
+    release = ConversationChoiceField(
+        Conversation.Release,
+        help_text="Whether models get the results of functions without asking (`auto`) or only once you have released"
+        " each (`ask`).",
+    )
     web_search = ConversationChoiceField(
         Conversation.WebSearch,
         help_text="Whether answers may search the web and read web pages, if their model can: `on`, when it helps the"
@@ -120,6 +125,9 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     engine = serializers.ChoiceField(Conversation.Engine.choices, help_text="Where code runs.")
     approval = serializers.ChoiceField(
         Conversation.Approval.choices, help_text="Whether code runs in the Python session without asking."
+    )
+    release = serializers.ChoiceField(
+        Conversation.Release.choices, help_text="Whether models get results without asking."
     )
     web_search = serializers.ChoiceField(
         Conversation.WebSearch.choices, help_text="Whether answers may search the web, if their model can."

@@ -63,6 +63,8 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
 
 def conversation_json(conversation: Conversation) -> JSONObject:
     """Return the settings of a conversation."""
+    # It may have been deleted since the conversation was read.
+    project = Project.objects.filter(conversations=conversation.pk).first()
     return {
         "id": str(conversation.pk),
         "title": conversation.title,
@@ -71,11 +73,11 @@ def conversation_json(conversation: Conversation) -> JSONObject:
         "code_execution": conversation.code_execution,
         "engine": conversation.engine,
         "approval": conversation.approval,
+        "release": conversation.release,
         "web_search": conversation.web_search,
-        "private_data": conversation.is_private,
+        "private_data": bool(conversation.private_data) or bool(project and project.private_data),
         "system_instruction": conversation.system_instruction,
-        # It may have been deleted since the conversation was read.
-        "project": Project.objects.filter(conversations=conversation.pk).values_list("name", flat=True).first(),
+        "project": project and project.name,
         "side_tokens": conversation.side_tokens,
         "side_cost": _amount(conversation.side_cost),
         "created_at": _time(conversation.created_at),

@@ -114,6 +114,7 @@ class ParsedConversation:
     code_execution: str = Conversation.CodeExecution.AUTO
     engine: str = Conversation.Engine.AUTO
     approval: str = Conversation.Approval.AUTO
+    release: str = Conversation.Release.AUTO
     web_search: str = Conversation.WebSearch.AUTO
     private_data: bool = False
     system_instruction: str = ""

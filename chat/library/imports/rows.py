@@ -86,6 +86,7 @@ def create_conversation(parsed: ParsedConversation, owner_id: int, projects: Map
         code_execution=parsed.code_execution,
         engine=parsed.engine,
         approval=parsed.approval,
+        release=parsed.release,
         web_search=parsed.web_search,
         private_data=parsed.private_data,
         system_instruction=parsed.system_instruction,

@@ -83,7 +83,8 @@ class PythonTools:
         labels = {pk: native_name(label) if is_native else label for pk, label in labels_of(files).items()}
         tables = [file for file in files if can_hold_table(file)]
         # What a person must release first is not told either: cells, of which notes give examples.
-        told = [file for file in tables if is_private or not (results_need_release() and is_kept_in_session(file))]
+        needs_release = results_need_release(turn.conversation) and not is_private
+        told = [file for file in tables if not (needs_release and is_kept_in_session(file))]
         readings = stored_readings({file.pk for file in told}) if told else {}
         return {
             file.pk: table_note(readings[file.pk], file, labels[file.pk], is_private=is_private)

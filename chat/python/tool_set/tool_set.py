@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -105,7 +104,7 @@ class PythonSessionTools:
         if not texts:
             return response
         # What the model has written, and what the user has written to it, comes through.
-        known = json.dumps(call.arguments, ensure_ascii=False), self._turn.user_message.text
+        known = self._turn.user_message.text, *map(str, (call.arguments or {}).values())
         try:
             async with self._kernel.hold(starts=False) as held:
                 filtered = await held.without_cells(texts, known="\n".join(known))

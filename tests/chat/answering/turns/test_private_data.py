@@ -106,8 +106,11 @@ async def test_no_cell_is_sent_and_the_reader_sees_all(
     second = await ask_and_wait(conversation, "print(1)")
     await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
     assert second.status == "done"
+    # Without functions, what ran before goes back as text.
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(code_execution="off")
+    assert (await ask_and_wait(conversation, "go")).status == "done"
     requests = wire.requests
-    assert len(requests) >= len(LEAKS) + 3
+    assert len(requests) >= len(LEAKS) + 4
     assert [found for request in requests for found in CANARY.findall(request)] == []
     # The schema is sent, and how the model is to deal with private data.
     assert r"{\"name\": \"text\", \"amount\": \"number\"}" in requests[0].replace("\\\\", "\\")
