@@ -34,7 +34,7 @@ TOO_LARGE = (
     "[The table {name} was here. It is too large to be sent again, so neither you nor your code sees it here."
     " Where the question needs it, say so; never guess its values.]"
 )
-PRIVATE = "[The file {name} is private: only the user and code in the Python session read it.]"
+PRIVATE = "[The file {name} is private: only the user reads it, and code that runs on this server.]"
 NOT_TAKEN = (
     "[The table {name} was here. The service of this model does not take files like it, so neither you nor your code"
     " sees it here. Where the question needs it, say so; never guess its values.]"

@@ -14,7 +14,6 @@ from chat.answering.turns.start_rules import (
     CodeChoice,
     TurnChoices,
     check_files,
-    check_private_files,
     chosen_setup,
     decide_code,
     without_tools,
@@ -111,10 +110,7 @@ def new_turn(
     project = context.project_files(conversation)
     decision = decide_code(conversation, question, files, chosen, setup, before, has_state, project, find_capabilities)
     setup, decision = _without_refused_tools(setup, decision, capabilities.account)
-    if files and conversation.is_private:
-        check_private_files(setup, decision)
-    elif files:
-        check_files(setup, files, decision.engine, capabilities)
+    check_files(setup, files, decision, capabilities, is_private=conversation.is_private)
     return Turn(
         conversation=conversation,
         user_message=question,

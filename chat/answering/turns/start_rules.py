@@ -38,12 +38,12 @@ DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 TOO_MANY_LIVE = "{number} answers are being written for you already. Wait for one, or stop one."
 
 
-NO_PRIVATE_SESSION = (
-    "The data of this conversation are private, so only the Python session may read files, and there is none on this"
-    " server. Remove the files, or turn off “Keep data private” in the settings."
+NO_PRIVATE_CODE = (
+    "The data of this conversation are private, so only code on this server may read files, and none can be run here."
+    " Remove the files, or turn off “Keep data private” in the settings."
 )
 NOT_PRIVATE = (
-    "The data of this conversation are private, so only the Python session may read files, and {label} cannot use it."
+    "The data of this conversation are private, so only code on this server may read files, and {label} runs none here."
     " Choose another model, or remove the files."
 )
 
@@ -225,19 +225,26 @@ def is_data(mime_type: str, name: str) -> bool:
     return mime_type.startswith(DATA_TYPES) or is_image_type(mime_type) or has_data_name
 
 
-def check_private_files(setup: Setup, choice: CodeChoice) -> None:
+def _check_private_files(setup: Setup, choice: CodeChoice) -> None:
     """Raise StartRefused for files of a question in a private conversation, if code cannot read them.
 
     A person who has turned code off is answered with the schema alone.
     """
     if choice.engine is Engine.SESSION or choice.mode == Conversation.CodeExecution.OFF:
         return
-    raise StartRefused(NO_PRIVATE_SESSION if obstacle_to_own_code() else NOT_PRIVATE.format(label=setup.label))
+    raise StartRefused(NO_PRIVATE_CODE if obstacle_to_own_code() else NOT_PRIVATE.format(label=setup.label))
 
 
-def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None, capabilities: Capabilities) -> None:
-    """Raise StartRefused for files that can neither be sent to the model nor be read by code."""
-    sent = sent_files(files, engine)
+def check_files(
+    setup: Setup, files: Sequence[Attachment], choice: CodeChoice, capabilities: Capabilities, *, is_private: bool
+) -> None:
+    """Raise StartRefused for files of a question that can neither be sent to the model nor be read by code."""
+    if not files:
+        return
+    if is_private:
+        _check_private_files(setup, choice)
+        return
+    sent = sent_files(files, choice.engine)
     for file in sent:
         if not capabilities.accepted_type(file.mime_type):
             raise StartRefused(

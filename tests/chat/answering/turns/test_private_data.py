@@ -17,7 +17,7 @@ from chat.answering.prompt.private_records import LEFT_OUT
 from chat.answering.turns import private_results
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import Ask, Regenerate, RunCode
-from chat.answering.turns.start_rules import NO_PRIVATE_SESSION, NOT_PRIVATE, StartRefused
+from chat.answering.turns.start_rules import NO_PRIVATE_CODE, NOT_PRIVATE, StartRefused
 from chat.answering.turns.titles import title_request
 from chat.models import Conversation, LanguageModel, Message, Project, Turn
 from chat.models.projects import move_conversation
@@ -188,7 +188,7 @@ async def test_question_with_files_is_refused_where_no_session_can_read_them(emu
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     ask = Ask(conversation.owner, conversation.pk, "go", attachment_ids=[file.pk])
     emulated.TOOL_SETS = []
-    with pytest.raises(StartRefused, match=re.escape(NO_PRIVATE_SESSION)):
+    with pytest.raises(StartRefused, match=re.escape(NO_PRIVATE_CODE)):
         await start_turn(ask)
     emulated.TOOL_SETS = ["chat.python.tool_set.factory.python_tools"]
     await LanguageModel.objects.acreate(name="scenario-text", label="Painter", image_output=True)
