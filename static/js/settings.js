@@ -3,7 +3,6 @@
  * `web_search.js` handles the switch beside the selects.
  * Each control remembers its saved value and returns to it if a change is rejected.
  */
-import { confirmsPublicData } from "./private_data.js";
 import { tenths, words } from "./words.js";
 
 const form = document.getElementById("settings");
@@ -118,7 +117,7 @@ dialogForm.addEventListener("submit", async (event) => {
   // The other settings may have been changed in another tab since.
   const changed = new Set(Array.from(dialogForm.elements).filter(isChanged).map(({ name }) => name));
   const fields = Array.from(new FormData(dialogForm)).filter(([name]) => changed.has(name));
-  if (!confirmsPublicData(dialogForm)) return;
+  if (changed.has("private_data") && !(await import("./private_data.js")).confirmsPublicData(dialogForm)) return;
   const errorMessage = fields.length ? await save(fields) : "";
   error.textContent = errorMessage;
   if (errorMessage) return;

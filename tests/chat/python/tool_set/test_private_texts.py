@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from chat.python.kernels.in_kernel.private_texts import WITHHELD
 from chat.python.tool_set.private_texts import NOT_FILTERED, private_texts, with_texts
+from chat.vocabulary.parts import JSONObject
 
-RESULT = {
+RESULT: JSONObject = {
     "outcome": "error",
     "output": "Bergen",
     "graphs": 1,
