@@ -1,4 +1,4 @@
-"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by their rounded values."""
+"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by rounded values."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from math import isfinite
-from os.path import commonprefix
 
-from chat.python.kernels.in_kernel.private_files import PrivateTable
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, DateReading, date_value
 from chat.python.kernels.in_kernel.table_numbers import NumberForm, decimals_in, number_of
 from chat.python.kernels.in_kernel.table_source import Unreadable
@@ -26,8 +23,13 @@ KEY_CHARS = 120
 PREFIX_CHARS = 6
 """Shorter beginnings of a text are no cell."""
 WORDS_LIMIT = 1_500_000
+SHORT_CHARS = 4
+CJK = "\u2e80"
+"""The first sign of Chinese, Japanese and Korean."""
 LONG_WORDS = 6
 """Of texts with more words, three successive words are found; of others, each word."""
+USUAL_ROWS = 20
+"""In smaller tables, the median and the quartiles are cells like others."""
 NEIGHBOURS = 8
 """Cells on each side that tell how dense numbers are."""
 DIGIT = re.compile(r"\d")
@@ -60,17 +62,17 @@ class Numbers:
     def __init__(
         self, values: Sequence[float], others: Iterable[float] = (), first: int = 0, *, is_date: bool = False
     ) -> None:
-        """`values`: one of each row, NaN for none. `others`: further readings. `first`: row of the table's first row."""
+        """`values`: one of each row, NaN for none. `others`: further readings. `first`: rows above the table's first."""
         self.is_date = is_date
         self.values = array("d", values)
         self.first = first
         present = {value for value in values if value == value}
         self.distinct = array("d", sorted(present.union(others)))
         self.count = sum(value == value for value in values)
-        ordered = sorted(value for value in values if value == value) if self.count >= 20 else []
-        at = (self.count // 4, self.count // 2, (self.count - 1) // 2, self.count * 3 // 4, (self.count - 1) * 3 // 4)
-        self.usual = {ordered[one] for one in at} if ordered else set()
-        """The median and the quartiles, which are results though they are cells."""
+        ordered = sorted(value for value in values if value == value)
+        places = [quarter * (self.count - 1) for quarter in (1, 2, 3)] if self.count >= USUAL_ROWS else []
+        self.usual = [ordered[place // 4] for place in places if place % 4 == 0]
+        """The median and the quartiles that are cells."""
         texts = [repr(value) for value in self.distinct[: 2 * NEIGHBOURS]] + [
             repr(value) for value in self.distinct[-9:]
         ]
@@ -114,6 +116,11 @@ class Numbers:
         return bisect_left(self.order, low, key=key), bisect_right(self.order, high, key=key)
 
 
+def is_long(word: str) -> bool:
+    """Return whether a word has at least four letters, or two signs of Chinese, Japanese or Korean."""
+    return len(word) >= (SHORT_CHARS if word[:1] < CJK else 2)
+
+
 class Texts:
     """Texts of cells. `keys`: their letters and digits, in order."""
 
@@ -138,7 +145,7 @@ class Texts:
                 if len(words) > LONG_WORDS:
                     self._word_count += len(words)
                     self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
-                self._found.update(word for word in words if len(word) > 3 and len(words) <= LONG_WORDS)
+                self._found.update(word for word in words if is_long(word) and len(words) <= LONG_WORDS)
             self._found.add("".join(words)[:KEY_CHARS])
         if self._word_count > WORDS_LIMIT:
             raise Unreadable("it has too many words.")
@@ -157,13 +164,19 @@ class Texts:
     def common_length(self, text: str) -> int:
         """Return the length of the longest beginning of this text with which a cell begins, too."""
         at = bisect_left(self.keys, text)
-        return max((len(commonprefix((text, key))) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
+        return max((common_length(text, key) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
 
     def whole(self, part: str) -> str:
         """Return the cell that begins with this text if there is only one, else the text."""
         at = bisect_left(self.keys, part)
         found = [key for key in self.keys[at : at + 2] if key.startswith(part)]
         return found[0] if len(found) == 1 or part in found else part
+
+
+def common_length(text: str, other: str) -> int:
+    """Return the length of the common beginning of two texts."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
 
 
 def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
@@ -245,27 +258,3 @@ def add_reading(
         dates.append((cell, reading.date))
     else:
         texts.append(cell)
-
-
-class CellIndex:
-    """The cells of all private files."""
-
-    def __init__(self) -> None:
-        """Begin without files."""
-        self.texts = Texts()
-        self.tables: list[list[Numbers]] = []
-        self.sizes: set[float] = set()
-        """Numbers of rows and columns."""
-        self.names: list[str] = []
-
-    def add(self, table: PrivateTable) -> None:
-        """Add the cells of a table. Raises Unreadable."""
-        height = max(map(len, table.columns), default=0)
-        self.sizes |= {float(height - table.first), float(height), float(len(table.columns))}
-        self.names += table.names
-        columns = [column for cells in table.columns for column in index_column(cells, table.first, self.texts)]
-        self.tables.append([column for column in columns if all(map(isfinite, column.distinct[-1:]))])
-
-    def finish(self) -> None:
-        """Prepare the search."""
-        self.texts.finish()

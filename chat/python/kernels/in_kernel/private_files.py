@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,10 +56,8 @@ def read_private_file(name: str) -> list[PrivateTable]:
     except UnicodeDecodeError:
         raise Unreadable("it is not text.") from None
     if suffix in JSON_SUFFIXES or text.lstrip()[:1] in ("{", "["):
-        try:
+        with contextlib.suppress(Unreadable):
             return [read_leaves(parse_json_text(text, suffix).value, read_table(name, {}).names)]
-        except Unreadable:
-            pass
     return [read_delimited(name, data, text)]
 
 
@@ -87,10 +86,8 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
     source = None
     sample = data if len(data) <= SAMPLE_BYTES else data[: data.rfind(b"\n", 0, SAMPLE_BYTES) + 1]
     if not name.lower().endswith(NO_TABLES):
-        try:
+        with contextlib.suppress(Unreadable):
             source = read_plain_file(sample, name, "", {})
-        except Unreadable:
-            pass
     lines = text.splitlines()
     delimiter = source.reading.get("delimiter", "") if source else ""
     if source is None or not delimiter:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from math import comb, log
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.private_cells import CellIndex, Numbers, day_number
-from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, MONTH_FIRST, YEAR_FIRST, date_value, read_date
+from chat.python.kernels.in_kernel.private_cells import Numbers, day_number
+from chat.python.kernels.in_kernel.table_dates import (
+    DAY_FIRST,
+    MONTH_FIRST,
+    YEAR_FIRST,
+    compact_date,
+    date_value,
+    read_date,
+)
 
 CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
 DATE = re.compile(
@@ -23,13 +29,15 @@ NUMBER = re.compile(
     r"(?<![\d_])(?<!\d\.)(?:(?<!\w)[-−])?(?P<body>\d{1,3}(?P<group>[,.'’\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*"
     r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?(?P<percent>\s?%)?"
 )
-PLACES_IN_CODE = re.compile(r"^(?: *File .+|Cell In.+|-*> *\d+ .*|.*\bline \d+.*)$", re.MULTILINE)
-"""Lines of tracebacks whose numbers are those of lines of code."""
+PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
+"""Numbers of lines of code in tracebacks."""
+QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
+"""Code that shows the median and quartiles, which are results though they may be cells."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
 THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
 """By significant digits: a number that is a cell is hidden if a number like it is a cell by chance so rarely."""
 LONG_THRESHOLD = 0.5
-ROW_CHANCE = log(0.01)
+ROW_CHANCE = log(0.001)
 """Numbers are hidden as those of a row, or of successive ones, if they fit so rarely by chance."""
 STARTS_LIMIT = 30
 CHAINS_LIMIT = 100
@@ -39,8 +47,7 @@ UNITS_OF_UNIX = {10: 86_400, 13: 86_400_000, 16: 86_400_000_000, 19: 86_400_000_
 """Units in a day, by the usual number of digits of times since 1970."""
 
 
-@dataclass(slots=True)
-class Range:
+class Range(NamedTuple):
     """The values that a written number may be rounded from."""
 
     low: float
@@ -49,18 +56,16 @@ class Range:
     is_date: bool = False
 
 
-@dataclass(slots=True)
 class Token:
     """A number or a date in a text."""
 
-    start: int
-    end: int
-    text: str
-    ranges: list[Range]
-    is_date: bool = False
-    is_hidden: bool = False
-    matches: list[list[tuple[Numbers, Range]]] = field(default_factory=list)
-    """By table: the columns that have such a cell."""
+    def __init__(self, start: int, end: int, text: str, ranges: list[Range]) -> None:
+        """`ranges`: the values that it may stand for."""
+        self.start, self.end, self.text, self.ranges = start, end, text, ranges
+        self.is_date = ranges[0].is_date
+        self.is_hidden = False
+        self.matches: list[list[tuple[Numbers, Range]]] = []
+        """By table: the columns that have such a cell."""
 
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
@@ -94,6 +99,8 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
             yield Range(min(value, value + sign), max(value, value + sign), 0)
         if match["percent"]:
             yield Range((value - unit / 2) / 100, (value + unit / 2) / 100, unit / 100)
+        if text.isdecimal() and (day := compact_date(text)):
+            yield Range(day_number(day), day_number(day) + 0.999, 1.0, is_date=True)
         if text.isdecimal() and (per_day := UNITS_OF_UNIX.get(len(text))):
             day = FIRST_DAY_OF_UNIX + value / per_day
             yield Range(day - 1e-6, day + 1e-6, 1 / 86_400, is_date=True)
@@ -102,9 +109,12 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
 class NumberFilter:
     """Finds numbers and dates that tell something of single rows."""
 
-    def __init__(self, index: CellIndex, known: str) -> None:
-        """`known`: what the model has written or was sent."""
-        self._index = index
+    def __init__(self, tables: Sequence[Sequence[Numbers]], sizes: Iterable[float], known: str) -> None:
+        """`sizes`: numbers of rows and columns. `known`: what the model has written or was sent."""
+        self._tables = tables
+        self._sizes = {*sizes, *(float(column.count) for table in tables for column in table)}
+        self._height = max((len(column.values) for table in tables for column in table), default=0)
+        self._shows_quartiles = QUARTILES.search(known) is not None
         self._matched: dict[tuple[str, float], tuple[list[list[tuple[Numbers, Range]]], bool]] = {}
         """By the text of a token and its first value: the cells that it may be, and whether it identifies one."""
         self._known = {match["body"] for match in NUMBER.finditer(known)}
@@ -115,7 +125,7 @@ class NumberFilter:
         for token in tokens:
             key = (token.text, token.ranges[0].low)
             if key not in self._matched:
-                token.matches = [self._matches(token, columns) for columns in self._index.tables]
+                token.matches = [self._matches(token, columns) for columns in self._tables]
                 self._matched[key] = token.matches, self._identifies(token)
             token.matches, token.is_hidden = self._matched[key]
         lines: dict[int, list[Token]] = {}
@@ -124,7 +134,7 @@ class NumberFilter:
             line += text.count("\n", at, token.start)
             at = token.start
             lines.setdefault(line, []).append(token)
-        for number, columns in enumerate(self._index.tables):
+        for number, columns in enumerate(self._tables):
             if columns:
                 rows = RowSearch(columns, number)
                 rows.hide_indexed([group for group in lines.values() if begins_line(text, group[0])])
@@ -143,7 +153,7 @@ class NumberFilter:
             ranges = [] if any(free[start:end]) else [*read_moment(match[0], match["parts"])]
             if ranges:
                 free[start:end] = b"\1" * (end - start)
-                found.append(Token(start, end, match[0], ranges, is_date=True))
+                found.append(Token(start, end, match[0], ranges))
         for match in NUMBER.finditer(text):
             for part in self._parts(match):
                 start, end = part.span()
@@ -155,7 +165,7 @@ class NumberFilter:
     def _parts(self, match: re.Match[str]) -> Iterable[re.Match[str]]:
         """Return a number, or the numbers that stand in it if no cell is written so, as in `34,520` of a raw row."""
         mark = next((mark for mark in ", " if mark in match["body"]), "")
-        columns = [column for table in self._index.tables for column in table]
+        columns = [column for table in self._tables for column in table]
         if not mark or any(
             column.chance(one.low, one.high, one.unit) is not None for one in read_number(match) for column in columns
         ):
@@ -174,16 +184,18 @@ class NumberFilter:
     def _identifies(self, token: Token) -> bool:
         """Return whether the number alone tells a cell."""
         value = (token.ranges[0].low + token.ranges[0].high) / 2
-        is_small = value.is_integer() and (abs(value) <= SMALL or value in self._index.sizes or value == 100)
+        is_count = value.is_integer() and 0 <= value <= self._height
+        is_small = value.is_integer() and (abs(value) <= SMALL or value in self._sizes or value == 100)
         if token.text in self._known or (is_small and not token.is_date):
             return False
         digits = len(re.sub(r"\D", "", token.text).strip("0"))
-        threshold = THRESHOLDS[digits] if digits < len(THRESHOLDS) and not token.is_date else LONG_THRESHOLD
-        return any(
-            (column.chance(one.low, one.high, one.unit) or 0) < threshold and not column.is_usual(one.low, one.high)
-            for table in token.matches
-            for column, one in table
-        )
+        limit = THRESHOLDS[digits] if digits < len(THRESHOLDS) and not token.is_date else LONG_THRESHOLD
+        limit = THRESHOLDS[0] if is_count else limit
+        found = [(column, one) for table in token.matches for column, one in table]
+        if self._shows_quartiles and any(column.is_usual(one.low, one.high) for column, one in found):
+            return False
+        chances = [column.chance(one.low, one.high, one.unit) or 0 for column, one in found]
+        return bool(chances) and max(chances) < limit
 
 
 def begins_line(text: str, token: Token) -> bool:
