@@ -22,17 +22,28 @@ KEY_CHARS = 120
 """Longer texts are found by this beginning, and by their words."""
 PREFIX_CHARS = 6
 """Shorter beginnings of a text are no cell."""
-WORDS_LIMIT = 1_500_000
+PRIVATE_WORDS_LIMIT = 1_500_000
 SHORT_CHARS = 4
 CJK = "\u2e80"
 """The first sign of Chinese, Japanese and Korean."""
 LONG_WORDS = 6
-"""Of texts with more words, three successive words are found; of others, each word."""
+"""Of texts with more words, three successive words are found, and rare words; of others, each word."""
+RARE_TEXTS = 3
 USUAL_ROWS = 20
 """In smaller tables, the median and the quartiles are cells like others."""
 NEIGHBOURS = 8
 """Cells on each side that tell how dense numbers are."""
 DIGIT = re.compile(r"\d")
+NUMBER_IN_TEXT = re.compile(r"(?<![\w-])\d(?:[\d.,'’]*\d)?(?![\w-])")
+MAY_BE_DATE = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)|\d[./-] ?\d")
+CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
+DATE = re.compile(
+    rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
+    rf"|\d{{1,2}}(?P<sign>[-/.])[ ]?\d{{1,2}}(?P=sign)[ ]?(?:\d{{4}}|\d{{2}})(?!\d){CLOCK}"
+    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?[ -](?:de )?[^\W\d_]{{3,10}}\.?,?(?: del?)?[ -]\d{{4}}(?!\d){CLOCK}"
+    rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
+    r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
+)
 SEPARATORS = re.compile(r"[^\w\n]+|_+")
 ACCENTS = re.compile("[\u0300-\u036f]+")
 
@@ -62,7 +73,7 @@ class Numbers:
     def __init__(
         self, values: Sequence[float], others: Iterable[float] = (), first: int = 0, *, is_date: bool = False
     ) -> None:
-        """`values`: one of each row, NaN for none. `others`: further readings. `first`: rows above the table's first."""
+        """`values`: one of each row, NaN for none. `others`: further readings. `first`: its first row."""
         self.is_date = is_date
         self.values = array("d", values)
         self.first = first
@@ -131,6 +142,8 @@ class Texts:
         """Cells of fewer than four letters, or of digits and signs, as they are written."""
         self.sequences: set[int] = set()
         """Hashes of three successive words of long texts."""
+        self._rare = Counter[str]()
+        """Number of long texts that have a word, without words in small letters from a to z."""
         self._word_count = 0
         self.keys: list[str] = []
 
@@ -138,22 +151,24 @@ class Texts:
         """Add texts. Raises Unreadable for too many words."""
         short = (text.strip() for text in texts if len(text) < 24)
         self.short.update(text for text in short if sum(map(str.isalpha, text)) < 4)
-        joined = folded("\n".join(text.replace("\n", " ") for text in texts))
-        spaced = SEPARATORS.sub(" ", joined)
-        for words in map(str.split, spaced.split("\n")):
-            if len(words) > 1:
-                if len(words) > LONG_WORDS:
-                    self._word_count += len(words)
-                    self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
-                self._found.update(word for word in words if is_long(word) and len(words) <= LONG_WORDS)
+        lines = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts)).split("\n")
+        for line in lines:
+            words = folded(line).split()
             self._found.add("".join(words)[:KEY_CHARS])
-        if self._word_count > WORDS_LIMIT:
+            if len(words) > LONG_WORDS:
+                self._word_count += len(words)
+                self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
+                self._rare.update({folded(word) for word in line.split() if not (word.islower() and word.isascii())})
+            elif len(words) > 1:
+                self._found.update(filter(is_long, words))
+        if self._word_count > PRIVATE_WORDS_LIMIT:
             raise Unreadable("it has too many words.")
 
     def finish(self) -> None:
         """Sort the keys. Numbers of fewer than seven digits are no texts."""
-        self._found.discard("")
-        self.keys = sorted(key for key in self._found.union(self.keys) if len(key) > 6 or not key.isdigit())
+        rare = {word for word, count in self._rare.items() if count < RARE_TEXTS and is_long(word)}
+        self._found = self._found.union(self.keys, rare) - {""}
+        self.keys = sorted(key for key in self._found if len(key) > 6 or not key.isdigit())
         self._found = set()
 
     def has(self, key: str) -> bool:
@@ -200,6 +215,14 @@ def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[
                 first,
                 is_date=values is days,
             )
+    numbers, days, others = {}, {}, set()
+    within = "\n".join(text for text in found if DIGIT.search(text))
+    read_cells({*NUMBER_IN_TEXT.findall(within)}, numbers, days, others)
+    dated = "\n".join(text for text in found if MAY_BE_DATE.search(text))
+    read_cells({match[0] for match in DATE.finditer(dated)}, {}, days, others)
+    for is_date, inner in enumerate((numbers, days)):
+        if inner:
+            yield Numbers((), [*inner.values(), *(others if is_date else ())], is_date=bool(is_date))
 
 
 def read_cells(

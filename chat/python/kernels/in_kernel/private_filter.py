@@ -67,7 +67,8 @@ class PrivateFilter:
         for table in read_private_file(name):
             height = max(map(len, table.columns), default=0)
             names += table.names
-            sizes += [height - table.first, height, len(table.columns)]
+            rows = height - table.first
+            sizes += [rows, rows - 1, height, len(table.columns)]
             tables.append([one for cells in table.columns for one in index_column(cells, table.first, self._texts)])
         return FileCells("", names, tables, sizes)
 

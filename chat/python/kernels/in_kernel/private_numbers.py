@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import comb, log
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.private_cells import Numbers, day_number
+from chat.python.kernels.in_kernel.private_cells import DATE, Numbers, day_number
 from chat.python.kernels.in_kernel.table_dates import (
     DAY_FIRST,
     MONTH_FIRST,
@@ -17,14 +17,6 @@ from chat.python.kernels.in_kernel.table_dates import (
     read_date,
 )
 
-CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
-DATE = re.compile(
-    rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
-    rf"|\d{{1,2}}(?P<sign>[-/.])[ ]?\d{{1,2}}(?P=sign)[ ]?(?:\d{{4}}|\d{{2}})(?!\d){CLOCK}"
-    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?[ -](?:de )?[^\W\d_]{{3,10}}\.?,?(?: del?)?[ -]\d{{4}}(?!\d){CLOCK}"
-    rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
-    r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
-)
 NUMBER = re.compile(
     r"(?<![\d_])(?<!\d\.)(?:(?<!\w)[-−])?(?P<body>\d{1,3}(?P<group>[,.'’\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*"
     r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?(?P<percent>\s?%)?"
@@ -67,6 +59,11 @@ class Token:
         self.matches: list[list[tuple[Numbers, Range]]] = []
         """By table: the columns that have such a cell."""
 
+    @property
+    def middle(self) -> float:
+        """The first value that it may stand for."""
+        return (self.ranges[0].low + self.ranges[0].high) / 2
+
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
     """Yield the days that a date may stand for."""
@@ -93,12 +90,13 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
     for text in readings:
         value = sign * float(f"{text}e{power}")
         unit = 10.0 ** (power - len(text.partition(".")[2]))
-        yield Range(value - unit / 2, value + unit / 2, unit)
+        half = unit / 2 + abs(value) * 1e-12
+        yield Range(value - half, value + half, unit)
         if unit == 1:
             # It may be cut and not rounded.
             yield Range(min(value, value + sign), max(value, value + sign), 0)
         if match["percent"]:
-            yield Range((value - unit / 2) / 100, (value + unit / 2) / 100, unit / 100)
+            yield Range((value - half) / 100, (value + half) / 100, unit / 100)
         if text.isdecimal() and (day := compact_date(text)):
             yield Range(day_number(day), day_number(day) + 0.999, 1.0, is_date=True)
         if text.isdecimal() and (per_day := UNITS_OF_UNIX.get(len(text))):
@@ -112,7 +110,7 @@ class NumberFilter:
     def __init__(self, tables: Sequence[Sequence[Numbers]], sizes: Iterable[float], known: str) -> None:
         """`sizes`: numbers of rows and columns. `known`: what the model has written or was sent."""
         self._tables = tables
-        self._sizes = {*sizes, *(float(column.count) for table in tables for column in table)}
+        self._sizes = {*sizes, *(column.count for table in tables for column in table if column.count)}
         self._height = max((len(column.values) for table in tables for column in table), default=0)
         self._shows_quartiles = QUARTILES.search(known) is not None
         self._matched: dict[tuple[str, float], tuple[list[list[tuple[Numbers, Range]]], bool]] = {}
@@ -174,6 +172,8 @@ class NumberFilter:
         return pieces.finditer(match.string, match.start(), match.end())
 
     def _matches(self, token: Token, columns: Sequence[Numbers]) -> list[tuple[Numbers, Range]]:
+        if token.middle in self._sizes and not token.is_date:
+            return []
         return [
             (column, one)
             for column in columns
@@ -183,9 +183,9 @@ class NumberFilter:
 
     def _identifies(self, token: Token) -> bool:
         """Return whether the number alone tells a cell."""
-        value = (token.ranges[0].low + token.ranges[0].high) / 2
+        value = token.middle
         is_count = value.is_integer() and 0 <= value <= self._height
-        is_small = value.is_integer() and (abs(value) <= SMALL or value in self._sizes or value == 100)
+        is_small = value.is_integer() and (abs(value) <= SMALL or value == 100)
         if token.text in self._known or (is_small and not token.is_date):
             return False
         digits = len(re.sub(r"\D", "", token.text).strip("0"))
@@ -204,7 +204,7 @@ def begins_line(text: str, token: Token) -> bool:
     return INDEX.fullmatch(text, start, token.start) is not None
 
 
-class Facts(NamedTuple):
+class TablePlace(NamedTuple):
     """Where a number stands in a table."""
 
     cells: list[tuple[Sequence[float], float, float]]
@@ -222,8 +222,8 @@ class RowSearch:
         """`number`: that of the table."""
         self._columns = columns
         self._number = number
-        self._height = max(len(column.values) for column in columns)
-        self._known: dict[tuple[str, float], Facts] = {}
+        self._height = max([1, *(len(column.values) for column in columns)])
+        self._known: dict[tuple[str, float], TablePlace] = {}
 
     def hide_indexed(self, lines: Iterable[list[Token]]) -> None:
         """Hide cells of the rows whose numbers stand first in lines."""
@@ -274,16 +274,16 @@ class RowSearch:
                     break
         return score + log(comb(len(group), len(found))), found
 
-    def _facts(self, token: Token) -> Facts:
+    def _facts(self, token: Token) -> TablePlace:
         """Return where a number stands in the table."""
         key = (token.text, token.ranges[0].low)
         if facts := self._known.get(key):
             return facts
-        found = [(column, one) for column, one in token.matches[self._number] if not column.is_counter]
+        found = [(column, one) for column, one in token.matches[self._number] if column.count and not column.is_counter]
         spans = [(column.order, *column.rows(one.low, one.high)) for column, one in found]
         share = sum(end - start for _, start, end in spans) / self._height
         order, start, end = min(spans, key=lambda span: span[2] - span[1], default=((), 0, 0))
         rows = order[start:end] if end - start <= STARTS_LIMIT else ()
         cells = [(column.values, one.low, one.high) for column, one in found]
-        facts = self._known[key] = Facts(cells, log(min(1.0, share) or 1.0), rows)
+        facts = self._known[key] = TablePlace(cells, log(min(1.0, share) or 1.0), rows)
         return facts

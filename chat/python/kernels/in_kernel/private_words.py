@@ -14,8 +14,8 @@ WORD = re.compile(
 )
 """A word, or an escape code that stands before one. A sign of Chinese, Japanese or Korean is a word of its own."""
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-f]{2})")
-CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+")
-"""The end of a text whose middle was cut."""
+CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+|(?<=\d)\.\d+")
+"""The end of a text whose middle was cut, or the decimals of a number."""
 FIELD_START = re.compile(r"(?:^|[\t,;|=(\[{'\":]|  |\d) ?$")
 FIELD_END = re.compile(r" ?(?:$|[\t,;|=)\]}'\":\n]|  |-?\d)")
 COMMON = frozenset(

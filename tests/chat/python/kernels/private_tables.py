@@ -10,12 +10,13 @@ import unicodedata
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+REGIONS = ("North", "South", "East Anglia", "Köln", "Île-de-France", "北京", "W")
 SYLLABLES = {
-    "en": "thorn beck wick shaw holt grove marsh field dale stow ridge combe".split(),
-    "de": "müh grün köpf straß wälz löb bür hött jäg füh süd röb".split(),
-    "pl": "szcz łod żar ków ęta źreb ńsk czyn rzep dług śwież brzoz".split(),
-    "el": "παπ δόπ ουλ γεωρ κωνστ άνδρ μιχ ελέν θεοδ χαρ ζωή ξέν".split(),
-    "ru": "щук бор мир яросл вят жел цвет ших глеб дуб кузн ольх".split(),
+    "en": ["thorn", "beck", "wick", "shaw", "holt", "grove", "marsh", "field", "dale", "stow", "ridge", "combe"],
+    "de": ["müh", "grün", "köpf", "straß", "wälz", "löb", "bür", "hött", "jäg", "füh", "süd", "röb"],
+    "pl": ["szcz", "łod", "żar", "ków", "ęta", "źreb", "ńsk", "czyn", "rzep", "dług", "śwież", "brzoz"],
+    "el": ["παπ", "δόπ", "ουλ", "γεωρ", "κωνστ", "άνδρ", "μιχ", "ελέν", "θεοδ", "χαρ", "ζωή", "ξέν"],
+    "ru": ["щук", "бор", "мир", "яросл", "вят", "жел", "цвет", "ших", "глеб", "дуб", "кузн", "ольх"],
     "zh": list("梁颖璐欣磊鑫瑜翰霆骏峰婉晴昊泽楠彤瑾"),
 }
 """Parts of invented words in six languages."""
@@ -41,9 +42,12 @@ class Canaries:
     def leaks(self, text: str) -> list[str]:
         """Return the canaries that a text shows, in whole or as a beginning of six letters."""
         plain = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
-        letters = re.sub(r"[\W_]+", "", fold(plain))
+        # Between labels, a beginning of five letters may stay.
+        letters = re.sub(
+            r"\[(?:text|date) \d+\]|\[[\w ]+\]|([\W_]+)", lambda match: "" if match[1] else "|", fold(plain)
+        )
         digits = re.sub(r"(?<=\d)[.,'’\u202f\u00a0 ](?=\d)", "", text)
-        found = [word for word in self.words if fold(word)[: 2 if "\u2e80" <= word[0] else 6] in letters]
+        found = [word for word in self.words if fold(word)[: 2 if word[0] >= "\u2e80" else 6] in letters]
         found += [number for number in self.numbers if number in digits]
         return found + [f"{day}" for day in self.days if any(form in plain for form in day_forms(day))]
 
@@ -148,8 +152,39 @@ WAYS = (
     "import warnings\nwarnings.warn(f'odd value {df.place[11]} {df.balance[11]}')",
     "open('report of ' + df.client[2] + '.txt')",
     "df.query('client == 1 +')",
+    "print(df.T.iloc[:, :12])",
+    "pd.set_option('display.max_colwidth', 14)\nprint(df[['client', 'remark', 'joined']])\npd.reset_option('all')",
+    "import reprlib\nprint(reprlib.repr(df.remark.tolist()), [reprlib.repr(x) for x in df.client])",
+    "import sys, logging\nlogging.error('row %s', df.iloc[4].tolist())\nprint(df.iloc[5], file=sys.stderr)",
+    "print(df.sample(9, random_state=1), df[df.age > 60])",
+    "print(df.balance.round(1).tolist(), df.balance.astype(int).tolist(), [f'{x:.8g}' for x in df.balance])",
+    "print(*df.itertuples(index=False, name=None), sep='\\n')",
+    "print('\\n'.join('|'.join(map(str, row)) for row in df.values))",
+    "print({row.client: (row.balance, row.joined) for row in df.itertuples()})",
+    "print(df.client.to_frame().to_dict('index'), df.set_index('client').balance.to_dict())",
 )
 """Code that shows cells."""
+
+SAVED = (
+    "df.to_excel('x.xlsx', index=False)",
+    "df.to_excel('x.xlsx', index=False, startrow=4)",
+    "df.to_parquet('x.parquet')",
+    "df.to_feather('x.feather')",
+    "df.to_stata('x.dta', version=118)",
+    "df.to_json('x.json', orient='records')",
+    "df.to_json('x.jsonl', orient='records', lines=True, force_ascii=False)",
+    "df.set_index('client').to_json('x.json', orient='index')",
+    "df.to_csv('x.csv', sep=';', decimal=',', index=False)",
+    "df.to_csv('x.tsv', sep='\\t')",
+    "open('x.csv', 'w').write('Report of ' + df.client[0] + '\\n\\n' + df.to_csv(index=False))",
+    "df.assign(joined=pd.to_datetime(df.joined).dt.strftime('%d.%m.%Y')).to_csv('x.csv', index=False)",
+    "open('x.txt', 'w').write('\\n'.join(f'{r.client}: {r.remark} {r.place} ({r.account}, {r.balance}, {r.ratio}, '\n"
+    "    f'{r.age}, {r.grade}, {r.segment}) since {r.joined}.' for r in df.itertuples()))",
+    "open('x.md', 'w').write(df.astype(str).to_markdown())",
+    "df.astype(str).to_html('x.html')",
+)
+"""Code that saves the table in other formats."""
+WAYS_OF_FORMATS = (WAYS[0], WAYS[2], WAYS[8], WAYS[15], WAYS[39])
 
 SALES = "import pandas as pd, numpy as np\nfrom scipy import stats\ndf = pd.read_csv('s.csv')\n"
 ANALYSES = (
@@ -195,7 +230,7 @@ def make_sales(seed: int) -> str:
     rows, scale = rng.choice([60, 200, 482, 1_500, 5_000]), rng.choice([1, 30, 1_000, 50_000])
     decimals = rng.choice([0, 0, 2])
     lines = ["customer,region,grade,year,age,visits,revenue"]
-    regions = rng.sample(["North", "South", "East Anglia", "Köln", "Île-de-France", "北京", "W"], 4)
+    regions = rng.sample(REGIONS, 4)
     for number in range(rows):
         age, visits = rng.randrange(18, 90), rng.randrange(1, 60)
         revenue = "" if rng.random() < 0.02 and seed % 2 else f"{rng.lognormvariate(1, 0.6) * scale:.{decimals}f}"
