@@ -1,4 +1,4 @@
-"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by their rounded values."""
+"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by rounded values."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from math import isfinite
-from os.path import commonprefix
 
-from chat.python.kernels.in_kernel.private_files import PrivateTable
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, DateReading, date_value
 from chat.python.kernels.in_kernel.table_numbers import NumberForm, decimals_in, number_of
 from chat.python.kernels.in_kernel.table_source import Unreadable
@@ -25,12 +22,28 @@ KEY_CHARS = 120
 """Longer texts are found by this beginning, and by their words."""
 PREFIX_CHARS = 6
 """Shorter beginnings of a text are no cell."""
-WORDS_LIMIT = 1_500_000
+PRIVATE_WORDS_LIMIT = 1_500_000
+SHORT_CHARS = 4
+CJK = "\u2e80"
+"""The first sign of Chinese, Japanese and Korean."""
 LONG_WORDS = 6
-"""Of texts with more words, three successive words are found; of others, each word."""
+"""Of texts with more words, three successive words are found, and rare words; of others, each word."""
+RARE_TEXTS = 3
+USUAL_ROWS = 20
+"""In smaller tables, the median and the quartiles are cells like others."""
 NEIGHBOURS = 8
 """Cells on each side that tell how dense numbers are."""
 DIGIT = re.compile(r"\d")
+NUMBER_IN_TEXT = re.compile(r"(?<![\w-])\d(?:[\d.,'’]*\d)?(?![\w-])")
+MAY_BE_DATE = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)|\d[./-] ?\d")
+CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
+DATE = re.compile(
+    rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
+    rf"|\d{{1,2}}(?P<sign>[-/.])[ ]?\d{{1,2}}(?P=sign)[ ]?(?:\d{{4}}|\d{{2}})(?!\d){CLOCK}"
+    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?[ -](?:de )?[^\W\d_]{{3,10}}\.?,?(?: del?)?[ -]\d{{4}}(?!\d){CLOCK}"
+    rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
+    r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
+)
 SEPARATORS = re.compile(r"[^\w\n]+|_+")
 ACCENTS = re.compile("[\u0300-\u036f]+")
 
@@ -60,17 +73,17 @@ class Numbers:
     def __init__(
         self, values: Sequence[float], others: Iterable[float] = (), first: int = 0, *, is_date: bool = False
     ) -> None:
-        """`values`: one of each row, NaN for none. `others`: further readings. `first`: row of the table's first row."""
+        """`values`: one of each row, NaN for none. `others`: further readings. `first`: its first row."""
         self.is_date = is_date
         self.values = array("d", values)
         self.first = first
         present = {value for value in values if value == value}
         self.distinct = array("d", sorted(present.union(others)))
         self.count = sum(value == value for value in values)
-        ordered = sorted(value for value in values if value == value) if self.count >= 20 else []
-        at = (self.count // 4, self.count // 2, (self.count - 1) // 2, self.count * 3 // 4, (self.count - 1) * 3 // 4)
-        self.usual = {ordered[one] for one in at} if ordered else set()
-        """The median and the quartiles, which are results though they are cells."""
+        ordered = sorted(value for value in values if value == value)
+        places = [quarter * (self.count - 1) for quarter in (1, 2, 3)] if self.count >= USUAL_ROWS else []
+        self.usual = [ordered[place // 4] for place in places if place % 4 == 0]
+        """The median and the quartiles that are cells."""
         texts = [repr(value) for value in self.distinct[: 2 * NEIGHBOURS]] + [
             repr(value) for value in self.distinct[-9:]
         ]
@@ -114,6 +127,11 @@ class Numbers:
         return bisect_left(self.order, low, key=key), bisect_right(self.order, high, key=key)
 
 
+def is_long(word: str) -> bool:
+    """Return whether a word has at least four letters, or two signs of Chinese, Japanese or Korean."""
+    return len(word) >= (SHORT_CHARS if word[:1] < CJK else 2)
+
+
 class Texts:
     """Texts of cells. `keys`: their letters and digits, in order."""
 
@@ -124,6 +142,8 @@ class Texts:
         """Cells of fewer than four letters, or of digits and signs, as they are written."""
         self.sequences: set[int] = set()
         """Hashes of three successive words of long texts."""
+        self._rare = Counter[str]()
+        """Number of long texts that have a word, without words in small letters from a to z."""
         self._word_count = 0
         self.keys: list[str] = []
 
@@ -131,22 +151,24 @@ class Texts:
         """Add texts. Raises Unreadable for too many words."""
         short = (text.strip() for text in texts if len(text) < 24)
         self.short.update(text for text in short if sum(map(str.isalpha, text)) < 4)
-        joined = folded("\n".join(text.replace("\n", " ") for text in texts))
-        spaced = SEPARATORS.sub(" ", joined)
-        for words in map(str.split, spaced.split("\n")):
-            if len(words) > 1:
-                if len(words) > LONG_WORDS:
-                    self._word_count += len(words)
-                    self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
-                self._found.update(word for word in words if len(word) > 3 and len(words) <= LONG_WORDS)
+        lines = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts)).split("\n")
+        for line in lines:
+            words = folded(line).split()
             self._found.add("".join(words)[:KEY_CHARS])
-        if self._word_count > WORDS_LIMIT:
+            if len(words) > LONG_WORDS:
+                self._word_count += len(words)
+                self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
+                self._rare.update({folded(word) for word in line.split() if not (word.islower() and word.isascii())})
+            elif len(words) > 1:
+                self._found.update(filter(is_long, words))
+        if self._word_count > PRIVATE_WORDS_LIMIT:
             raise Unreadable("it has too many words.")
 
     def finish(self) -> None:
         """Sort the keys. Numbers of fewer than seven digits are no texts."""
-        self._found.discard("")
-        self.keys = sorted(key for key in self._found.union(self.keys) if len(key) > 6 or not key.isdigit())
+        rare = {word for word, count in self._rare.items() if count < RARE_TEXTS and is_long(word)}
+        self._found = self._found.union(self.keys, rare) - {""}
+        self.keys = sorted(key for key in self._found if len(key) > 6 or not key.isdigit())
         self._found = set()
 
     def has(self, key: str) -> bool:
@@ -157,13 +179,19 @@ class Texts:
     def common_length(self, text: str) -> int:
         """Return the length of the longest beginning of this text with which a cell begins, too."""
         at = bisect_left(self.keys, text)
-        return max((len(commonprefix((text, key))) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
+        return max((common_length(text, key) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
 
     def whole(self, part: str) -> str:
         """Return the cell that begins with this text if there is only one, else the text."""
         at = bisect_left(self.keys, part)
         found = [key for key in self.keys[at : at + 2] if key.startswith(part)]
         return found[0] if len(found) == 1 or part in found else part
+
+
+def common_length(text: str, other: str) -> int:
+    """Return the length of the common beginning of two texts."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
 
 
 def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
@@ -187,6 +215,14 @@ def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[
                 first,
                 is_date=values is days,
             )
+    numbers, days, others = {}, {}, set()
+    within = "\n".join(text for text in found if DIGIT.search(text))
+    read_cells({*NUMBER_IN_TEXT.findall(within)}, numbers, days, others)
+    dated = "\n".join(text for text in found if MAY_BE_DATE.search(text))
+    read_cells({match[0] for match in DATE.finditer(dated)}, {}, days, others)
+    for is_date, inner in enumerate((numbers, days)):
+        if inner:
+            yield Numbers((), [*inner.values(), *(others if is_date else ())], is_date=bool(is_date))
 
 
 def read_cells(
@@ -245,27 +281,3 @@ def add_reading(
         dates.append((cell, reading.date))
     else:
         texts.append(cell)
-
-
-class CellIndex:
-    """The cells of all private files."""
-
-    def __init__(self) -> None:
-        """Begin without files."""
-        self.texts = Texts()
-        self.tables: list[list[Numbers]] = []
-        self.sizes: set[float] = set()
-        """Numbers of rows and columns."""
-        self.names: list[str] = []
-
-    def add(self, table: PrivateTable) -> None:
-        """Add the cells of a table. Raises Unreadable."""
-        height = max(map(len, table.columns), default=0)
-        self.sizes |= {float(height - table.first), float(height), float(len(table.columns))}
-        self.names += table.names
-        columns = [column for cells in table.columns for column in index_column(cells, table.first, self.texts)]
-        self.tables.append([column for column in columns if all(map(isfinite, column.distinct[-1:]))])
-
-    def finish(self) -> None:
-        """Prepare the search."""
-        self.texts.finish()

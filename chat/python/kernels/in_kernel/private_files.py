@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,15 +10,15 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_arrow import read_binary_file
+from chat.python.kernels.in_kernel.table_files import HEAD_BYTES, JSON_SUFFIXES, read_plain_file, read_table
 from chat.python.kernels.in_kernel.table_json_text import parse_json_text
 from chat.python.kernels.in_kernel.table_sheet_cells import load_sheets, open_sheets
 from chat.python.kernels.in_kernel.table_sheet_parts import open_workbook
 from chat.python.kernels.in_kernel.table_source import Source, Unreadable
-from chat.python.kernels.in_kernel.tables import HEAD_BYTES, JSON_SUFFIXES, read_plain_file, read_table
 
 PRIVATE_CELLS_LIMIT = 1_200_000
 PRIVATE_FILE_LIMIT_BYTES = 64 * 1024 * 1024
-SAMPLE_BYTES = 512 * 1024
+PRIVATE_SAMPLE_BYTES = 512 * 1024
 """Part of a text from which its delimiter and the names of its columns are found."""
 SEARCHED_ROWS = 60
 MEDIA = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"ID3", b"OggS")
@@ -55,10 +56,8 @@ def read_private_file(name: str) -> list[PrivateTable]:
     except UnicodeDecodeError:
         raise Unreadable("it is not text.") from None
     if suffix in JSON_SUFFIXES or text.lstrip()[:1] in ("{", "["):
-        try:
+        with contextlib.suppress(Unreadable):
             return [read_leaves(parse_json_text(text, suffix).value, read_table(name, {}).names)]
-        except Unreadable:
-            pass
     return [read_delimited(name, data, text)]
 
 
@@ -85,12 +84,10 @@ def find_first(source: Source, rows: Sequence[Sequence[object]]) -> int:
 def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
     """Return all records of a text: of one without a delimiter, its lines."""
     source = None
-    sample = data if len(data) <= SAMPLE_BYTES else data[: data.rfind(b"\n", 0, SAMPLE_BYTES) + 1]
+    sample = data if len(data) <= PRIVATE_SAMPLE_BYTES else data[: data.rfind(b"\n", 0, PRIVATE_SAMPLE_BYTES) + 1]
     if not name.lower().endswith(NO_TABLES):
-        try:
+        with contextlib.suppress(Unreadable):
             source = read_plain_file(sample, name, "", {})
-        except Unreadable:
-            pass
     lines = text.splitlines()
     delimiter = source.reading.get("delimiter", "") if source else ""
     if source is None or not delimiter:

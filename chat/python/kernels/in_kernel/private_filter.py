@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from chat.python.kernels.in_kernel.private_cells import CellIndex
+from chat.python.kernels.in_kernel.private_cells import Numbers, Texts, index_column
 from chat.python.kernels.in_kernel.private_files import read_private_file
 from chat.python.kernels.in_kernel.private_numbers import NumberFilter, Token, begins_line
 from chat.python.kernels.in_kernel.private_words import WordFilter
@@ -28,34 +29,57 @@ Part: TypeAlias = tuple[int, int, str]
 """Where a part of a text begins and ends, and what stands in its place."""
 
 
+class FileCells(NamedTuple):
+    """What is known of a file."""
+
+    problem: str = ""
+    """Why its cells are not known; empty if they are."""
+    names: Sequence[str] = ()
+    tables: Sequence[Sequence[Numbers]] = ()
+    """The columns of its tables that have numbers or dates."""
+    sizes: Sequence[float] = ()
+    """Numbers of rows and columns."""
+
+
 class PrivateFilter:
     """The cells of the private files of this kernel."""
 
     def __init__(self) -> None:
         """Begin without files."""
-        self.problems: dict[str, str] = {}
-        """By the name and version of each file that was read: why its cells are not known; empty if they are."""
-        self._index = CellIndex()
+        self.files: dict[str, FileCells] = {}
+        """By name and version."""
+        self._texts = Texts()
         self._labels: dict[str, str] = {}
 
     def add(self, name: str, version: str) -> None:
         """Read a file."""
-        try:
-            for table in read_private_file(name):
-                self._index.add(table)
-            problem = ""
-        except Exception:
-            problem = NOT_READ.format(name=name)
-        self.problems[f"{name}/{version}"] = problem
-        self._index.finish()
+        cells = FileCells(NOT_READ.format(name=name))
+        # Readers of broken files raise many errors of libraries.
+        with contextlib.suppress(Exception):
+            cells = self._read(name)
+        self.files[f"{name}/{version}"] = cells
+        self._texts.finish()
+
+    def _read(self, name: str) -> FileCells:
+        names: list[str] = []
+        sizes: list[float] = []
+        tables = []
+        for table in read_private_file(name):
+            height = max(map(len, table.columns), default=0)
+            names += table.names
+            rows = height - table.first
+            sizes += [rows, rows - 1, height, len(table.columns)]
+            tables.append([one for cells in table.columns for one in index_column(cells, table.first, self._texts)])
+        return FileCells("", names, tables, sizes)
 
     def without_cells(self, texts: Sequence[str], known: str, versions: Sequence[str]) -> list[str]:
         """Return the texts without cells."""
-        problem = next(filter(None, map(self.problems.__getitem__, versions)), "")
-        if problem:
+        files = [self.files[version] for version in versions]
+        if problem := next((file.problem for file in files if file.problem), ""):
             return [problem if text.strip() else text for text in texts]
-        known = "\n".join([known, *self._index.names])
-        words, numbers = WordFilter(self._index.texts, known), NumberFilter(self._index, known)
+        words = WordFilter(self._texts, "\n".join([known, *(name for file in files for name in file.names)]))
+        tables = [table for file in files for table in file.tables]
+        numbers = NumberFilter(tables, (size for file in files for size in file.sizes), known)
         room, filtered = TEXTS_LIMIT_CHARS, []
         for text in texts:
             part = text if len(text) <= room else text[: text.rfind("\n", 0, room) + 1]
@@ -110,6 +134,6 @@ def main(namespace: Mapping[str, object], files_json: str) -> dict[str, object]:
     shell = vars(sys.modules["IPython"].get_ipython())
     kept: PrivateFilter = shell.setdefault(PRIVATE, PrivateFilter())
     for name, version in json.loads(files_json).items():
-        if f"{name}/{version}" not in kept.problems:
+        if f"{name}/{version}" not in kept.files:
             kept.add(name, version)
     return {}

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from math import comb, log
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.private_cells import CellIndex, Numbers, day_number
-from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, MONTH_FIRST, YEAR_FIRST, date_value, read_date
-
-CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
-DATE = re.compile(
-    rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
-    rf"|\d{{1,2}}(?P<sign>[-/.])[ ]?\d{{1,2}}(?P=sign)[ ]?(?:\d{{4}}|\d{{2}})(?!\d){CLOCK}"
-    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?[ -](?:de )?[^\W\d_]{{3,10}}\.?,?(?: del?)?[ -]\d{{4}}(?!\d){CLOCK}"
-    rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
-    r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
+from chat.python.kernels.in_kernel.private_cells import DATE, Numbers, day_number
+from chat.python.kernels.in_kernel.table_dates import (
+    DAY_FIRST,
+    MONTH_FIRST,
+    YEAR_FIRST,
+    compact_date,
+    date_value,
+    read_date,
 )
+
 NUMBER = re.compile(
     r"(?<![\d_])(?<!\d\.)(?:(?<!\w)[-−])?(?P<body>\d{1,3}(?P<group>[,.'’\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*"
     r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?(?P<percent>\s?%)?"
 )
-PLACES_IN_CODE = re.compile(r"^(?: *File .+|Cell In.+|-*> *\d+ .*|.*\bline \d+.*)$", re.MULTILINE)
-"""Lines of tracebacks whose numbers are those of lines of code."""
+PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
+"""Numbers of lines of code in tracebacks."""
+QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
+"""Code that shows the median and quartiles, which are results though they may be cells."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
 THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
 """By significant digits: a number that is a cell is hidden if a number like it is a cell by chance so rarely."""
 LONG_THRESHOLD = 0.5
-ROW_CHANCE = log(0.01)
+ROW_CHANCE = log(0.001)
 """Numbers are hidden as those of a row, or of successive ones, if they fit so rarely by chance."""
 STARTS_LIMIT = 30
 CHAINS_LIMIT = 100
@@ -39,8 +39,7 @@ UNITS_OF_UNIX = {10: 86_400, 13: 86_400_000, 16: 86_400_000_000, 19: 86_400_000_
 """Units in a day, by the usual number of digits of times since 1970."""
 
 
-@dataclass(slots=True)
-class Range:
+class Range(NamedTuple):
     """The values that a written number may be rounded from."""
 
     low: float
@@ -49,18 +48,21 @@ class Range:
     is_date: bool = False
 
 
-@dataclass(slots=True)
 class Token:
     """A number or a date in a text."""
 
-    start: int
-    end: int
-    text: str
-    ranges: list[Range]
-    is_date: bool = False
-    is_hidden: bool = False
-    matches: list[list[tuple[Numbers, Range]]] = field(default_factory=list)
-    """By table: the columns that have such a cell."""
+    def __init__(self, start: int, end: int, text: str, ranges: list[Range]) -> None:
+        """`ranges`: the values that it may stand for."""
+        self.start, self.end, self.text, self.ranges = start, end, text, ranges
+        self.is_date = ranges[0].is_date
+        self.is_hidden = False
+        self.matches: list[list[tuple[Numbers, Range]]] = []
+        """By table: the columns that have such a cell."""
+
+    @property
+    def middle(self) -> float:
+        """The first value that it may stand for."""
+        return (self.ranges[0].low + self.ranges[0].high) / 2
 
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
@@ -88,12 +90,15 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
     for text in readings:
         value = sign * float(f"{text}e{power}")
         unit = 10.0 ** (power - len(text.partition(".")[2]))
-        yield Range(value - unit / 2, value + unit / 2, unit)
+        half = unit / 2 + abs(value) * 1e-12
+        yield Range(value - half, value + half, unit)
         if unit == 1:
             # It may be cut and not rounded.
             yield Range(min(value, value + sign), max(value, value + sign), 0)
         if match["percent"]:
-            yield Range((value - unit / 2) / 100, (value + unit / 2) / 100, unit / 100)
+            yield Range((value - half) / 100, (value + half) / 100, unit / 100)
+        if text.isdecimal() and (day := compact_date(text)):
+            yield Range(day_number(day), day_number(day) + 0.999, 1.0, is_date=True)
         if text.isdecimal() and (per_day := UNITS_OF_UNIX.get(len(text))):
             day = FIRST_DAY_OF_UNIX + value / per_day
             yield Range(day - 1e-6, day + 1e-6, 1 / 86_400, is_date=True)
@@ -102,9 +107,12 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
 class NumberFilter:
     """Finds numbers and dates that tell something of single rows."""
 
-    def __init__(self, index: CellIndex, known: str) -> None:
-        """`known`: what the model has written or was sent."""
-        self._index = index
+    def __init__(self, tables: Sequence[Sequence[Numbers]], sizes: Iterable[float], known: str) -> None:
+        """`sizes`: numbers of rows and columns. `known`: what the model has written or was sent."""
+        self._tables = tables
+        self._sizes = {*sizes, *(column.count for table in tables for column in table if column.count)}
+        self._height = max((len(column.values) for table in tables for column in table), default=0)
+        self._shows_quartiles = QUARTILES.search(known) is not None
         self._matched: dict[tuple[str, float], tuple[list[list[tuple[Numbers, Range]]], bool]] = {}
         """By the text of a token and its first value: the cells that it may be, and whether it identifies one."""
         self._known = {match["body"] for match in NUMBER.finditer(known)}
@@ -115,7 +123,7 @@ class NumberFilter:
         for token in tokens:
             key = (token.text, token.ranges[0].low)
             if key not in self._matched:
-                token.matches = [self._matches(token, columns) for columns in self._index.tables]
+                token.matches = [self._matches(token, columns) for columns in self._tables]
                 self._matched[key] = token.matches, self._identifies(token)
             token.matches, token.is_hidden = self._matched[key]
         lines: dict[int, list[Token]] = {}
@@ -124,7 +132,7 @@ class NumberFilter:
             line += text.count("\n", at, token.start)
             at = token.start
             lines.setdefault(line, []).append(token)
-        for number, columns in enumerate(self._index.tables):
+        for number, columns in enumerate(self._tables):
             if columns:
                 rows = RowSearch(columns, number)
                 rows.hide_indexed([group for group in lines.values() if begins_line(text, group[0])])
@@ -143,7 +151,7 @@ class NumberFilter:
             ranges = [] if any(free[start:end]) else [*read_moment(match[0], match["parts"])]
             if ranges:
                 free[start:end] = b"\1" * (end - start)
-                found.append(Token(start, end, match[0], ranges, is_date=True))
+                found.append(Token(start, end, match[0], ranges))
         for match in NUMBER.finditer(text):
             for part in self._parts(match):
                 start, end = part.span()
@@ -155,7 +163,7 @@ class NumberFilter:
     def _parts(self, match: re.Match[str]) -> Iterable[re.Match[str]]:
         """Return a number, or the numbers that stand in it if no cell is written so, as in `34,520` of a raw row."""
         mark = next((mark for mark in ", " if mark in match["body"]), "")
-        columns = [column for table in self._index.tables for column in table]
+        columns = [column for table in self._tables for column in table]
         if not mark or any(
             column.chance(one.low, one.high, one.unit) is not None for one in read_number(match) for column in columns
         ):
@@ -164,6 +172,8 @@ class NumberFilter:
         return pieces.finditer(match.string, match.start(), match.end())
 
     def _matches(self, token: Token, columns: Sequence[Numbers]) -> list[tuple[Numbers, Range]]:
+        if token.middle in self._sizes and not token.is_date:
+            return []
         return [
             (column, one)
             for column in columns
@@ -173,17 +183,19 @@ class NumberFilter:
 
     def _identifies(self, token: Token) -> bool:
         """Return whether the number alone tells a cell."""
-        value = (token.ranges[0].low + token.ranges[0].high) / 2
-        is_small = value.is_integer() and (abs(value) <= SMALL or value in self._index.sizes or value == 100)
+        value = token.middle
+        is_count = value.is_integer() and 0 <= value <= self._height
+        is_small = value.is_integer() and (abs(value) <= SMALL or value == 100)
         if token.text in self._known or (is_small and not token.is_date):
             return False
         digits = len(re.sub(r"\D", "", token.text).strip("0"))
-        threshold = THRESHOLDS[digits] if digits < len(THRESHOLDS) and not token.is_date else LONG_THRESHOLD
-        return any(
-            (column.chance(one.low, one.high, one.unit) or 0) < threshold and not column.is_usual(one.low, one.high)
-            for table in token.matches
-            for column, one in table
-        )
+        limit = THRESHOLDS[digits] if digits < len(THRESHOLDS) and not token.is_date else LONG_THRESHOLD
+        limit = THRESHOLDS[0] if is_count else limit
+        found = [(column, one) for table in token.matches for column, one in table]
+        if self._shows_quartiles and any(column.is_usual(one.low, one.high) for column, one in found):
+            return False
+        chances = [column.chance(one.low, one.high, one.unit) or 0 for column, one in found]
+        return bool(chances) and max(chances) < limit
 
 
 def begins_line(text: str, token: Token) -> bool:
@@ -192,7 +204,7 @@ def begins_line(text: str, token: Token) -> bool:
     return INDEX.fullmatch(text, start, token.start) is not None
 
 
-class Facts(NamedTuple):
+class TablePlace(NamedTuple):
     """Where a number stands in a table."""
 
     cells: list[tuple[Sequence[float], float, float]]
@@ -210,8 +222,8 @@ class RowSearch:
         """`number`: that of the table."""
         self._columns = columns
         self._number = number
-        self._height = max(len(column.values) for column in columns)
-        self._known: dict[tuple[str, float], Facts] = {}
+        self._height = max([1, *(len(column.values) for column in columns)])
+        self._known: dict[tuple[str, float], TablePlace] = {}
 
     def hide_indexed(self, lines: Iterable[list[Token]]) -> None:
         """Hide cells of the rows whose numbers stand first in lines."""
@@ -262,16 +274,16 @@ class RowSearch:
                     break
         return score + log(comb(len(group), len(found))), found
 
-    def _facts(self, token: Token) -> Facts:
+    def _facts(self, token: Token) -> TablePlace:
         """Return where a number stands in the table."""
         key = (token.text, token.ranges[0].low)
         if facts := self._known.get(key):
             return facts
-        found = [(column, one) for column, one in token.matches[self._number] if not column.is_counter]
+        found = [(column, one) for column, one in token.matches[self._number] if column.count and not column.is_counter]
         spans = [(column.order, *column.rows(one.low, one.high)) for column, one in found]
         share = sum(end - start for _, start, end in spans) / self._height
         order, start, end = min(spans, key=lambda span: span[2] - span[1], default=((), 0, 0))
         rows = order[start:end] if end - start <= STARTS_LIMIT else ()
         cells = [(column.values, one.low, one.high) for column, one in found]
-        facts = self._known[key] = Facts(cells, log(min(1.0, share) or 1.0), rows)
+        facts = self._known[key] = TablePlace(cells, log(min(1.0, share) or 1.0), rows)
         return facts

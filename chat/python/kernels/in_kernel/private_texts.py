@@ -19,6 +19,6 @@ def main(namespace: Mapping[str, object], files_json: str, texts_json: str, know
     """
     kept = vars(sys.modules["IPython"].get_ipython()).get(PRIVATE)
     versions = [f"{name}/{version}" for name, version in json.loads(files_json).items()]
-    if kept is None or not kept.problems.keys() >= {*versions}:
+    if kept is None or not kept.files.keys() >= {*versions}:
         return {}
     return {"texts": kept.without_cells(json.loads(texts_json), known, versions)}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.private_cells import KEY_CHARS, PREFIX_CHARS, Texts, folded
+from chat.python.kernels.in_kernel.private_cells import CJK, KEY_CHARS, PREFIX_CHARS, Texts, folded, is_long
 
 WORD = re.compile(
     r"\\[nrt]|&(?:[a-z]{2,6}|#x?[0-9a-fA-F]{2,6});|(?P<word>[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
@@ -14,17 +14,18 @@ WORD = re.compile(
 )
 """A word, or an escape code that stands before one. A sign of Chinese, Japanese or Korean is a word of its own."""
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-f]{2})")
-CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+")
-"""The end of a text whose middle was cut."""
+CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+|(?<=\d)\.\d+")
+"""The end of a text whose middle was cut, or the decimals of a number."""
 FIELD_START = re.compile(r"(?:^|[\t,;|=(\[{'\":]|  |\d) ?$")
 FIELD_END = re.compile(r" ?(?:$|[\t,;|=)\]}'\":\n]|  |-?\d)")
-SHORT_CHARS = 4
-"""Cells with fewer letters are found as they are written, with their capitals."""
 COMMON = frozenset(
-    "a an and are as at be by for from has i in is it no not of on or s the to was were with x y n m"
-    " count mean std min max sum median total dtype name length index rows columns column row value values int"
-    " object str float string category true false none nan nat inf error key file line cell if else return import def class lambda"
-    " most recent call last input traceback".split()
+    re.findall(
+        r"\w+",
+        "a an and are as at be by for from has i in is it no not of on or s the to was were with x y n m"
+        " count mean std min max sum median total dtype name length index rows columns column row value values int"
+        " object str float string category true false none nan nat inf error key file line cell if else return import"
+        " def class lambda most recent call last input traceback",
+    )
 )
 """Words of messages and tables. A cell of such a word is found only where it stands alone, between separators."""
 
@@ -104,11 +105,11 @@ class WordFilter:
 
     def _is_cell(self, text: str, words: list[Word], key: str) -> bool:
         is_whole = self._texts.has(key)
-        limit = PREFIX_CHARS if key.isascii() or key[0] < "\u2e80" else PREFIX_CHARS // 2
+        limit = PREFIX_CHARS if key[0] < CJK else PREFIX_CHARS // 3
         if (not is_whole and (len(key) < limit or key.isdigit())) or self._knows(words, key, text):
             return False
         start, end = words[0].start, words[-1].end
-        is_exact = len(key) < SHORT_CHARS or (len(words) > 1 and key.isdigit())
+        is_exact = not is_long(key) or (len(words) > 1 and key.isdigit())
         if is_whole and is_exact and text[start:end] not in self._texts.short:
             return False
         if len(words) > 1 or key not in COMMON:
@@ -128,6 +129,6 @@ class WordFilter:
         return end
 
     def _knows(self, words: list[Word], key: str = "", text: str = "") -> bool:
-        if 0 < len(key) < SHORT_CHARS:
+        if key and not is_long(key):
             return text[words[0].start : words[-1].end] in self._known_short
         return f" {' '.join(word.text for word in words)} " in self._known
