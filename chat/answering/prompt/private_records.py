@@ -1,7 +1,7 @@
 """Earlier messages in the requests of private conversations. Pure.
 
 An answer of a turn that was not private may quote what its model was sent, in its text, code and results. It is left
-out if there was something to quote: files, or results of tools. A sentence takes its place.
+out if there was something to quote: files, results of tools, or what tools held. A sentence takes its place.
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ def without_data(records: Sequence[MessageRecord], project_files: Sequence[Attac
     has_data = bool(project_files)
     private = []
     for record in records:
-        has_data = has_data or bool(record.attachments) or any(isinstance(part, _DATA) for part in record.parts)
+        has_data = has_data or _holds_data(record)
         is_left_out = has_data and record.turn is not None and not _is_private(record)
         private.append(_left_out(record) if is_left_out else record)
     return private
+
+
+def _holds_data(record: MessageRecord) -> bool:
+    """Return whether a message has files or results, or whether its model was told what code held."""
+    has_results = bool(record.attachments) or any(isinstance(part, _DATA) for part in record.parts)
+    return has_results or bool(record.turn and record.turn.engine)
 
 
 def is_left_out(record: MessageRecord) -> bool:

@@ -29,8 +29,8 @@ def question(*files: Attachment) -> MessageRecord:
     return MessageRecord(Message(role=Role.USER, text="go"), attachments=placed)
 
 
-def answer(*parts: Part, is_private: bool = False) -> MessageRecord:
-    return MessageRecord(Message(role=Role.MODEL), Turn(private_data=is_private), parts=[*parts])
+def answer(*parts: Part, is_private: bool = False, engine: str = "") -> MessageRecord:
+    return MessageRecord(Message(role=Role.MODEL), Turn(private_data=is_private, engine=engine), parts=[*parts])
 
 
 def left_out(*records: MessageRecord, project_files: tuple[Attachment, ...] = ()) -> list[bool]:
@@ -41,6 +41,8 @@ def test_answers_are_left_out_from_the_first_data_on() -> None:
     text = answer(Text("It is 3."))
     assert left_out(question(), text, question(TABLE), text, question(), text) == [False, True, True]
     assert left_out(question(), text, project_files=(TABLE,)) == [True]
+    # Its model was told the variables of other versions, for example.
+    assert left_out(question(), answer(Text("It is 3."), engine="session")) == [True]
 
 
 @pytest.mark.parametrize(
