@@ -77,7 +77,7 @@ def conversation_json(conversation: Conversation) -> JSONObject:
         "web_search": conversation.web_search,
         "private_data": bool(conversation.private_data) or bool(project and project.private_data),
         "system_instruction": conversation.system_instruction,
-        "project": project and project.name,
+        "project": project.name if project else None,
         "side_tokens": conversation.side_tokens,
         "side_cost": _amount(conversation.side_cost),
         "created_at": _time(conversation.created_at),

@@ -21,7 +21,7 @@ from chat.vocabulary.parts import (
 )
 
 TABLE = Attachment(name="t.csv", mime_type="text/csv")
-CALLED = [FunctionCall("f", {}, "c"), FunctionResponse("f", {}, "c", refusal=Refusal.PRIVATE)]
+CALLED: list[Part] = [FunctionCall("f", {}, "c"), FunctionResponse("f", {}, "c", refusal=Refusal.PRIVATE)]
 
 
 def question(*files: Attachment) -> MessageRecord:
