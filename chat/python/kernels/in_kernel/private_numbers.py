@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from math import comb, log
@@ -19,7 +20,7 @@ from chat.python.kernels.in_kernel.table_dates import (
 
 NUMBER = re.compile(
     r"(?<![\d_])(?<!\d\.)(?:(?<!\w)[-−])?(?P<body>\d{1,3}(?P<group>[,.'’\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*"
-    r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?(?P<percent>\s?%)?"
+    r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,2})?(?P<percent>\s?%)?"
 )
 PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
 """Numbers of lines of code in tracebacks."""
@@ -66,16 +67,21 @@ class Token:
 
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
-    """Yield the days that a date may stand for."""
+    """Yield the days that a date may stand for. `parts`: those of a `datetime.date(2024, 3, 5)`."""
     if parts:
         text = "-".join(part.zfill(2) for part in parts.split(", "))
     reading = read_date(text)
     for order in (DAY_FIRST, MONTH_FIRST, YEAR_FIRST) if reading else ():
         if reading and (not reading.orders or order in reading.orders):
             value = date_value(reading, order)
-            day, has_time = day_number(value), ":" in value and not re.search(r" 0?0:00(?::00(?:\.0+)?)?$", value)
-            unit = (1 / 86_400 if value.count(":") > 1 else 1 / 1440) if has_time else 1.0
-            yield Range(day - unit * 1e-3 if has_time else day, day + unit * 0.999, unit, is_date=True)
+            # The time may be none, such as 25:00.
+            with contextlib.suppress(ValueError):
+                day = day_number(value)
+                if day == int(day):
+                    yield Range(day, day + 0.999, 1.0, is_date=True)
+                else:
+                    unit = 1 / 86_400 if value.count(":") > 1 else 1 / 1440
+                    yield Range(day - unit / 100, day + unit * 0.999, unit, is_date=True)
 
 
 def read_number(match: re.Match[str]) -> Iterator[Range]:

@@ -180,7 +180,7 @@ SAVED = (
     "df.assign(joined=pd.to_datetime(df.joined).dt.strftime('%d.%m.%Y')).to_csv('x.csv', index=False)",
     "open('x.txt', 'w').write('\\n'.join(f'{r.client}: {r.remark} {r.place} ({r.account}, {r.balance}, {r.ratio}, '\n"
     "    f'{r.age}, {r.grade}, {r.segment}) since {r.joined}.' for r in df.itertuples()))",
-    "open('x.md', 'w').write(df.astype(str).to_markdown())",
+    "open('x.md', 'w').write(df.astype(str).to_markdown(disable_numparse=True))",
     "df.astype(str).to_html('x.html')",
 )
 """Code that saves the table in other formats."""
