@@ -98,13 +98,15 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
         unit = 10.0 ** (power - len(text.partition(".")[2]))
         half = unit / 2 + abs(value) * 1e-12
         yield Range(value - half, value + half, unit)
+        # A minus may be written as brackets.
+        yield Range(-value - half, half - value, unit)
         if unit == 1:
             # It may be cut and not rounded.
             yield Range(min(value, value + sign), max(value, value + sign), 0)
         if match["percent"]:
             yield Range((value - half) / 100, (value + half) / 100, unit / 100)
-        if text.isdecimal() and (day := compact_date(text)):
-            yield Range(day_number(day), day_number(day) + 0.999, 1.0, is_date=True)
+        if text.isdecimal() and (compact := compact_date(text)):
+            yield Range(day_number(compact), day_number(compact) + 0.999, 1.0, is_date=True)
         if text.isdecimal() and (per_day := UNITS_OF_UNIX.get(len(text))):
             day = FIRST_DAY_OF_UNIX + value / per_day
             yield Range(day - 1e-6, day + 1e-6, 1 / 86_400, is_date=True)
@@ -213,7 +215,7 @@ def begins_line(text: str, token: Token) -> bool:
 class TablePlace(NamedTuple):
     """Where a number stands in a table."""
 
-    cells: list[tuple[Sequence[float], float, float]]
+    cells: Sequence[tuple[Sequence[float], float, float]]
     """The values of each column that has it, and its range."""
     log_share: float
     """The logarithm of the share of rows that have it."""
@@ -233,7 +235,8 @@ class RowSearch:
 
     def hide_indexed(self, lines: Iterable[list[Token]]) -> None:
         """Hide cells of the rows whose numbers stand first in lines."""
-        score, members = 0.0, []
+        score = 0.0
+        members: list[Token] = []
         for index, *group in lines:
             row = int(index.text) + self._columns[0].first if index.text.isdecimal() and len(index.text) < 9 else -1
             added, found = self._fit(group, row) if group else (0.0, [])
@@ -247,6 +250,7 @@ class RowSearch:
         """Hide cells of successive rows in successive groups of numbers, and those of one row in one group."""
         chains: dict[tuple[int, int], tuple[float, list[Token]]] = {}
         for group in groups:
+            starts: dict[tuple[int, int], tuple[float, list[Token]]]
             starts = {(row, step): (log(self._height), []) for row in self._starts(group) for step in (1, -1)}
             starts[self._columns[0].first, 1] = (log(2), [])
             starts |= {(row + step, step): chain for (row, step), chain in chains.items()}
