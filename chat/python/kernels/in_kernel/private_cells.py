@@ -256,11 +256,11 @@ def read_cells(
             numbers[cell] = float(number_of(cell.strip(), form, "," if "," in marks else "."))
     orders = Counter(order for _, reading in dates for order in reading.orders)
     [(usual, _)] = orders.most_common(1) or [(DAY_FIRST, 0)]
-    for cell, reading in dates:
+    for cell, moment in dates:
         try:
-            days[cell] = day_number(date_value(reading, usual))
+            days[cell] = day_number(date_value(moment, usual))
             others.update(
-                day_number(date_value(reading, order)) for order in reading.orders if orders[order] == orders[usual]
+                day_number(date_value(moment, order)) for order in moment.orders if orders[order] == orders[usual]
             )
         except ValueError:
             texts.append(cell)

@@ -123,6 +123,6 @@ def read_leaves(value: object, names: Sequence[str]) -> PrivateTable:
             column += [None] * (row - len(column))
             column.append(one)
     keys -= {part for name in names for part in (name, *name.split("."))}
-    all_columns = [*columns.values(), [*keys]]
+    all_columns: list[list[object]] = [*columns.values(), [*keys]]
     height = max(map(len, all_columns))
     return PrivateTable(names, [column + [None] * (height - len(column)) for column in all_columns])

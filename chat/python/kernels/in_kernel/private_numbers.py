@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from math import comb, log
@@ -19,7 +20,7 @@ from chat.python.kernels.in_kernel.table_dates import (
 
 NUMBER = re.compile(
     r"(?<![\d_])(?<!\d\.)(?:(?<!\w)[-−])?(?P<body>\d{1,3}(?P<group>[,.'’\u00a0\u202f ])\d{3}(?:(?P=group)\d{3})*"
-    r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?(?P<percent>\s?%)?"
+    r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,2})?(?P<percent>\s?%)?"
 )
 PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
 """Numbers of lines of code in tracebacks."""
@@ -66,16 +67,21 @@ class Token:
 
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
-    """Yield the days that a date may stand for."""
+    """Yield the days that a date may stand for. `parts`: those of a `datetime.date(2024, 3, 5)`."""
     if parts:
         text = "-".join(part.zfill(2) for part in parts.split(", "))
     reading = read_date(text)
     for order in (DAY_FIRST, MONTH_FIRST, YEAR_FIRST) if reading else ():
         if reading and (not reading.orders or order in reading.orders):
             value = date_value(reading, order)
-            day, has_time = day_number(value), ":" in value and not re.search(r" 0?0:00(?::00(?:\.0+)?)?$", value)
-            unit = (1 / 86_400 if value.count(":") > 1 else 1 / 1440) if has_time else 1.0
-            yield Range(day - unit * 1e-3 if has_time else day, day + unit * 0.999, unit, is_date=True)
+            # The time may be none, such as 25:00.
+            with contextlib.suppress(ValueError):
+                day = day_number(value)
+                if day == int(day):
+                    yield Range(day, day + 0.999, 1.0, is_date=True)
+                else:
+                    unit = 1 / 86_400 if value.count(":") > 1 else 1 / 1440
+                    yield Range(day - unit / 100, day + unit * 0.999, unit, is_date=True)
 
 
 def read_number(match: re.Match[str]) -> Iterator[Range]:
@@ -92,13 +98,15 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
         unit = 10.0 ** (power - len(text.partition(".")[2]))
         half = unit / 2 + abs(value) * 1e-12
         yield Range(value - half, value + half, unit)
+        # A minus may be written as brackets.
+        yield Range(-value - half, half - value, unit)
         if unit == 1:
             # It may be cut and not rounded.
             yield Range(min(value, value + sign), max(value, value + sign), 0)
         if match["percent"]:
             yield Range((value - half) / 100, (value + half) / 100, unit / 100)
-        if text.isdecimal() and (day := compact_date(text)):
-            yield Range(day_number(day), day_number(day) + 0.999, 1.0, is_date=True)
+        if text.isdecimal() and (compact := compact_date(text)):
+            yield Range(day_number(compact), day_number(compact) + 0.999, 1.0, is_date=True)
         if text.isdecimal() and (per_day := UNITS_OF_UNIX.get(len(text))):
             day = FIRST_DAY_OF_UNIX + value / per_day
             yield Range(day - 1e-6, day + 1e-6, 1 / 86_400, is_date=True)
@@ -207,7 +215,7 @@ def begins_line(text: str, token: Token) -> bool:
 class TablePlace(NamedTuple):
     """Where a number stands in a table."""
 
-    cells: list[tuple[Sequence[float], float, float]]
+    cells: Sequence[tuple[Sequence[float], float, float]]
     """The values of each column that has it, and its range."""
     log_share: float
     """The logarithm of the share of rows that have it."""
@@ -227,7 +235,8 @@ class RowSearch:
 
     def hide_indexed(self, lines: Iterable[list[Token]]) -> None:
         """Hide cells of the rows whose numbers stand first in lines."""
-        score, members = 0.0, []
+        score = 0.0
+        members: list[Token] = []
         for index, *group in lines:
             row = int(index.text) + self._columns[0].first if index.text.isdecimal() and len(index.text) < 9 else -1
             added, found = self._fit(group, row) if group else (0.0, [])
@@ -241,6 +250,7 @@ class RowSearch:
         """Hide cells of successive rows in successive groups of numbers, and those of one row in one group."""
         chains: dict[tuple[int, int], tuple[float, list[Token]]] = {}
         for group in groups:
+            starts: dict[tuple[int, int], tuple[float, list[Token]]]
             starts = {(row, step): (log(self._height), []) for row in self._starts(group) for step in (1, -1)}
             starts[self._columns[0].first, 1] = (log(2), [])
             starts |= {(row + step, step): chain for (row, step), chain in chains.items()}

@@ -90,9 +90,12 @@ class WordFilter:
 
     def _cell_end(self, text: str, words: list[Word], at: int, line_end: int) -> int:
         """Return the end of the words from here that are a cell of this line, or its beginning; 0 for none."""
-        joined, lengths = "", []
+        joined, lengths, last_end = "", list[int](), words[at].start
         for word in words[at : at + KEY_CHARS]:
-            if word.start >= line_end or len(joined) >= KEY_CHARS:
+            gap = text[last_end : word.start]
+            last_end = word.end
+            is_next_value = "," in gap and ("'" in gap or '"' in gap)
+            if word.start >= line_end or len(joined) >= KEY_CHARS or is_next_value:
                 break
             joined += word.text
             lengths.append(len(joined))

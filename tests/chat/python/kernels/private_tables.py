@@ -44,7 +44,7 @@ class Canaries:
         plain = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
         # Between labels, a beginning of five letters may stay.
         letters = re.sub(
-            r"\[(?:text|date) \d+\]|\[[\w ]+\]|([\W_]+)", lambda match: "" if match[1] else "|", fold(plain)
+            r"\[(?:text|date) \d+\]|\[[\w ]+\]|([^\w\[]+|[\[_])", lambda match: "" if match[1] else "|", fold(plain)
         )
         digits = re.sub(r"(?<=\d)[.,'’\u202f\u00a0 ](?=\d)", "", text)
         found = [word for word in self.words if fold(word)[: 2 if word[0] >= "\u2e80" else 6] in letters]
@@ -180,7 +180,7 @@ SAVED = (
     "df.assign(joined=pd.to_datetime(df.joined).dt.strftime('%d.%m.%Y')).to_csv('x.csv', index=False)",
     "open('x.txt', 'w').write('\\n'.join(f'{r.client}: {r.remark} {r.place} ({r.account}, {r.balance}, {r.ratio}, '\n"
     "    f'{r.age}, {r.grade}, {r.segment}) since {r.joined}.' for r in df.itertuples()))",
-    "open('x.md', 'w').write(df.astype(str).to_markdown())",
+    "open('x.md', 'w').write(df.astype(str).to_markdown(disable_numparse=True))",
     "df.astype(str).to_html('x.html')",
 )
 """Code that saves the table in other formats."""

@@ -66,7 +66,7 @@ async def find_leaks(kernel: KernelClient, canaries: Canaries, name: str, ways: 
         texts = await show(kernel, READ + way)
         shown.update(*map(canaries.leaks, texts))
         filtered = await kernel.without_cells(texts, {name: canaries.text}, known=READ + way)
-        assert "[withheld: the cells" not in "".join(filtered)
+        assert "[withheld" not in "".join(filtered)
         leaks += [f"{name}, {way}: {leak}" for text in filtered for leak in canaries.leaks(text)]
     print(f"{name}: {len(shown)} of {canaries.count} canaries were shown in {len(ways)} ways; {len(leaks)} leaks")
     assert len(shown) > canaries.count * 0.9
