@@ -35,7 +35,7 @@ def make_conversation(
     title: str = "",
     project: Project | None = None,
     temporary_seen_at: datetime | None = None,
-    **settings: str,
+    **settings: str | bool,
 ) -> Conversation:
     """Create an empty conversation, with a new owner unless one is passed."""
     return Conversation.objects.create(

@@ -210,7 +210,7 @@ def test_files_of_users_are_parsed_as_tables_in_kernels_alone() -> None:
     assert len(parsers.findall((ROOT / "requirements-kernel.txt").read_text())) == 3
 
 
-@pytest.mark.parametrize("module", ["files", "kernel_start", "tables", "variables"])
+@pytest.mark.parametrize("module", ["files", "kernel_start", "private_filter", "private_texts", "tables", "variables"])
 def test_modules_that_are_joined_for_a_kernel_define_each_name_once(module: str) -> None:
     defined = Counter[str]()
     imported = set[str]()

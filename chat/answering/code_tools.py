@@ -45,6 +45,8 @@ class EngineOptions:
     """Returns the files of the earlier questions. It is called only if they matter."""
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
     """Starts of one batch share what it returns."""
+    is_private: bool = False
+    """Whether no model's service may get data, so that code runs in the tool set or nowhere."""
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -116,10 +118,11 @@ class CodeTools(Protocol):
         """Return whether only code here gets a file, and a sentence takes its place in requests."""
         ...
 
-    def file_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
+    def file_notes(self, files: Sequence[Attachment], *, is_private: bool) -> dict[uuid.UUID, str]:
         """Return this sentence for each file that `takes_file`, by the file's id: it says where code finds the file.
 
-        `files`: those of the shown questions and the project, then kept files, in order of time.
+        `files`: those of the shown questions and the project, then kept files, in order of time. `is_private`: whether
+        no file is sent to a model, so that all have a sentence.
         """
         ...
 
@@ -127,10 +130,11 @@ class CodeTools(Protocol):
         """Wait, for a limited time, until it is known how the tables of a question, and of earlier ones, are read."""
         ...
 
-    def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
+    def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:
         """Return what is told about those files whose reading is known, by the file's id. At most one query.
 
-        `files`: as in `file_notes`. `is_native`: whether code runs at the model's service, which takes fewer names.
+        `files`: as in `file_notes`. `turn`: it says where code runs, because a model's service takes fewer names, and
+        whether the data are private, so that no cell may be told.
         """
         ...
 

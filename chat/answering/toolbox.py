@@ -24,6 +24,8 @@ class Toolbox:
 
     tool_sets: tuple[ToolSet, ...] = ()
     functions: tuple[FunctionTool, ...] = ()
+    with_data: bool = True
+    """Whether the state may contain what results contain."""
     _by_name: dict[str, ToolSet] = field(default_factory=dict)
 
     def tool_set_for(self, call: FunctionCall) -> ToolSet | None:
@@ -35,7 +37,7 @@ class Toolbox:
         states = []
         for tool_set in self.tool_sets:
             try:
-                states.append(await tool_set.state(with_data=not results_need_release()))
+                states.append(await tool_set.state(with_data=self.with_data))
             except Exception:  # a tool that fails must not end the answer
                 logger.exception("the state of %s could not be read", type(tool_set).__name__)
         return "\n\n".join(state for state in states if state)
@@ -55,7 +57,8 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
                 tool_sets.append(tool_set)
         offered = [(function, tool_set) for tool_set in tool_sets for function in tool_set.declarations()]
         by_name = {function.name: tool_set for function, tool_set in offered}
-        yield Toolbox(tuple(tool_sets), tuple(function for function, _ in offered), by_name)
+        with_data = not (results_need_release(turn.conversation) or turn.private_data)
+        yield Toolbox(tuple(tool_sets), tuple(function for function, _ in offered), with_data, by_name)
 
 
 async def abandon_calls(turn: Turn) -> None:

@@ -29,6 +29,7 @@ from chat.models.form_fields import (
     approval_field,
     code_execution_field,
     engine_field,
+    release_field,
 )
 from chat.models.list_queries import Group
 
@@ -151,6 +152,7 @@ class ConversationSettingsForm(ChangesForm):
     code_execution = code_execution_field()
     engine = engine_field()
     approval = approval_field()
+    release = release_field()
     web_search = forms.ChoiceField(
         choices=Conversation.WebSearch.choices,
         error_messages={
@@ -158,6 +160,7 @@ class ConversationSettingsForm(ChangesForm):
             "invalid_choice": "Answers may search the web: auto, on or off.",
         },
     )
+    private_data = TrueFalseField()
     system_instruction = PromptField(what="This instruction")
 
 

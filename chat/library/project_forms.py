@@ -13,6 +13,7 @@ from chat.models.form_fields import (
     PromptField,
     SentencesForm,
     TitleField,
+    TrueFalseField,
 )
 from chat.models.projects import NAME_LIMIT
 
@@ -39,6 +40,7 @@ class ProjectForm(ChangesForm):
 
     name = ProjectNameField()
     instruction = PromptField(what="This instruction")
+    private_data = TrueFalseField()
 
 
 class ProjectFileForm(SentencesForm):

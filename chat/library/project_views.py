@@ -103,7 +103,7 @@ def _render_project(request: SignedInRequest, shown: Project, *, error: str = ""
     """Render a project's page. `error`: why its name and instruction were not saved; the page shows what was typed."""
     rows = Conversation.objects.kept().filter(project=shown).defer("system_instruction")
     page = rows.page(PAGE_SIZE, _after(request))
-    typed = request.POST if error else {"name": shown.name, "instruction": shown.instruction}
+    typed = request.POST if error else {}
     context = {
         "project": shown,
         "files": shown.attachments(),
@@ -115,6 +115,7 @@ def _render_project(request: SignedInRequest, shown: Project, *, error: str = ""
         "is_first": "after" not in request.GET,
         "name": typed.get("name", shown.name),
         "instruction": typed.get("instruction", shown.instruction),
+        "is_private": typed.get("private_data", "true" if shown.private_data else "false") == "true",
         "name_limit": NAME_LIMIT,
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "error": error,

@@ -44,6 +44,7 @@ CUT: Mapping[str, tuple[Refusal, str]] = {
 CHECK_FIRST = "It may have done all of its work, a part or nothing: check that before you call it again."
 SHOWN = "output is what it had shown until then."
 NOT_RELEASED = "The user has not released what it had shown until then."
+PRIVATE = "What it had shown until then is private, so only the user sees it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ class Closing:
 
     outcome: str
     """`OUTCOME_ABORTED` or `OUTCOME_LOST`."""
-    is_output_withheld: bool = False
-    """Whether a person must release results, so that the model is not sent what a call had shown."""
+    withheld: str = ""
+    """Why the model is not sent what a call had shown, as a sentence; empty if it is."""
 
 
 def call_changes(answer: Answer, closing: Closing) -> Iterator[PartStarted]:
@@ -85,8 +86,8 @@ def _result_of_cut_call(answer: Answer, call: FunctionCall, closing: Closing) ->
     shown = [part for part in answer.parts if part.made_by == call.call_id]
     output = shortened(without_data_uris(shown_text(shown)))
     graphs = sum(isinstance(part, InlineData) for part in shown)
-    if closing.is_output_withheld and (output or graphs):
-        return Refusal.WITHHELD, {"error": f"{sentence} {NOT_RELEASED}"}
+    if closing.withheld and (output or graphs):
+        return Refusal.WITHHELD, {"error": f"{sentence} {closing.withheld}"}
     result: JSONObject = {"error": sentence}
     if output or graphs:
         result = {"error": f"{sentence} {SHOWN}", "output": output, "graphs": graphs}

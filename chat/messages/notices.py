@@ -40,6 +40,7 @@ ERRORS = _error_sentences() | {
     "limit": "The answer grew too long or took too long, so it was ended here. The text received so far is saved.",
     "storage": "The answer could not be stored, so it was ended. The operator must look at the server's database.",
     "file_unavailable": "An attached file could not be read from storage just now. Try again soon.",
+    "became_private": "The data of this conversation became private while this answer waited. Ask again.",
     "files_too_large": (
         "The attached files are too large together: a question can have at most"
         f" {settings.REQUEST_FILES_LIMIT_BYTES // 1024**2} MB of them."

@@ -7,26 +7,27 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from django.conf import settings
 
-from chat.models import Turn
+from chat.models import Conversation, Turn
 from chat.providers.requests import FunctionTool
-from chat.vocabulary.parts import FunctionCall
+from chat.vocabulary.parts import FunctionCall, FunctionResponse
 from chat.vocabulary.stream_events import ToolOutput
 
 
 class ToolFailed(Exception):
     """A call could not be carried out. The text is sent to the model as the result, and shown to the reader.
 
-    No person has to release it, so it must contain nothing that the tool has read or computed.
+    No person has to release it, and it is sent in private conversations, too. So it must contain nothing that the tool
+    has read or computed.
     """
 
 
-def results_need_release() -> bool:
+def results_need_release(conversation: Conversation) -> bool:
     """Return whether a person must release each result of a call before a model gets it. Holds for all tool sets.
 
-    The tool loop then holds back every `FunctionResponse`, and no request contains what code wrote or showed.
+    The conversation may ask for it, or the server for all. The tool loop then holds back every `FunctionResponse`, and
+    no request contains what code wrote or showed.
     """
-    is_needed: bool = settings.RESULTS_NEED_APPROVAL
-    return is_needed
+    return settings.RESULTS_NEED_APPROVAL or conversation.release == Conversation.Release.ASK
 
 
 class ToolSet(Protocol):
@@ -55,7 +56,8 @@ class ToolSet(Protocol):
     async def state(self, *, with_data: bool) -> str:
         """Return a text about what the tools hold, for the end of the next request; it may be empty.
 
-        `with_data`: whether it may contain what results contain, such as names and values (`results_need_release`).
+        `with_data`: whether it may contain what results contain, such as names and values. It may not if results need a
+        release, or if the data are private.
         A tool set whose state cannot be read is left out of the text.
         """
         ...
@@ -75,6 +77,15 @@ class OutlivesTurns(Protocol):
         Called after the turn has ended, on a new tool set, in any process. If a turn ends in its own process, its
         calls are ended by `ToolSet.run`.
         """
+        ...
+
+
+@runtime_checkable
+class KeepsDataPrivate(Protocol):
+    """A tool set that says what a model may get of its results in a private conversation. Of others, it gets none."""
+
+    async def private_response(self, call: FunctionCall, response: FunctionResponse) -> FunctionResponse:
+        """Return the response to a call without rows, cells and texts of files. Computed results may stay."""
         ...
 
 

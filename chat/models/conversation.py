@@ -90,9 +90,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.filter(*(ContainsTerm(term, owner_id) for term in terms)) if terms else self.none()
 
     def untouched(self, settings: Mapping[str, str], project_id: uuid.UUID | None = None) -> ConversationQuerySet:
-        """Return the conversations of a project, or of none, without messages, with these settings and otherwise the
-        default ones.
-        """
+        """Return the conversations of a project, or of none, without messages, with these and the default settings."""
         defaults: dict[str, str | None] = {
             "title": "",
             "system_instruction": "",
@@ -101,7 +99,8 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             "pinned_at": None,
             "temporary_seen_at": None,
         }
-        return self.filter(messages__isnull=True, project=project_id, **defaults, **settings)
+        untouched = self.exclude(private_data=True).filter(messages__isnull=True, project=project_id)
+        return untouched.filter(**defaults, **settings)
 
 
 ConversationManager = models.Manager.from_queryset(ConversationQuerySet)
@@ -121,20 +120,10 @@ class Conversation(models.Model):
     CodeExecution: TypeAlias = settings_choices.CodeExecution
     Engine: TypeAlias = settings_choices.Engine
     Approval: TypeAlias = settings_choices.Approval
+    Release: TypeAlias = settings_choices.Release
+    WebSearch: TypeAlias = settings_choices.WebSearch
 
-    class WebSearch(models.TextChoices):
-        """Whether answers may search the web and read web pages, if their model can."""
-
-        AUTO = "auto", "as the chosen preset does"
-        ON = "on", "when it helps the answer"
-        OFF = "off", "never"
-
-    class TitleSource(models.TextChoices):
-        """Who wrote the title."""
-
-        WORDS = "words", "its first words"
-        MODEL = "model", "a model"
-        USER = "user", "its owner"
+    TitleSource: TypeAlias = settings_choices.TitleSource
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
@@ -170,12 +159,23 @@ class Conversation(models.Model):
         default=Approval.AUTO,
         help_text="Whether code runs in the Python session without asking.",
     )
+    release = models.CharField(
+        db_default=Release.AUTO,
+        max_length=4,
+        choices=Release.choices,
+        default=Release.AUTO,
+        help_text="Whether models get results without asking.",
+    )
     web_search = models.CharField(
         db_default=WebSearch.AUTO,
         max_length=4,
         choices=WebSearch.choices,
         default=WebSearch.AUTO,
         help_text="Whether answers may search the web and read web pages, if their model can.",
+    )
+    # Null is allowed here and below, because SQLite adds such a column in place. A table made anew loses its triggers.
+    private_data = models.BooleanField(
+        null=True, blank=True, help_text="Whether models get schemas and computed results, no rows, cells or files."
     )
     system_instruction = models.TextField(blank=True)
     side_tokens = models.PositiveBigIntegerField(
@@ -194,13 +194,12 @@ class Conversation(models.Model):
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
     )
-    # Null is allowed, because SQLite adds such a column in place. A table that is made anew loses its triggers.
     temporary_seen_at = models.DateTimeField(
         null=True,
         blank=True,
         help_text="When a page of this temporary conversation was open last. Empty: it is not temporary.",
     )
-    # Null is allowed in these for the same reason. Answers that ended before the columns existed count as read.
+    # Answers that ended before the columns existed count as read.
     answered_at = models.DateTimeField(null=True, blank=True, help_text="When its newest answer ended.")
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="The end of the newest answer that its owner had on the screen."
@@ -242,6 +241,11 @@ class Conversation(models.Model):
         return reverse("conversation", args=[self.pk])
 
     @property
+    def is_private(self) -> bool:
+        """Whether its data are private, by its own setting or its project's."""
+        return bool(self.private_data) or (self.project is not None and self.project.private_data)
+
+    @property
     def is_unread(self) -> bool:
         """Whether an answer has ended that its owner did not have on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
@@ -273,6 +277,7 @@ class Conversation(models.Model):
             "code_execution_choices": Conversation.CodeExecution.choices,
             "engine_choices": Conversation.Engine.choices,
             "approval_choices": Conversation.Approval.choices,
+            "release_choices": Conversation.Release.choices,
             "web_search_choices": Conversation.WebSearch.choices,
         }
 

@@ -17,7 +17,7 @@ from chat.models.conversation import Conversation, ConversationQuerySet
 from chat.models.logins import LoginSession
 from chat.models.message import Message, MessageAttachment, Part
 from chat.models.newer_file_runs import NewerFileRun
-from chat.models.projects import Project
+from chat.models.projects import Project, keep_private
 from chat.models.python_sessions import PythonSession
 from chat.models.turn import Turn, TurnEvent
 from chat.models.user import User
@@ -165,6 +165,7 @@ def delete_project(project: Project) -> list[Attachment]:
         _lock_with_conversations(project)
         ids = list(project.files.values_list("attachment_id", flat=True))
         list(Attachment.objects.select_for_update().filter(pk__in=ids))
+        keep_private(Conversation.with_deleted.filter(project=project))
         Project.objects.filter(pk=project.pk).delete()
         return _delete_orphans(ids)
 

@@ -223,6 +223,17 @@ def approval_field() -> forms.ChoiceField:
     )
 
 
+def release_field() -> forms.ChoiceField:
+    """Return the field that says whether a person must release results before a model gets them."""
+    return forms.ChoiceField(
+        choices=Conversation.Release.choices,
+        error_messages={
+            "required": "Choose whether the model gets results without asking.",
+            "invalid_choice": "The model may get results without asking (auto) or after you have released them (ask).",
+        },
+    )
+
+
 class SentencesForm(forms.Form):
     """A form whose errors are sentences."""
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from attachments.models import Attachment
-from chat.models.conversation import Conversation, ListPosition
+from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition
 from chat.models.user import lock_user
 
 NAME_LIMIT = 200
@@ -56,13 +56,13 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         last = projects[size - 1] if len(projects) > size else None
         return ProjectPage(projects[:size], ListPosition(last.updated_at, last.pk) if last else None)
 
-    def start(self, owner_id: int, *, name: str, instruction: str = "") -> Project:
+    def start(self, owner_id: int, *, name: str, instruction: str = "", private_data: bool = False) -> Project:
         """Create a project. Raises ProjectRefused."""
         with transaction.atomic():
             lock_user(owner_id)
             if self.filter(owner_id=owner_id).count() >= PROJECTS_LIMIT:
                 raise ProjectRefused(f"You have {PROJECTS_LIMIT} projects already. Delete one of them first.")
-            return self.create(owner_id=owner_id, name=name, instruction=instruction)
+            return self.create(owner_id=owner_id, name=name, instruction=instruction, private_data=private_data)
 
 
 class Project(models.Model):
@@ -74,6 +74,9 @@ class Project(models.Model):
     )
     name = models.CharField(max_length=NAME_LIMIT)
     instruction = models.TextField(blank=True, help_text="Sent to the model in all conversations of this project.")
+    private_data = models.BooleanField(
+        default=False, db_default=False, help_text="Whether the data of all its conversations are private."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(
         auto_now=True, help_text="When it, its files, or which conversations it holds last changed."
@@ -93,7 +96,7 @@ class Project(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("project", args=[self.pk])
 
-    def change(self, **columns: str) -> None:
+    def change(self, **columns: str | bool) -> None:
         """Save these columns, and the time of the change. Raises Project.DoesNotExist if it was deleted meanwhile."""
         with transaction.atomic():
             lock_project(self)
@@ -154,20 +157,33 @@ def add_files(project: Project, files: Sequence[Attachment]) -> None:
         locked.save(update_fields=["updated_at"])
 
 
+def keep_private(conversations: ConversationQuerySet) -> None:
+    """Make the data of those conversations private by themselves that are private by their project.
+
+    Call it before they leave the project, in the same transaction.
+    """
+    conversations.filter(project__private_data=True).update(private_data=True)
+
+
 def move_conversation(conversation: Conversation, project: Project | None) -> None:
     """Put a conversation into a project of its owner, or take it out. Its place in the lists stays.
+
+    The data of a conversation that leaves a private project stay private.
 
     Raises ProjectRefused, and Project.DoesNotExist if the project was deleted meanwhile.
     """
     with transaction.atomic():
+        row = Conversation.objects.filter(pk=conversation.pk)
         if project is not None:
             if project.owner_id != conversation.owner_id:
                 raise Project.DoesNotExist
             locked = lock_project(project)
-            rows = Conversation.objects.kept().filter(pk=conversation.pk)
-            if not rows.update(project=locked):
+            keep_private(row)
+            if not row.kept().update(project=locked):
                 raise ProjectRefused("A temporary conversation cannot be in a project. Keep it first.")
             locked.save(update_fields=["updated_at"])
         else:
-            Conversation.objects.filter(pk=conversation.pk).update(project=None)
+            keep_private(row)
+            row.update(project=None)
+    conversation.private_data = conversation.is_private
     conversation.project = project

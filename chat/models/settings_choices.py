@@ -30,6 +30,29 @@ class Approval(models.TextChoices):
     ASK = "ask", "after you have approved it"
 
 
+class Release(models.TextChoices):
+    """Whether the owner must release each result before a model gets it."""
+
+    AUTO = "auto", "without asking"
+    ASK = "ask", "after you have released it"
+
+
+class WebSearch(models.TextChoices):
+    """Whether answers may search the web and read web pages, if their model can."""
+
+    AUTO = "auto", "as the chosen preset does"
+    ON = "on", "when it helps the answer"
+    OFF = "off", "never"
+
+
+class TitleSource(models.TextChoices):
+    """Who wrote the title of a conversation."""
+
+    WORDS = "words", "its first words"
+    MODEL = "model", "a model"
+    USER = "user", "its owner"
+
+
 def model_protocol_choices() -> list[tuple[str, str]]:
     """Return the choices of a model's protocol. They are no part of migrations."""
     return [(INTERACTIONS_API, INTERACTIONS_API)]

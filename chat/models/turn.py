@@ -95,6 +95,11 @@ class Turn(models.Model):
         db_default=False,
         help_text="Whether the Python session is offered beside the engine, and code may move there.",
     )
+    private_data = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether the conversation's data were private as the turn started: it holds for the whole turn.",
+    )
     move_reason = models.TextField(
         db_default="",
         default="",

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Upper
 from django.utils.translation import gettext, gettext_lazy
 
-from chat.models.settings_choices import Approval, CodeExecution, Engine
+from chat.models.settings_choices import Approval, CodeExecution, Engine, Release
 
 INSTRUCTION_LIMIT = 4000
 """Maximum length of a person's own instruction, in characters."""
@@ -105,6 +105,13 @@ class User(AbstractUser):
         default=Approval.AUTO,
         help_text="Of new conversations.",
     )
+    default_release = models.CharField(
+        db_default=Release.AUTO,
+        max_length=4,
+        choices=Release.choices,
+        default=Release.AUTO,
+        help_text="Of new conversations.",
+    )
     instruction = models.TextField(
         db_default="",
         default="",
@@ -160,6 +167,7 @@ class User(AbstractUser):
             "code_execution": self.default_code_execution,
             "engine": self.default_engine,
             "approval": self.default_approval,
+            "release": self.default_release,
         }
 
 

@@ -43,7 +43,7 @@ class Engine(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why the model gets a sentence in place of the result of a function."""
+    """Why the model gets something else in place of the result of a function: a sentence, or what is not private."""
 
     DENIED = "denied"
     """A person did not allow the call, so nothing was run."""
@@ -55,6 +55,8 @@ class Refusal(StrEnum):
     """The answer ended while the call ran, and the call was stopped."""
     LOST = "lost"
     """The server was interrupted while the call ran, so it does not know how the call ended."""
+    PRIVATE = "private"
+    """The data of the conversation are private: the model gets the result without rows, cells and texts of files."""
 
 
 OUTCOME_OK = "OUTCOME_OK"

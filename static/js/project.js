@@ -1,4 +1,5 @@
 /** The files of a project: uploads them one after the other, adds them to the project, and shows the new list. */
+import { confirmsPublicData } from "./private_data.js";
 import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
 import { words } from "./words.js";
 
@@ -51,6 +52,8 @@ async function addAll(files) {
   note.textContent = errors.length ? [...new Set(errors)].join(" ") : words("Added.");
 }
 
+const settings = document.querySelector(".project-page form:has(fieldset[data-confirm])");
+settings.addEventListener("submit", (event) => confirmsPublicData(settings) || event.preventDefault());
 button.addEventListener("click", () => input.click());
 input.addEventListener("change", async () => {
   await addAll(Array.from(input.files));

@@ -115,11 +115,13 @@ dialogForm.addEventListener("submit", async (event) => {
   // The other settings may have been changed in another tab since.
   const changed = new Set(Array.from(dialogForm.elements).filter(isChanged).map(({ name }) => name));
   const fields = Array.from(new FormData(dialogForm)).filter(([name]) => changed.has(name));
+  if (changed.has("private_data") && !(await import("./private_data.js")).confirmsPublicData(dialogForm)) return;
   const errorMessage = fields.length ? await save(fields) : "";
   error.textContent = errorMessage;
   if (errorMessage) return;
   for (const [name, value] of fields) applySaved(name, value);
   refreshEmptyPage();
+  if (changed.has("private_data")) htmx.ajax("GET", location.pathname, { source: form, target: "#conversation-project", select: "#conversation-project", swap: "outerHTML" });
   // The announcer is silent while a dialog is open.
   dialog.close();
   announcer.textContent = words("Settings saved.");

@@ -106,6 +106,29 @@ def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -
 
 
 @pytest.mark.drill
+def test_private_data_have_a_sign_and_are_turned_off_only_after_a_question(page: Page) -> None:
+    sign, dialog = page.locator("#conversation-project .private"), page.locator(DIALOG)
+
+    def choose(value: str) -> None:
+        page.click('button[data-action="settings"]')
+        dialog.locator(f'input[name="private_data"][value="{value}"]').check()
+        dialog.locator('button[type="submit"]').click()
+
+    choose("true")
+    expect(sign).to_have_text("Private data")
+    page.once("dialog", lambda question: question.dismiss())
+    choose("false")
+    expect(dialog).to_be_visible()
+    dialog.locator('button[type="reset"]').click()
+    page.once("dialog", lambda question: question.accept())
+    choose("false")
+    expect(dialog).to_be_hidden()
+    expect(sign).to_have_count(0)
+    page.reload()
+    expect(sign).to_have_count(0)
+
+
+@pytest.mark.drill
 def test_all_controls_fit_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     change_settings(page, model="scenario-text")

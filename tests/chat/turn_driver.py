@@ -86,7 +86,7 @@ class Tab:
                 await self._has_new_frame.wait()
 
 
-async def new_conversation(**settings: str) -> Conversation:
+async def new_conversation(**settings: str | bool) -> Conversation:
     """Create an empty conversation."""
     conversation: Conversation = await database_sync_to_async(make_conversation)(**settings)
     return conversation

@@ -58,8 +58,12 @@ class ReplayedImages:
     If storage is unavailable, the request is sent without images: code and output still describe the graphs.
     """
 
-    def __init__(self, chosen: Iterable[uuid.UUID]) -> None:
-        """`chosen`: ids of attachments; see `FileChoice.images`."""
+    def __init__(self, chosen: Iterable[uuid.UUID], *, are_private: bool = False) -> None:
+        """`chosen`: ids of attachments; see `FileChoice.images`.
+
+        `are_private`: whether even the names of those that are not sent are private, because code may choose them.
+        """
+        self.are_private = are_private
         self._wanted = set(chosen)
         self._sent: set[uuid.UUID] = set()
 
@@ -118,7 +122,7 @@ def answer_contents(
     parts = without_unanswered_calls(without_open_code(with_displays_as_output(parts)))
     if not is_own:
         parts = without_provider_data(parts)
-    return [*_around_move(record, parts, is_own=is_own), *left_out_contents(left_out)]
+    return [*_around_move(record, parts, is_own=is_own), *left_out_contents([] if graphs.are_private else left_out)]
 
 
 def _around_move(record: MessageRecord, parts: Sequence[Part], *, is_own: bool) -> list[Content]:

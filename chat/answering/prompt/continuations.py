@@ -41,6 +41,9 @@ def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
         return None
     if answer.turn.finish != Finish.CONTINUATION or not is_same_model(answer.turn, turn):
         return None
+    if turn.private_data and not answer.turn.private_data:
+        # The request of that answer holds data that are private now.
+        return None
     last = Round.objects.filter(turn=answer.turn).order_by("index").last()
     token = last.metadata.get(CONTINUATION_TOKEN) if last else None
     if last is None or not isinstance(token, str):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from chat.answering.prompt.context_window import IMAGE_TOKENS
 from chat.answering.prompt.request_size import base64_bytes, json_bytes
 from chat.messages.records import MessageRecord
 from chat.messages.tool_sets import results_need_release
+from chat.models import Turn
 from chat.providers.base import Capabilities
 
 Place: TypeAlias = tuple[uuid.UUID, uuid.UUID]
@@ -176,8 +177,22 @@ def sent_files(record: MessageRecord) -> list[Attachment]:
     """Return the files that go with a message."""
     if record.turn is None:
         return [placed.attachment for placed in record.attachments]
-    # A person who keeps a file has not released it for the model.
-    return [] if results_need_release() else record.kept_files
+    return record.kept_files
+
+
+def released_records(turn: Turn, records: Sequence[MessageRecord]) -> list[MessageRecord]:
+    """Return the records without kept files that the turn's model may not get: a person who keeps one releases nothing.
+
+    Code wrote them, so they are data in a private conversation, and so are their names.
+    """
+    if not (results_need_release(turn.conversation) or turn.private_data):
+        return [*records]
+    return [
+        replace(record, attachments=[placed for placed in record.attachments if placed.part_index is not None])
+        if record.kept_files
+        else record
+        for record in records
+    ]
 
 
 def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:

@@ -123,6 +123,7 @@ def _instruction(turn: Turn, rows: PromptRows, setup: Setup, tools: Sequence[Too
         person=conversation.owner.instruction,
         project=conversation.project.instruction if conversation.project else "",
         own=conversation.system_instruction,
+        is_private=turn.private_data,
     )
 
 

@@ -17,6 +17,15 @@ _TEXTS = {
 }
 
 
+PRIVATE = """
+The data of this conversation are private. Of attached files you get the names, and of tables the columns with their \
+types. The user sees every output whole. You get it without rows, cells and texts of the files: [text 1] stands for a \
+text, the same text has the same number each time, and code does not know these numbers. So let code compute what the \
+question needs, such as counts, means and shares, and print that, not rows. For single values, refer the user to the \
+output. Never guess what is withheld, and never write code that hides or encodes data to get it past this filter."""
+"""What models are told in private conversations. It belongs to the filter, so that operators do not change it."""
+
+
 def default_texts() -> Mapping[str, str]:
     """Return Plotline's default texts, and those of the tools that take code, by the field names of `Instruction`."""
     tools = code_tools()
@@ -33,6 +42,7 @@ def system_instruction(
     person: str = "",
     project: str = "",
     own: str,
+    is_private: bool = False,
 ) -> str:
     """Return the operator's texts or else the product's, then the preset's, the person's, the project's and the
     conversation's own.
@@ -41,7 +51,7 @@ def system_instruction(
 
     `row`: the operator's texts. `engine`: where code may run; `None`: nowhere. `both_engines`: whether the model may
     also call a function that runs code in a tool set. `web_search`: whether this answer may search. Texts about
-    code and search are included only if this answer may use them.
+    code and search are included only if this answer may use them. `is_private`: whether data of files are private.
     """
     texts = default_texts() if row is None else {name: getattr(row, name) for name in default_texts()}
     tools = code_tools()
@@ -50,6 +60,7 @@ def system_instruction(
         texts["code_execution"] if engine is Engine.NATIVE else "",
         texts[tools.instruction] if tools and engine is Engine.SESSION else "",
         texts["both_engines"] if tools and both_engines else "",
+        PRIVATE if is_private else "",
         texts["web_search"] if web_search else "",
         texts["image_output"] if setup.image_output else "",
         setup.instruction,

@@ -13,6 +13,7 @@ from chat.vocabulary.bounded_output import shortened
 from chat.vocabulary.code_outcomes import outcome_words
 from chat.vocabulary.parts import OUTCOME_ABORTED, CodeExecutionResult, InlineData, Part, Role, Text
 
+PRIVATE = "Its output is private, so only I see it."
 RAN = "[I ran this code myself. It {outcome}. {output}]"
 
 
@@ -21,9 +22,12 @@ def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Con
     results = (part for part in reversed(record.parts) if isinstance(part, CodeExecutionResult))
     # Code of an answer that has ended never runs on.
     result = next((part for part in results if not part.is_running), CodeExecutionResult(outcome=OUTCOME_ABORTED))
+    outcome = outcome_words(result).for_model
+    if graphs.are_private:
+        return [Content(Role.USER, (Text(RAN.format(outcome=outcome, output=PRIVATE)),))]
     output = shortened(shown_text(record.parts))
     said = f"Its output:\n{output}\n" if output else "It printed nothing."
-    text = Text(RAN.format(outcome=outcome_words(result).for_model, output=said))
+    text = Text(RAN.format(outcome=outcome, output=said))
     left_out: list[Attachment] = []
     images = tuple(_images(record, graphs, left_out))
     return [Content(Role.USER, (text, *images)), *left_out_contents(left_out)]

@@ -21,9 +21,9 @@ from chat.answering.code_tools import code_tools
 from chat.answering.prompt.file_choice import FileChoice, encoded_for_model, sent_files
 from chat.answering.prompt.table_notes import TableNotes
 from chat.messages.records import MessageRecord
-from chat.models import Message, ProjectFile, ProviderFile
+from chat.models import Message, ProjectFile, ProviderFile, Turn
 from chat.providers.base import Capabilities, UploadedFile
-from chat.vocabulary.parts import FileData, InlineData, Part, Text
+from chat.vocabulary.parts import Engine, FileData, InlineData, Part, Text
 
 RENEW_BEFORE = timedelta(hours=1)
 """A stored file that expires sooner is uploaded again, because an answer may take long."""
@@ -34,6 +34,7 @@ TOO_LARGE = (
     "[The table {name} was here. It is too large to be sent again, so neither you nor your code sees it here."
     " Where the question needs it, say so; never guess its values.]"
 )
+PRIVATE = "[The file {name} is private: only the user reads it, and code that runs on this server.]"
 NOT_TAKEN = (
     "[The table {name} was here. The service of this model does not take files like it, so neither you nor your code"
     " sees it here. Where the question needs it, say so; never guess its values.]"
@@ -111,10 +112,15 @@ class RequestFiles:
         return Text(absent.format(name=file.name))
 
 
-def notes_of_files(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
-    """Return the sentences in the place of those files that only code in a tool set reads."""
-    tools = code_tools()
-    return tools.file_notes(files_in_order(records, project_files)) if tools else {}
+def notes_of_files(files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, str]:
+    """Return the sentences in the place of those files that only code in a tool set reads: in private conversations, of
+    all.
+
+    `files`: see `files_in_order`.
+    """
+    private = {file.pk: PRIVATE.format(name=file.name) for file in files} if turn.private_data else {}
+    tools = code_tools() if turn.engine == Engine.SESSION else None
+    return private | (tools.file_notes(files, is_private=turn.private_data) if tools else {})
 
 
 def files_in_order(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> list[Attachment]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from django.conf import settings
@@ -20,9 +20,11 @@ from chat.answering.prompt.file_choice import (
     FilesTooLarge,
     RequestBudget,
     attachment_ids,
+    released_records,
     sent_files,
 )
 from chat.answering.prompt.own_code import own_code_contents
+from chat.answering.prompt.private_records import is_left_out, without_data
 from chat.answering.prompt.project_files import NOT_SENT, project_contents, project_record
 from chat.answering.prompt.provider_files import RequestFiles, files_in_order, notes_of_files
 from chat.answering.prompt.refusals import without_refused
@@ -85,11 +87,14 @@ class SentMessages:
         `fixed_bytes`: size of the request without its messages. Raises FilesTooLarge, BytesUnavailable.
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
+        rows = replace(rows, records=released_records(turn, rows.records))
         shown = without_refused(rows.records)
+        if turn.private_data:
+            shown = without_data(shown, rows.project_files)
         # With the files of refused questions, because code finds them, too.
         all_files = files_in_order(rows.records, rows.project_files)
-        self._tables = find_table_notes(all_files, is_native=turn.engine == Engine.NATIVE)
-        notes = notes_of_files(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
+        self._tables = find_table_notes(all_files, turn)
+        notes = notes_of_files(all_files, turn)
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= self._size_bytes(self._project) if self._project else 0
@@ -107,13 +112,13 @@ class SentMessages:
         self.choice, self.files = self._choose_files(rows, notes, budget_bytes)
         if replay.has_files and turn.engine == Engine.NATIVE and turn.offers_session:
             self._check_tables(files_in_order(shown, rows.project_files))
-        self._images = ReplayedImages(self.choice.images)
+        self._images = ReplayedImages(self.choice.images, are_private=turn.private_data)
 
     def _choose_files(
         self, rows: PromptRows, notes: Mapping[uuid.UUID, str], budget_bytes: int
     ) -> tuple[FileChoice, RequestFiles]:
         """Return which files are sent, and in which form. Raises FilesTooLarge, BytesUnavailable."""
-        capabilities, has_files = self._recipient.capabilities, self._replay.has_files
+        capabilities, has_files = self._recipient.capabilities, self._replay.has_files and not self._turn.private_data
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]
         sent = attachment_ids([*self._records, *later])
@@ -161,6 +166,8 @@ class SentMessages:
             return self._question_contents(record)
         if record.turn.is_own_code:
             contents = own_code_contents(record, self._images)
+        elif is_left_out(record):
+            contents = [Content(Role.USER, tuple(record.parts))]
         else:
             is_own = self._replay.has_signatures and is_same_model(record.turn, self._turn)
             contents = answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)

@@ -13,6 +13,7 @@ from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.answering.code_tools import TableNote, code_tools
 from chat.answering.prompt.request_size import part_bytes
+from chat.models import Turn
 from chat.vocabulary.data_json import SPACED, encode_data
 from chat.vocabulary.parts import JSON, Part, Text
 
@@ -56,13 +57,13 @@ class TableNotes:
         return (*parts[:end], Text(text), *parts[end:])
 
 
-def find_table_notes(files: Sequence[Attachment], *, is_native: bool) -> TableNotes:
+def find_table_notes(files: Sequence[Attachment], turn: Turn) -> TableNotes:
     """Return the notes about those of the files whose reading is stored. At most one query.
 
-    `files`, `is_native`: see `CodeTools.table_notes`.
+    `files`, `turn`: see `CodeTools.table_notes`.
     """
     tools = code_tools()
-    return TableNotes(tools.table_notes(files, is_native=is_native) if tools and files else {})
+    return TableNotes(tools.table_notes(files, turn) if tools and files else {})
 
 
 def _joinable(notes: Sequence[TableNote]) -> list[JSON]:

@@ -35,10 +35,11 @@ from chat.answering.prompt.refused_files import save_refused
 from chat.answering.prompt.replay import Replay
 from chat.answering.toolbox import Toolbox, open_toolbox
 from chat.answering.turns.engine_choice import may_move
-from chat.answering.turns.finish import TurnError, fail_turn
+from chat.answering.turns.finish import ERROR_CODES, TurnError, fail_turn
 from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn
 from chat.answering.turns.log_writer import NotStored
 from chat.answering.turns.own_code import run_own_code
+from chat.answering.turns.private_results import check_still_allowed
 from chat.answering.turns.read_ahead import event_size, show_stream
 from chat.answering.turns.retry import Retry, RetryPolicy
 from chat.answering.turns.store import TurnLost
@@ -62,7 +63,6 @@ from chat.vocabulary.stream_events import Finish
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
 logger = logging.getLogger(__name__)
 
 _history_threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="history")
@@ -83,10 +83,8 @@ async def run_turn(turn: LiveTurn) -> None:
         except ProviderError as error:
             logger.warning("turn %s: %s", turn.turn.pk, error)
             await turn.end(Turn.Status.FAILED, TurnError.of(error, has_received=turn.has_received))
-        except FilesTooLarge as error:
-            await turn.end(Turn.Status.FAILED, TurnError("files_too_large", str(error)))
-        except BytesUnavailable as error:
-            await turn.end(Turn.Status.FAILED, TurnError("file_unavailable", str(error)))
+        except tuple(ERROR_CODES) as error:
+            await turn.end(Turn.Status.FAILED, TurnError(ERROR_CODES[type(error)], str(error)))
         except AnswerTooLong:
             await turn.end(Turn.Status.FAILED, TurnError("limit"))
         except (TurnLost, NotStored):
@@ -108,6 +106,7 @@ async def run_turn(turn: LiveTurn) -> None:
 
 async def _run_in_time(turn: LiveTurn) -> None:
     """Run the rounds of a turn. Raises AnswerTooLong once the turn has run for `TURN_LIMIT_S`."""
+    check_still_allowed(turn.turn)
     try:
         async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
             await _run_rounds(turn)

@@ -24,7 +24,7 @@ def choose_engine(options: EngineOptions) -> EngineChoice:
     """Choose where the code of an answer runs, if it is to run code at all."""
     if tools := code_tools():
         return tools.choose_engine(options)
-    if options.setup.code_execution:
+    if options.setup.code_execution and not options.is_private:
         return EngineChoice(Engine.NATIVE)
     return EngineChoice(None, f"{options.setup.label} does not run code.")
 
@@ -61,6 +61,8 @@ def find_earlier_file_for_code(options: EngineOptions) -> Attachment | None:
 
 def _first_for_code(options: EngineOptions, files: Sequence[Attachment]) -> Attachment | None:
     tools = code_tools()
+    if tools and options.is_private:
+        return next(iter(files), None)
     taken = [file for file in files if tools.takes_file(file)] if tools else []
     return next((file for file in taken if not options.capabilities.accepted_type(file.mime_type)), None)
 

@@ -14,10 +14,13 @@ from django.db import OperationalError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from attachments.store import BytesUnavailable
+from chat.answering.prompt.file_choice import FilesTooLarge
 from chat.answering.turns.billing import NO_BILL, Bill, bill_answer
+from chat.answering.turns.private_results import BecamePrivate
 from chat.answering.turns.stored_log import StoredLog
 from chat.messages.answer import Answer
-from chat.messages.closing import Closing, call_changes, code_changes
+from chat.messages.closing import NOT_RELEASED, PRIVATE, Closing, call_changes, code_changes
 from chat.messages.log import to_row
 from chat.messages.tool_sets import results_need_release
 from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
@@ -56,6 +59,12 @@ class TurnError:
 
 
 NO_ERROR = TurnError()
+ERROR_CODES: dict[type[Exception], str] = {
+    FilesTooLarge: "files_too_large",
+    BytesUnavailable: "file_unavailable",
+    BecamePrivate: "became_private",
+}
+"""Codes of errors of this server that end a turn. See `chat.messages.notices`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +116,15 @@ def engine_after_move(*, is_off: bool) -> dict[str, object]:
     return {"engine": "", "code_execution": False, "offers_session": False} if is_off else {"engine": Engine.SESSION}
 
 
-def closing_at_end(status: Turn.Status) -> Closing:
+def closing_at_end(turn: Turn, status: Turn.Status) -> Closing:
     """Return what becomes of code and function calls that still run when their turn ends.
 
     A process that ends such a turn stops them. After the death of a process, nobody knows what they did.
     """
     outcome = OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
-    return Closing(outcome, is_output_withheld=results_need_release())
+    if turn.private_data:
+        return Closing(outcome, PRIVATE)
+    return Closing(outcome, NOT_RELEASED if results_need_release(turn.conversation) else "")
 
 
 class EndedTurn(NamedTuple):
@@ -231,7 +242,7 @@ def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: s
     try:
         with transaction.atomic():
             answer = log.answer
-            _close(turn, log, closing_at_end(status))
+            _close(turn, log, closing_at_end(turn, status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
             ending = Ending(status, answer, TurnError(error_code), bill_answer(answer.rounds, setup, turn))
             end_turn(turn, ending)

@@ -241,7 +241,7 @@ class LiveTurn:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
         self._estimate_tokens()
-        self._log.add(self._assembler.close(closing_at_end(status)))
+        self._log.add(self._assembler.close(closing_at_end(self.turn, status)))
         await self._confirm()
         billing = await bill_live_answer(self.answer.rounds, self.setup, self.turn)
         self._log.submit(Ending(status, self.answer, error, billing))

@@ -110,8 +110,7 @@ def new_turn(
     project = context.project_files(conversation)
     decision = decide_code(conversation, question, files, chosen, setup, before, has_state, project, find_capabilities)
     setup, decision = _without_refused_tools(setup, decision, capabilities.account)
-    if files:
-        check_files(setup, files, decision.engine, capabilities)
+    check_files(setup, files, decision, capabilities, is_private=conversation.is_private)
     return Turn(
         conversation=conversation,
         user_message=question,
@@ -129,6 +128,7 @@ def new_turn(
         code_reason=decision.reason,
         engine=decision.engine or "",
         offers_session=decision.offers_session,
+        private_data=conversation.is_private,
     )
 
 

@@ -20,6 +20,7 @@ from chat.answering.turns.engine_choice import (
     find_earlier_file_for_code,
     find_file_for_code,
     fits_request,
+    obstacle_to_own_code,
     sent_files,
 )
 from chat.messages.notices import ERRORS
@@ -35,6 +36,16 @@ DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 
 
 TOO_MANY_LIVE = "{number} answers are being written for you already. Wait for one, or stop one."
+
+
+NO_PRIVATE_CODE = (
+    "The data of this conversation are private, so only code on this server may read files, and none can be run here."
+    " Remove the files, or turn off “Keep data private” in the settings."
+)
+NOT_PRIVATE = (
+    "The data of this conversation are private, so only code on this server may read files, and {label} runs none here."
+    " Choose another model, or remove the files."
+)
 
 
 class StartRefused(Exception):
@@ -127,14 +138,15 @@ def decide_code(
     if chosen.without_tools:
         return CodeChoice(Conversation.CodeExecution.OFF, None, "You asked for an answer without tools.")
     find_earlier = cache(partial(_earlier_files, question))
-    asked = EngineOptions(setup, conversation.engine, has_state, files, find_earlier, find_capabilities)
+    is_private = conversation.is_private
+    asked = EngineOptions(setup, conversation.engine, has_state, files, find_earlier, find_capabilities, is_private)
     options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
         return _decide_continuation(options, before)
     mode = chosen.code_mode or conversation.code_execution
     if mode == Conversation.CodeExecution.OFF:
         return CodeChoice(mode, None, "Code execution is turned off.")
-    choice = None if setup.code_execution else choose_engine(options)
+    choice = None if setup.code_execution and not is_private else choose_engine(options)
     if choice is not None and choice.engine is None:
         return CodeChoice(mode, None, choice.reason)
     is_wanted, reason = _is_code_wanted(question, files, mode, asked, project_files)
@@ -167,6 +179,8 @@ def _is_code_wanted(
     """Return whether the answer is to run code, and why."""
     if mode == Conversation.CodeExecution.ON:
         return True, "Code execution is turned on."
+    if files and options.is_private:
+        return True, "Only code can read the files of a private conversation."
     if files and not fits_request(files, options.capabilities):
         return True, "Only code can read files as large as these."
     if file := find_file_for_code(options):
@@ -211,9 +225,26 @@ def is_data(mime_type: str, name: str) -> bool:
     return mime_type.startswith(DATA_TYPES) or is_image_type(mime_type) or has_data_name
 
 
-def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None, capabilities: Capabilities) -> None:
-    """Raise StartRefused for files that can neither be sent to the model nor be read by code."""
-    sent = sent_files(files, engine)
+def _check_private_files(setup: Setup, choice: CodeChoice) -> None:
+    """Raise StartRefused for files of a question in a private conversation, if code cannot read them.
+
+    A person who has turned code off is answered with the schema alone.
+    """
+    if choice.engine is Engine.SESSION or choice.mode == Conversation.CodeExecution.OFF:
+        return
+    raise StartRefused(NO_PRIVATE_CODE if obstacle_to_own_code() else NOT_PRIVATE.format(label=setup.label))
+
+
+def check_files(
+    setup: Setup, files: Sequence[Attachment], choice: CodeChoice, capabilities: Capabilities, *, is_private: bool
+) -> None:
+    """Raise StartRefused for files of a question that can neither be sent to the model nor be read by code."""
+    if not files:
+        return
+    if is_private:
+        _check_private_files(setup, choice)
+        return
+    sent = sent_files(files, choice.engine)
     for file in sent:
         if not capabilities.accepted_type(file.mime_type):
             raise StartRefused(

@@ -18,7 +18,7 @@ from django.db.models.functions import Coalesce
 from django.utils import translation
 from django.utils.safestring import SafeString
 
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, Turn
 from chat.page.fragments import header_swaps
 from chat.page.transcript.usage import conversation_usage
 from chat.providers import get_provider
@@ -92,10 +92,14 @@ def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] |
     """Return what to ask after the first answer; `None` if no title is to be made."""
     unnamed = Conversation.objects.filter(pk=conversation_id, title_source=Conversation.TitleSource.WORDS)
     setup = find_title_setup()
-    if setup is None or not unnamed.exists():
+    conversation = unnamed.select_related("project").first() if setup else None
+    if setup is None or conversation is None:
         return None
     messages = list(Message.objects.filter(conversation_id=conversation_id, is_shown=True).order_by("index")[:2])
     if len(messages) < 2:
+        return None
+    if conversation.is_private and not Turn.objects.get(message=messages[1]).private_data:
+        # The answer was written before the data became private, so it may quote them.
         return None
     excerpts = "\n\n".join(
         f"{word}:\n{message.text[:EXCERPT_CHARS]}"

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from chat.answering.turns.call_output import CallOutput
 from chat.answering.turns.live_turn import LiveTurn
+from chat.answering.turns.private_results import private_outputs
 from chat.answering.turns.read_ahead import output_size, show_stream
 from chat.messages.tool_sets import ToolSet
 from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse
@@ -29,7 +30,8 @@ async def run_tool(
     def add_bounded(parts: Sequence[ToolOutput]) -> None:
         add([one for part in parts for one in output.bound(_with_call_id(part, call.call_id))])
 
-    await show_stream(turn, tool_set.run(call), output_size, add_bounded)
+    outputs = private_outputs(tool_set, call) if turn.turn.private_data else tool_set.run(call)
+    await show_stream(turn, outputs, output_size, add_bounded)
 
 
 def _with_call_id(part: ToolOutput, call_id: str) -> ToolOutput:

@@ -126,7 +126,7 @@ def _with_edit(parts: Sequence[ToolOutput], code: str | None) -> list[ToolOutput
 def _events(turn: LiveTurn, parts: Sequence[ToolOutput]) -> Iterator[PartReceived | OutputsRedrawn]:
     """Yield the parts of a tool, with a sentence in place of a result that must not be sent yet."""
     for part in parts:
-        if isinstance(part, FunctionResponse) and results_need_release():
+        if isinstance(part, FunctionResponse) and results_need_release(turn.turn.conversation):
             held = sanitize_event(PartReceived(part))
             assert isinstance(held, PartReceived)
             assert isinstance(held.part, FunctionResponse)

@@ -47,10 +47,20 @@ class NewConversationSerializer(StrictSerializer):
         help_text="Whether code runs in the Python session without asking (`auto`) or only once you have approved it"
         " (`ask`).",
     )
+    release = ConversationChoiceField(
+        Conversation.Release,
+        help_text="Whether models get the results of functions without asking (`auto`) or only once you have released"
+        " each (`ask`).",
+    )
     web_search = ConversationChoiceField(
         Conversation.WebSearch,
         help_text="Whether answers may search the web and read web pages, if their model can: `on`, when it helps the"
         " answer; `off`, never; `auto`, as the chosen preset does. Searches cost extra.",
+    )
+    private_data = JSONBooleanField(
+        required=False,
+        help_text="Whether models get the columns of tables and computed results only, never rows, cells or files. It"
+        " holds from the next question on.",
     )
     system_instruction = PromptField(
         what="This instruction", help_text="What the model is told before everything else. At most 256 KB of UTF-8."
@@ -116,8 +126,14 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     approval = serializers.ChoiceField(
         Conversation.Approval.choices, help_text="Whether code runs in the Python session without asking."
     )
+    release = serializers.ChoiceField(
+        Conversation.Release.choices, help_text="Whether models get results without asking."
+    )
     web_search = serializers.ChoiceField(
         Conversation.WebSearch.choices, help_text="Whether answers may search the web, if their model can."
+    )
+    private_data = serializers.SerializerMethodField(
+        help_text="Whether models get no rows, cells or files. A conversation in a private project is private, too."
     )
     system_instruction = serializers.CharField(allow_blank=True)
     project = serializers.UUIDField(source="project_id", allow_null=True, help_text="The project that it is in.")
@@ -128,6 +144,10 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     updated_at = serializers.DateTimeField(
         help_text="When its messages last changed. Lists are ordered by it. Title, settings and project do not count."
     )
+
+    def get_private_data(self, conversation: Conversation) -> bool:
+        """Return the conversation's own setting. Its project may have it, too."""
+        return bool(conversation.private_data)
 
     def get_archived(self, conversation: Conversation) -> bool:
         """Return whether the conversation is archived."""

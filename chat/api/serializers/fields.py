@@ -115,7 +115,7 @@ class ConversationChoiceField(serializers.ChoiceField):
 
     def __init__(
         self,
-        choices: type[Conversation.Engine | Conversation.Approval | Conversation.WebSearch],
+        choices: type[Conversation.Engine | Conversation.Approval | Conversation.Release | Conversation.WebSearch],
         *,
         help_text: str,
     ) -> None:

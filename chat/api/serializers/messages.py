@@ -115,7 +115,7 @@ class PartSerializer(serializers.Serializer[Part]):
         help_text="Of `function_response`: why the model does not get what the function returned. `denied`: a"
         " person did not allow the call. `withheld`: its result was not released. `not_run`: the answer ended before"
         " the call began. `aborted`: the call was stopped with its answer. `lost`: the server was interrupted while the"
-        " call ran.",
+        " call ran. `private`: the data are private, and `result` is what the model gets of them.",
     )
     made_by = serializers.CharField(
         required=False, help_text="`id` of the function call whose tool made this part. Left out: the model made it."

@@ -9,7 +9,13 @@ from rest_framework import serializers
 
 from chat.api.pagination import NEXT_HELP
 from chat.api.serializers.attachments import AttachmentSerializer, attachment_json
-from chat.api.serializers.fields import PromptField, StrictQuerySerializer, StrictSerializer, TitleField
+from chat.api.serializers.fields import (
+    JSONBooleanField,
+    PromptField,
+    StrictQuerySerializer,
+    StrictSerializer,
+    TitleField,
+)
 from chat.models import Project
 from chat.models.projects import NAME_LIMIT
 from chat.vocabulary.parts import JSONObject
@@ -31,11 +37,19 @@ _instruction_field = partial(
 )
 
 
+_private_field = partial(
+    JSONBooleanField,
+    required=False,
+    help_text="Whether the data of all its conversations are private: see `private_data` of a conversation.",
+)
+
+
 class ProjectChangesSerializer(StrictSerializer):
     """What to change of a project. What is left out stays."""
 
     name = _name_field(required=False)
     instruction = _instruction_field()
+    private_data = _private_field()
 
 
 class NewProjectSerializer(StrictSerializer):
@@ -43,6 +57,7 @@ class NewProjectSerializer(StrictSerializer):
 
     name = _name_field()
     instruction = _instruction_field()
+    private_data = _private_field()
 
 
 class ProjectDeletionSerializer(StrictQuerySerializer):
@@ -69,6 +84,7 @@ class ProjectSerializer(serializers.Serializer[Project]):
     instruction = serializers.CharField(
         allow_blank=True, help_text="What the model is told in all conversations of the project."
     )
+    private_data = serializers.BooleanField(help_text="Whether the data of all its conversations are private.")
     conversations = serializers.IntegerField(
         source="conversation_count", min_value=0, help_text="How many conversations it holds."
     )

@@ -64,6 +64,8 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
 
 def conversation_json(conversation: Conversation) -> JSONObject:
     """Return the settings of a conversation."""
+    # It may have been deleted since the conversation was read.
+    project = Project.objects.filter(conversations=conversation.pk).first()
     return {
         "id": str(conversation.pk),
         "title": conversation.title,
@@ -72,10 +74,11 @@ def conversation_json(conversation: Conversation) -> JSONObject:
         "code_execution": conversation.code_execution,
         "engine": conversation.engine,
         "approval": conversation.approval,
+        "release": conversation.release,
         "web_search": conversation.web_search,
+        "private_data": bool(conversation.private_data) or bool(project and project.private_data),
         "system_instruction": conversation.system_instruction,
-        # It may have been deleted since the conversation was read.
-        "project": Project.objects.filter(conversations=conversation.pk).values_list("name", flat=True).first(),
+        "project": project.name if project else None,
         "side_tokens": conversation.side_tokens,
         "side_cost": _amount(conversation.side_cost),
         "created_at": _time(conversation.created_at),
@@ -135,6 +138,7 @@ def turn_json(turn: Turn, rounds: Sequence[Round], decisions: Sequence[CallDecis
         "code_execution": turn.code_execution,
         "code_reason": turn.code_reason,
         "engine": turn.engine,
+        "private_data": turn.private_data,
         "move_reason": turn.move_reason,
         "moved_before_round": turn.moved_before_round,
         "chosen": turn.chosen,

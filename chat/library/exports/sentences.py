@@ -80,6 +80,8 @@ def function_sentence(part: FunctionCall | FunctionResponse) -> str:
             return f"Function stopped: {part.name}"
         case Refusal.LOST:
             return f"Function cut off: {part.name}"
+        case Refusal.PRIVATE:
+            return f"What the model got: {part.name}"
         case None:
             return f"Function failed: {part.name}" if part.is_error else f"Function returned: {part.name}"
 

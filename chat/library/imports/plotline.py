@@ -24,6 +24,7 @@ from chat.vocabulary.sanitize import TOKENS_LIMIT
 
 TITLE_LIMIT_CHARS = MODEL_LIMIT_CHARS = 200
 ENGINES = [engine.value for engine in Conversation.Engine]
+RELEASES = [release.value for release in Conversation.Release]
 APPROVALS = [approval.value for approval in Conversation.Approval]
 WEB_SEARCHES = [mode.value for mode in Conversation.WebSearch]
 TITLE_SOURCES = [source.value for source in Conversation.TitleSource]
@@ -50,7 +51,9 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         code_execution=settings.get("code_execution").as_choice(MODES),
         engine=settings.get("engine").as_choice_or(Conversation.Engine.AUTO, ENGINES),
         approval=_approval(settings.get("approval")),
+        release=settings.get("release").as_choice_or(Conversation.Release.AUTO, RELEASES),
         web_search=settings.get("web_search").as_choice_or(Conversation.WebSearch.AUTO, WEB_SEARCHES),
+        private_data=settings.has("private_data") and settings.get("private_data").as_boolean(),
         system_instruction=_instruction(settings.get("system_instruction")),
         project=settings.get("project").as_text_or("", NAME_LIMIT),
         side_tokens=settings.get("side_tokens").as_integer(TOKENS_LIMIT),

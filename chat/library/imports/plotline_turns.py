@@ -51,6 +51,7 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
         code_execution=value.get("code_execution").as_boolean(),
         code_reason=value.get("code_reason").as_text(),
         engine=value.get("engine").as_choice_or("", ENGINES),
+        private_data=value.has("private_data") and value.get("private_data").as_boolean(),
         move_reason=value.get("move_reason").as_text_or(""),
         moved_before_round=value.get("moved_before_round").as_integer_or_none(),
         chosen=_read_chosen(value.get("chosen")),

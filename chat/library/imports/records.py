@@ -114,7 +114,9 @@ class ParsedConversation:
     code_execution: str = Conversation.CodeExecution.AUTO
     engine: str = Conversation.Engine.AUTO
     approval: str = Conversation.Approval.AUTO
+    release: str = Conversation.Release.AUTO
     web_search: str = Conversation.WebSearch.AUTO
+    private_data: bool = False
     system_instruction: str = ""
     project: str = ""
     """The name of its project. It is put into the project of this name, if its new owner has one."""

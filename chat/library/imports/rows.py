@@ -12,7 +12,10 @@ from chat.models import CallDecision, Conversation, Feedback, Message, MessageAt
 
 BATCH_ROWS = 200
 BATCH_FILES = 20
-REWRITTEN_OF_TURN = ("provider", "model", "status", "code_execution", "sources", "created_at", "started_at", "ended_at")
+REWRITTEN_OF_TURN = (
+    *("provider", "model", "status", "code_execution", "private_data", "sources", "created_at", "started_at"),
+    "ended_at",
+)
 
 
 @dataclass(slots=True)
@@ -83,7 +86,9 @@ def create_conversation(parsed: ParsedConversation, owner_id: int, projects: Map
         code_execution=parsed.code_execution,
         engine=parsed.engine,
         approval=parsed.approval,
+        release=parsed.release,
         web_search=parsed.web_search,
+        private_data=parsed.private_data,
         system_instruction=parsed.system_instruction,
         side_tokens=parsed.side_tokens,
         side_cost=parsed.side_cost,

@@ -53,7 +53,8 @@ def _document(share: Share) -> bytes:
     """Return the share's messages as a document of an export. Raises RefusedImport."""
     now = timezone.now()
     # The time of the share makes copies of different shares different conversations.
-    conversation = Conversation(title=share.title, created_at=share.created_at, updated_at=now)
+    is_private = share.conversation.is_private
+    conversation = Conversation(title=share.title, private_data=is_private, created_at=share.created_at, updated_at=now)
     document = bytearray()
     for chunk in as_json.chunks(_SharedSource(conversation, now, share)):
         document += chunk

@@ -14,6 +14,7 @@ from chat.models.form_fields import (
     approval_field,
     code_execution_field,
     engine_field,
+    release_field,
 )
 from chat.models.user import INSTRUCTION_LIMIT
 from chat.providers.catalogue.choices import check_choice
@@ -73,6 +74,7 @@ class DefaultsForm(SentencesForm):
     default_code_execution = code_execution_field()
     default_engine = engine_field()
     default_approval = approval_field()
+    default_release = release_field()
     instruction = InstructionField(
         required=False,
         max_length=INSTRUCTION_LIMIT,

@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,7 +19,13 @@ from chat.python.kernels import file_transfer
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.kernel_api import KernelApi
-from chat.python.kernels.kernel_contents import ANSWER_LIMIT_CHARS, KernelContents, parse_contents, parse_description
+from chat.python.kernels.kernel_contents import (
+    ANSWER_LIMIT_CHARS,
+    KernelContents,
+    parse_contents,
+    parse_description,
+    parse_filtered,
+)
 from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
 from chat.python.kernels.kernel_websocket import KernelWebSocket
 from chat.python.kernels.limit_sentences import limit_of, limit_sentence
@@ -38,6 +44,8 @@ HELD_START_LIMIT_S = 4.0
 loop may delay it for as long as they like, and no interrupt reaches them."""
 IS_BUSY = "The Python session is busy. Try again when its code has ended."
 STAYS_BUSY = "Code that a cell has left running keeps the Python session busy, so it does not say what it contains."
+PRIVATE_LIMIT_S = 60.0
+"""Time limit of reading private files."""
 SIZES_LIMIT_S = 5.0
 """Time limit of reading the sizes of limits, after a cell that has met one."""
 _PROBE_INTERVAL_S = 0.5
@@ -170,6 +178,26 @@ class KernelClient:
         except ProgramFailed:
             return f"The value of {name} cannot be described."
         return text or f"There is no variable {name} in the Python session."
+
+    async def without_cells(self, texts: Sequence[str], files: Mapping[str, str], *, known: str = "") -> list[str]:
+        """Return the texts, in their order, without what they show of cells of private files. Never raises.
+
+        `files`: the names of the private files in the working directory -> versions. A version is read when it is named
+        first, so name it with no texts before code can change the file. `known`: what the model has written or was
+        sent, such as the code; its words and numbers come through. Distinct texts of cells have labels, such as
+        `[text 3]`, that stay the same while the kernel lives. A text that cannot be filtered becomes a sentence in
+        brackets.
+        """
+        versions = json.dumps(dict(files))
+        try:
+            answer = await self._run_program("private_texts", versions, json.dumps([*texts]), known)
+            if not answer:
+                await self._run_program("private_filter", versions, limit_s=PRIVATE_LIMIT_S)
+                answer = await self._run_program("private_texts", versions, json.dumps([*texts]), known)
+        except (ProgramFailed, KernelGone, KernelsUnavailable) as failure:
+            logger.warning("Texts could not be filtered: %s", failure)
+            answer = {}
+        return parse_filtered(answer, len(texts))
 
     async def read_table(self, name: str, choices: Choices, *, limit_s: float) -> TableReading:
         """Return what the table in a file of the working directory holds; raises like `contents`.

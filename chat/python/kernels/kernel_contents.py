@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from chat.python.kernels.in_kernel.private_texts import WITHHELD
 from chat.python.kernels.in_kernel.variables import (
     CHANGE_LIMIT_CHARS,
     CHANGES_LIMIT,
@@ -101,6 +102,14 @@ def parse_contents(answer: Mapping[str, object]) -> KernelContents:
 def parse_description(answer: Mapping[str, object]) -> str:
     """Return the text about one variable, or an empty text if there is no such variable."""
     return clean_text(answer.get("text"))[: DESCRIPTION_LIMIT_CHARS + 100]
+
+
+def parse_filtered(answer: Mapping[str, object], count: int) -> list[str]:
+    """Return so many texts without cells of private files; `WITHHELD` for all if the answer has another number."""
+    texts = answer.get("texts")
+    if not isinstance(texts, list) or len(texts) != count:
+        return [WITHHELD] * count
+    return [clean_text(text) if isinstance(text, str) else WITHHELD for text in texts]
 
 
 def _parse_items(items: list[object], parse: Callable[[Mapping[str, object]], Item | None]) -> Iterator[Item]:

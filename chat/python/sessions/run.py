@@ -57,14 +57,18 @@ async def run_cell(
     limit_s: float,
     on_output: Callable[[Output | Redrawn], None],
     on_note: Callable[[str], None],
+    is_private: bool = False,
 ) -> CellResult:
     """Run a cell to its end; start a kernel and write the conversation's files into it if needed.
 
     `message_id`: the message that the code belongs to. `on_output`, `on_note`: are called on this event loop with each
-    output and each sentence on arrival. Cancelling the call interrupts the cell. Raises SessionUnavailable.
+    output and each sentence on arrival. `is_private`: whether what the cell shows will be filtered. Cancelling the call
+    interrupts the cell. Raises SessionUnavailable.
     """
     async with session_kernel.hold(message_id=message_id, on_wait=on_note) as held:
-        return await run_in_held_kernel(held, code, limit_s=limit_s, on_output=on_output, on_note=on_note)
+        return await run_in_held_kernel(
+            held, code, limit_s=limit_s, on_output=on_output, on_note=on_note, is_private=is_private
+        )
 
 
 async def run_in_held_kernel(
@@ -74,6 +78,7 @@ async def run_in_held_kernel(
     limit_s: float,
     on_output: Callable[[Output | Redrawn], None],
     on_note: Callable[[str], None],
+    is_private: bool = False,
 ) -> CellResult:
     """Run a cell in a kernel that is held, as `run_cell` does. If the kernel ends, no more can run in it."""
     await check_kernel_time(held.session.owner_id)
@@ -83,6 +88,9 @@ async def run_in_held_kernel(
     held.columns["note"] = ""
     try:
         before = await _place_files(held, notes)
+        if is_private:
+            # The filter reads the files before the code can change them.
+            await held.without_cells([])
         began_at = time.monotonic()
         try:
             execution = await held.kernel.execute(code, limit_s=limit_s, on_output=on_output)

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,6 +62,11 @@ class LeasedKernel:
     """Why the kernel has ended; empty if it lives."""
     run_s: float = 0.0
     """Seconds that cells have run in the kernel. They count for the quota of the owner when the lease is released."""
+
+    async def without_cells(self, texts: Sequence[str], *, known: str = "") -> list[str]:
+        """Return texts without cells of the files that were placed in the session; see `KernelClient.without_cells`."""
+        files = self.columns.get("placed_files", self.session.placed_files)
+        return await self.kernel.without_cells(texts, files, known=known)
 
 
 def ignore(sentence: str) -> None:

@@ -13,6 +13,7 @@ from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
 from chat.python.kernels.table_code_guard import guard_code
 from chat.python.kernels.table_reading import TableColumn, TableReading
+from chat.python.table_readings.schema_code import is_schema_code
 from chat.python.table_readings.table_json import type_of
 from chat.vocabulary.data_json import SPACED, encode_data
 from chat.vocabulary.file_labels import file_labels
@@ -22,6 +23,7 @@ LINE_CHARS = 4_000
 """Maximum length of the line: about 1,000 tokens."""
 COLUMNS_LIMIT = 60
 CODE_CHARS = 1_200
+REFUSED = "The server cannot read it as a table."
 NOTES_CHARS = 1_200
 """Characters of code and of notes beside which the names of usual columns fit."""
 
@@ -36,13 +38,19 @@ def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
     return guard_code(reading.code, name_in_kernel, label)
 
 
-def table_note(reading: TableReading, file: Attachment, label: str) -> TableNote:
-    """Return what is told about the table of an attachment. `label`: the name by which code finds the file."""
+def table_note(reading: TableReading, file: Attachment, label: str, *, is_private: bool = False) -> TableNote:
+    """Return what is told about the table of an attachment. `label`: the name by which code finds the file.
+
+    `is_private`: whether it may say no more than the schema, because notes may quote cells.
+    """
     if reading.error:
-        return TableNote(label, encode_data({"file": label, "refused": reading.error}, SPACED))
+        refused = REFUSED if is_private else reading.error
+        return TableNote(label, encode_data({"file": label, "refused": refused}, SPACED))
     named = list(zip(_names(reading.columns), reading.columns, strict=True))
     notes = [*reading.notes, *(f"{name}: {column.note}" for name, column in named if column.note)]
     code = read_expression(reading, file, label)
+    if is_private:
+        notes, code = [], code if is_schema_code(code, label, [name for name, _ in named]) else ""
     told_code = code if _size(code) <= CODE_CHARS else ""
     told_notes = _fitting(notes, NOTES_CHARS)
     is_cut = len(told_notes) < len(notes) or told_code != code

@@ -16,6 +16,10 @@ NO_MODULE = (
     "The model's service does not have the Python module “{name}”, so code runs in the Python session from here on."
 )
 
+PRIVATE_OBSTACLE = (
+    "The data of this conversation are private, so code runs in the Python session only, which {label} cannot use here."
+)
+
 _MISSING_MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]{0,99})")
 
 
@@ -23,6 +27,10 @@ def choose_engine(options: EngineOptions) -> EngineChoice:
     """Choose where the code of an answer runs, if it is to run code at all."""
     label, setting = options.setup.label, options.setting
     engines = Conversation.Engine
+    if options.is_private:
+        if not options.setup.allows_code or _obstacle(options):
+            return EngineChoice(None, PRIVATE_OBSTACLE.format(label=label))
+        return _session(options, "It runs in the Python session, because the data of this conversation are private.")
     if options.setup.code_execution:
         if setting == engines.NATIVE:
             return EngineChoice(Engine.NATIVE)

@@ -64,27 +64,33 @@ class PythonTools:
         )
         return {session.conversation_id for session in running if session.conversation_id}
 
-    def file_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
+    def file_notes(self, files: Sequence[Attachment], *, is_private: bool) -> dict[uuid.UUID, str]:
         """Return the sentences about the files that are only in the session, with the names that code finds."""
         labels = labels_of(files)
         return {
             file.pk: IN_SESSION.format(name=file.name, size=file.size_bytes, label=labels[file.pk])
             for file in files
-            if is_kept_in_session(file)
+            if is_private or is_kept_in_session(file)
         }
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
         """Wait until the tables of a question, and of earlier ones, are read, so that requests say how."""
         await reading_for_turn(files, READING_LIMIT_S, earlier)
 
-    def table_notes(self, files: Sequence[Attachment], *, is_native: bool) -> dict[uuid.UUID, TableNote]:
+    def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:
         """Return what is told about the tables whose reading is stored, with the names that code finds."""
+        is_native, is_private = turn.engine == Engine.NATIVE, turn.private_data
         labels = {pk: native_name(label) if is_native else label for pk, label in labels_of(files).items()}
         tables = [file for file in files if can_hold_table(file)]
         # What a person must release first is not told either: cells, of which notes give examples.
-        told = [file for file in tables if not (results_need_release() and is_kept_in_session(file))]
+        needs_release = results_need_release(turn.conversation) and not is_private
+        told = [file for file in tables if not (needs_release and is_kept_in_session(file))]
         readings = stored_readings({file.pk for file in told}) if told else {}
-        return {file.pk: table_note(readings[file.pk], file, labels[file.pk]) for file in told if file.pk in readings}
+        return {
+            file.pk: table_note(readings[file.pk], file, labels[file.pk], is_private=is_private)
+            for file in told
+            if file.pk in readings
+        }
 
 
 python_tools = PythonTools()

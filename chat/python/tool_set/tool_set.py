@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from chat.messages.tool_sets import ToolFailed
 from chat.models import Conversation, PythonSession, Turn
 from chat.providers.requests import FunctionTool
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.in_kernel.private_texts import WITHHELD
 from chat.python.sessions import control
 from chat.python.sessions.branch import OTHER_VERSION, has_run_other_version
 from chat.python.sessions.contents_columns import contents_columns
@@ -36,6 +38,7 @@ from chat.python.tool_set.declarations import (
     run_python_beside_native,
 )
 from chat.python.tool_set.outputs import OutputParts
+from chat.python.tool_set.private_texts import private_texts, with_texts
 from chat.python.tool_set.responses import cell_response, fitting_items
 from chat.python.tool_set.state_text import running_state_text, stopped_state_text
 from chat.vocabulary.bounded_output import shortened
@@ -49,6 +52,7 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.stream_events import ToolOutput
 
+VARIABLES_LOST = "The earlier variables of the Python session are lost."
 NOT_RUNNING = "No Python session is running, so there are no variables. The next call of run_python starts one."
 WAS_RESET = "The Python session was ended. The next call of run_python starts a new one."
 MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
@@ -93,6 +97,20 @@ class PythonSessionTools:
         except (SessionUnavailable, KernelsUnavailable, KernelGone) as error:
             raise ToolFailed(str(error)) from error
         yield [FunctionResponse(call.name, result)]
+
+    async def private_response(self, call: FunctionCall, response: FunctionResponse) -> FunctionResponse:
+        """Return the response without cells of the files: the kernel filters each text. See `KeepsDataPrivate`."""
+        texts = private_texts(response.result)
+        if not texts:
+            return response
+        # What the model has written, and what the user has written to it, comes through.
+        known = self._turn.user_message.text, *map(str, (call.arguments or {}).values())
+        try:
+            async with self._kernel.hold(starts=False) as held:
+                filtered = await held.without_cells(texts, known="\n".join(known))
+        except (NotRunning, SessionUnavailable, KernelsUnavailable, KernelGone):
+            filtered = [WITHHELD for _ in texts]
+        return replace(response, result=with_texts(response.result, filtered))
 
     async def state(self, *, with_data: bool) -> str:
         """Return a text about the session's variables and files; empty where the session plays no part."""
@@ -149,6 +167,7 @@ class PythonSessionTools:
             limit_s=arguments.limit_s,
             on_output=outputs.add,
             on_note=outputs.add_note,
+            is_private=self._turn.private_data,
         )
 
     # --- the other functions ------------------------------------------------------------------------------------------
@@ -174,6 +193,8 @@ class PythonSessionTools:
         try:
             session = await self._refreshed()
         except NotRunning:
+            if self._turn.private_data:
+                raise
             return {"files": [], "note": await self.state(with_data=True)}
         readings = await session_store.run(placed_expressions, session.placed_files)
         files, left_out = fitting_items([_with_reading(file, readings) for file in session.files])
@@ -207,9 +228,9 @@ class PythonSessionTools:
         files = [file for file in found if with_data or not file.is_kept]
         sentences = [MOVED.format(reason=self._turn.move_reason)] if self._turn.move_reason else []
         if session is None or session.state != State.RUNNING:
-            sentences += [session.note] if session else []
+            sentences += [_note(session, with_data=with_data)] if session else []
             return stopped_state_text(labels=[file.label for file in files], sentences=sentences)
-        sentences.append(session.note)
+        sentences.append(_note(session, with_data=with_data))
         if has_run_other_version(session):
             sentences.append(OTHER_VERSION)
         present = {str(file["name"]) for file in session.files}
@@ -221,6 +242,11 @@ class PythonSessionTools:
             labels=to_come,
             sentences=sentences,
         )
+
+
+def _note(session: PythonSession, *, with_data: bool) -> str:
+    """Return why the last kernel has ended. The reason may quote an error of code, which shows data."""
+    return session.note if with_data or not session.note else VARIABLES_LOST
 
 
 def _with_reading(file: JSONObject, readings: Mapping[str, str]) -> JSONObject:

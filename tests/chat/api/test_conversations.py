@@ -74,6 +74,19 @@ def test_code_runs_without_asking_by_default_and_other_values_are_refused_with_b
         assert client.patch(path, {"approval": value}, content_type="application/json").json()["approval"] == value
 
 
+def test_settings_of_data_are_those_that_were_sent(client: Client) -> None:
+    created = client.post(LIST, {}, content_type="application/json")
+    path = created.headers["Location"]
+    assert (created.json()["private_data"], created.json()["release"]) == (False, "auto")
+    changed = client.patch(path, {"private_data": True, "release": "ask"}, content_type="application/json").json()
+    assert (changed["private_data"], changed["release"]) == (True, "ask")
+    assert client.patch(path, {"private_data": "yes"}, content_type="application/json").status_code == 400
+    row = Conversation.objects.get()
+    assert (row.private_data, row.release) == (True, "ask")
+    project = {"name": "Thesis", "private_data": True}
+    assert client.post("/api/v1/projects/", project, content_type="application/json").json()["private_data"] is True
+
+
 def test_unlisted_model_is_refused_with_those_that_can_be_chosen(client: Client, settings: Settings) -> None:
     settings.ALLOW_UNLISTED_MODELS = False
     settings.GEMINI_EMULATED = False

@@ -257,6 +257,36 @@ def test_files_are_placed_in_the_python_session_after_those_of_questions(owner: 
 # --- deletions, shares, exports
 
 
+def test_conversation_that_leaves_a_private_project_stays_private(browser: Client, owner: User) -> None:
+    project = make_project(owner)
+    project.change(private_data=True)
+    moved, left, untouched = (make_conversation(owner, project=project) for _ in range(3))
+    make_user_message(left)
+    assert moved.is_private
+    assert not moved.private_data
+    move_conversation(moved, None)
+    delete_project(project)
+    for conversation in (moved, left, untouched):
+        kept = Conversation.objects.get(pk=conversation.pk)
+        assert (kept.project, kept.private_data, kept.is_private) == (None, True, True)
+    # The empty one is not the next new conversation, which is not private.
+    path = browser.post("/c/new/").headers["Location"]
+    assert str(untouched.pk) not in path
+
+
+def test_project_is_made_private_on_its_page_and_its_conversations_show_it(browser: Client, owner: User) -> None:
+    project = make_project(owner)
+    conversation = make_conversation(owner, project=project)
+    assert "Private data" not in html_of(browser, conversation.get_absolute_url())
+    sent = {"name": "Harbour", "instruction": "", "private_data": "true"}
+    assert browser.post(project.get_absolute_url(), sent).status_code == 302
+    assert 'name="private_data" value="true" checked' in html_of(browser, project.get_absolute_url())
+    page = html_of(browser, conversation.get_absolute_url())
+    assert "Private data" in page
+    assert "The project of this conversation keeps its data private." in page
+    assert browser.post(project.get_absolute_url(), {"private_data": "maybe"}).status_code == 400
+
+
 def test_deleted_project_leaves_its_conversations(browser: Client, owner: User) -> None:
     project = make_project(owner)
     for title in ("Cranes", "Hidden"):

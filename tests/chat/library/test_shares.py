@@ -416,6 +416,14 @@ def test_reader_continues_with_a_copy_of_the_share(share: Share, answer: Message
     assert client.post(path).status_code == 404
 
 
+def test_copy_of_private_data_is_private_with_the_answers_that_were_filtered(share: Share, answer: Message) -> None:
+    Conversation.objects.filter(pk=share.conversation_id).update(private_data=True)
+    Turn.objects.filter(message=answer).update(private_data=True)
+    copy_id = shared_copy.copy_share(Share.objects.get(pk=share.pk), owner_id=make_user().pk)
+    assert Conversation.objects.get(pk=copy_id).private_data
+    assert Turn.objects.get(conversation=copy_id).private_data
+
+
 def test_copy_counts_for_the_quotas_of_the_reader(share: Share) -> None:
     client = client_of()
     Quota.objects.create(user_id=int(client.session["_auth_user_id"]), storage_mb=1, conversations_per_day=1)

@@ -28,7 +28,8 @@ from chat.vocabulary.parts import (
 
 STOP = Closing(OUTCOME_ABORTED)
 CRASH = Closing(OUTCOME_LOST)
-HELD_STOP = Closing(OUTCOME_ABORTED, is_output_withheld=True)
+PRIVATE_STOP = Closing(OUTCOME_ABORTED, closing.PRIVATE)
+HELD_STOP = Closing(OUTCOME_ABORTED, closing.NOT_RELEASED)
 
 
 def answer_of(*steps: Part | Change) -> Answer:
@@ -114,14 +115,15 @@ def test_long_output_is_shortened_and_missing_output_is_not_mentioned() -> None:
     assert closing.CHECK_FIRST in str(silent.result)
 
 
-def test_output_that_a_person_must_release_is_not_in_the_response() -> None:
-    cut, not_run = close(answer_of(*FIRST_IS_DONE, output_of_call("b", "secret\n")), HELD_STOP)
+@pytest.mark.parametrize("stop", [HELD_STOP, PRIVATE_STOP])
+def test_output_that_the_model_may_not_get_is_not_in_the_response(stop: Closing) -> None:
+    cut, not_run = close(answer_of(*FIRST_IS_DONE, output_of_call("b", "secret\n")), stop)
     assert cut.refusal is Refusal.WITHHELD
     assert cut.result.keys() == {"error"}
-    assert closing.NOT_RELEASED in str(cut.result)
+    assert stop.withheld in str(cut.result)
     assert "secret" not in str(cut.result)
     assert not_run.refusal is Refusal.NOT_RUN
-    silent, _ = close(answer_of(*FIRST_IS_DONE), HELD_STOP)
+    silent, _ = close(answer_of(*FIRST_IS_DONE), stop)
     assert silent.refusal is Refusal.ABORTED
 
 

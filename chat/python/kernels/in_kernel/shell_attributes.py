@@ -4,3 +4,5 @@ from __future__ import annotations
 
 CHANGES = "plotline_table_changes"
 """The sentences about the tables that the last cell has changed."""
+PRIVATE = "plotline_private_texts"
+"""The filter of texts with cells of private files, and the problems of these files by their versions."""

@@ -10,20 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from chat.python.kernels.in_kernel.table_arrow import BINARY_SUFFIXES, read_binary_file
 from chat.python.kernels.in_kernel.table_cells import Column
 from chat.python.kernels.in_kernel.table_code import read_csv_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns, describe_column
-from chat.python.kernels.in_kernel.table_json import read_json_file
+from chat.python.kernels.in_kernel.table_files import read_table
 from chat.python.kernels.in_kernel.table_notes import column_note, describe_names, describe_oddities, describe_size
-from chat.python.kernels.in_kernel.table_sheets import read_sheet_file
 from chat.python.kernels.in_kernel.table_source import Choices, Source, Unreadable
-from chat.python.kernels.in_kernel.table_text import read_text_file
 
 NOTES_LIMIT = 16
-JSON_SUFFIXES = ("json", "jsonl", "ndjson")
-HEAD_BYTES = 16
-"""The first bytes of a file name the formats that are not text."""
 
 
 def main(namespace: Mapping[str, object], name: str, choices_json: str) -> dict[str, object]:
@@ -42,42 +36,6 @@ def main(namespace: Mapping[str, object], name: str, choices_json: str) -> dict[
         return {"error": "it needs too much memory.", "is_lasting": False}
     except RecursionError:
         return {"error": "it is nested too deeply."}
-
-
-def read_table(name: str, choices: Choices) -> Source:
-    """Read a file, whose format is decided by its content. Raises Unreadable, ImportError."""
-    suffix = name.lower().rpartition(".")[2]
-    with open(name, "rb") as file:
-        if source := read_binary_file(name, file.read(HEAD_BYTES), suffix):
-            return source
-        file.seek(0)
-        data = file.read()
-    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        return read_sheet_file(name, choices)
-    if suffix in (*BINARY_SUFFIXES, "xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods"):
-        raise Unreadable(f"its name ends in .{suffix}, but its content has another format.")
-    return read_plain_file(data, name, suffix, choices)
-
-
-def read_plain_file(data: bytes, name: str, suffix: str, choices: Choices) -> Source:
-    """Read a text in UTF-8: JSON or delimited text, by its content if its name is wrong. Raises Unreadable."""
-    first, is_json = data.lstrip()[:1], suffix in JSON_SUFFIXES
-    if not is_json and first not in (b"[", b"{"):
-        return read_text_file(data, name, choices)
-    try:
-        source = read_json_file(data, suffix, choices)
-    except Unreadable:
-        if is_json and first in (b"[", b"{", b""):
-            raise
-        if first == b"<":
-            raise Unreadable(f"its name ends in .{suffix}, but its content is HTML or XML.") from None
-        source = read_text_file(data, name, choices)
-        if is_json and source.column_count < 2:
-            raise
-    if is_json == source.format.startswith("JSON"):
-        return source
-    note = f"The name of the file ends in .{suffix}, but its content is {source.format}."
-    return source._replace(notes=[note, *source.notes])
 
 
 def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:

@@ -64,6 +64,17 @@ async def test_released_result_is_sent_to_the_model(held_results: Settings) -> N
     assert executed(held_results.VAR_DIR) == [CODE]
 
 
+async def test_conversation_can_ask_for_the_release_of_its_results(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-function-code", code_execution="off", release="ask")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    turn = await decide_and_wait(await reread(await ask_and_wait(conversation, "go")))
+    assert turn.status == "waiting"
+    assert len(calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)) == 1
+    await decide_and_wait(turn)
+    _, request = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert responses_in(request) == [{"outcome": "OUTCOME_OK", "output": "11\n"}]
+
+
 async def test_result_that_is_not_released_is_never_sent(held_results: Settings) -> None:
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await ask_and_run_code(), is_approved=False)

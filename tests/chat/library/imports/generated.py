@@ -144,7 +144,9 @@ def conversations(draw: st.DrawFn, owner: User) -> Conversation:
         code_execution=draw(st.sampled_from(["auto", "on", "off"])),
         engine=draw(st.sampled_from(["auto", "native", "session"])),
         approval=draw(st.sampled_from(["auto", "ask"])),
+        release=draw(st.sampled_from(["auto", "ask"])),
         web_search=draw(st.sampled_from(["auto", "on", "off"])),
+        private_data=draw(st.booleans()),
         title_source=draw(st.sampled_from(["words", "model", "user"])),
     )
     columns = {"side_tokens": draw(st.integers(0, 10**9)), "side_cost": draw(st.none() | amounts())}

@@ -91,7 +91,7 @@ def test_settings_dialog_shows_every_saved_setting() -> None:
     html = render_to_string("chat/_settings.html", settings_context(conversation))
     inputs = ParsedHtml(html).find_all("input")
     checked = [(field["name"], field["value"]) for field in inputs if "checked" in field]
-    assert checked == [("model", "quick"), ("code_execution", "off")]
+    assert checked == [("model", "quick"), ("code_execution", "off"), ("private_data", "false")]
     assert "For most questions." in html
     # The browser drops a newline directly after the start tag, so the template writes one more.
     assert '">\n\nBe &lt;brief&gt;.</textarea>' in html

@@ -21,6 +21,7 @@ DEFAULTS = {
     "default_code_execution": "off",
     "default_engine": "session",
     "default_approval": "ask",
+    "default_release": "ask",
     "instruction": "Label all axes.",
 }
 

@@ -12,6 +12,7 @@ from chat.answering.code_tools import TableNote
 from chat.answering.prompt.table_notes import INTRODUCTION, TableNotes
 from chat.python.kernels.table_reading import TableReading, parse_table_reading
 from chat.python.table_readings.model_notes import COLUMNS_LIMIT, LINE_CHARS, read_expression, table_note
+from chat.python.table_readings.schema_code import is_schema_code
 from chat.vocabulary.parts import Text
 
 
@@ -49,6 +50,31 @@ def test_line_holds_what_is_known_and_no_empty_keys() -> None:
 def test_refused_table_is_told_with_its_reason() -> None:
     note = table_note(TableReading(error="it has no columns."), named("a.csv"), "a.csv")
     assert note.line == '{"file": "a.csv", "refused": "it has no columns."}'
+    private = table_note(TableReading(error="“Oslo” is no number."), named("a.csv"), "a.csv", is_private=True)
+    assert "Oslo" not in private.line
+
+
+def test_private_table_is_told_with_its_schema_alone() -> None:
+    assert table_note(SALES, named("sales.xlsx"), "sales-2.xlsx", is_private=True).line == (
+        '{"file": "sales-2.xlsx", "rows": 9, "columns": {"id": "number", "month": "text", "sales": "number"},'
+        " \"read_as\": \"pd.read_excel('sales-2.xlsx', engine='calamine')\","
+        ' "roles": {"id": "identifier"}, "missing": {"sales": 2}}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "is_told"),
+    [
+        ("sep=';', decimal=',', encoding='cp1252', dtype={'id': 'string'}, skiprows=2", True),
+        ("parse_dates=['day'], date_format='%d.%m.%Y'", True),
+        ("na_values=['Oslo']", False),
+        ("usecols=['Oslo']", False),
+        ("comment='#'", False),
+    ],
+)
+def test_code_that_quotes_cells_is_no_schema(options: str, is_told: bool) -> None:
+    assert is_schema_code(f"pd.read_csv('a.csv', {options})", "a.csv", ["id", "day"]) is is_told
+    assert is_schema_code("pd.DataFrame(json.load(open('a.csv', encoding='utf-8'))['rows'])", "a.csv", [])
 
 
 @pytest.mark.parametrize("width", [61, 100, 5_000])

@@ -1,0 +1,54 @@
+"""Earlier messages in the requests of private conversations. Pure.
+
+An answer of a turn that was not private may quote what its model was sent, in its text, code and results. It is left
+out if there was something to quote: files, results of tools, or what tools held. A sentence takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from attachments.models import Attachment
+from chat.messages.records import MessageRecord
+from chat.vocabulary.parts import CodeExecutionResult, Display, FileData, FunctionResponse, InlineData, Part, Text
+
+LEFT_OUT = "[Note of the server: your answer is left out here. It may quote data that are private now.]"
+_DATA = (CodeExecutionResult, Display, FileData, FunctionResponse, InlineData)
+"""Parts that hold data of tools."""
+
+
+def without_data(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> list[MessageRecord]:
+    """Return the messages of a conversation whose data are private, with a sentence for answers that may quote data."""
+    has_data = bool(project_files)
+    private = []
+    for record in records:
+        has_data = has_data or _holds_data(record)
+        is_left_out = has_data and record.turn is not None and not _is_private(record)
+        private.append(_left_out(record) if is_left_out else record)
+    return private
+
+
+def _holds_data(record: MessageRecord) -> bool:
+    """Return whether a message has files or results, or whether its model was told what code held."""
+    has_results = bool(record.attachments) or any(isinstance(part, _DATA) for part in record.parts)
+    return has_results or bool(record.turn and record.turn.engine)
+
+
+def is_left_out(record: MessageRecord) -> bool:
+    """Return whether a sentence takes the place of an answer."""
+    return record.parts == [Text(LEFT_OUT)]
+
+
+def _is_private(record: MessageRecord) -> bool:
+    """Return whether what goes back of an answer was filtered when it was stored."""
+    return bool(record.turn and record.turn.private_data) and not any(map(_is_unfiltered, record.parts))
+
+
+def _is_unfiltered(part: Part) -> bool:
+    """Return whether a part is a result that models got as it is, which only an import can claim to be private."""
+    return isinstance(part, CodeExecutionResult | Display) and not part.made_by
+
+
+def _left_out(record: MessageRecord) -> MessageRecord:
+    return replace(record, parts=[Text(LEFT_OUT)], part_attachments={}, attachments=[])

@@ -1,0 +1,283 @@
+"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by rounded values."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+
+from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, DateReading, date_value
+from chat.python.kernels.in_kernel.table_numbers import NumberForm, decimals_in, number_of
+from chat.python.kernels.in_kernel.table_source import Unreadable
+from chat.python.kernels.in_kernel.table_values import MISSING, TEXT_LIMIT_CHARS, Reading, Shapes
+
+KEY_CHARS = 120
+"""Longer texts are found by this beginning, and by their words."""
+PREFIX_CHARS = 6
+"""Shorter beginnings of a text are no cell."""
+PRIVATE_WORDS_LIMIT = 1_500_000
+SHORT_CHARS = 4
+CJK = "\u2e80"
+"""The first sign of Chinese, Japanese and Korean."""
+LONG_WORDS = 6
+"""Of texts with more words, three successive words are found, and rare words; of others, each word."""
+RARE_TEXTS = 3
+USUAL_ROWS = 20
+"""In smaller tables, the median and the quartiles are cells like others."""
+NEIGHBOURS = 8
+"""Cells on each side that tell how dense numbers are."""
+DIGIT = re.compile(r"\d")
+NUMBER_IN_TEXT = re.compile(r"(?<![\w-])\d(?:[\d.,'’]*\d)?(?![\w-])")
+MAY_BE_DATE = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)|\d[./-] ?\d")
+CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
+DATE = re.compile(
+    rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
+    rf"|\d{{1,2}}(?P<sign>[-/.])[ ]?\d{{1,2}}(?P=sign)[ ]?(?:\d{{4}}|\d{{2}})(?!\d){CLOCK}"
+    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?[ -](?:de )?[^\W\d_]{{3,10}}\.?,?(?: del?)?[ -]\d{{4}}(?!\d){CLOCK}"
+    rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
+    r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
+)
+SEPARATORS = re.compile(r"[^\w\n]+|_+")
+ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+def folded(text: str) -> str:
+    """Return the text without capitals and accents."""
+    return text.casefold() if text.isascii() else ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
+
+
+def day_number(text: str) -> float:
+    """Return the days since year 1 of a date such as `2024-05-31` or `2024-05-31 13:00`. Raises ValueError."""
+    moment = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    return moment_number(moment)
+
+
+def moment_number(moment: date) -> float:
+    """Return the days since year 1."""
+    if not isinstance(moment, datetime):
+        return float(moment.toordinal())
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6
+    return moment.toordinal() + seconds / 86_400
+
+
+class Numbers:
+    """The numbers of a column, or its dates as days."""
+
+    def __init__(
+        self, values: Sequence[float], others: Iterable[float] = (), first: int = 0, *, is_date: bool = False
+    ) -> None:
+        """`values`: one of each row, NaN for none. `others`: further readings. `first`: its first row."""
+        self.is_date = is_date
+        self.values = array("d", values)
+        self.first = first
+        present = {value for value in values if value == value}
+        self.distinct = array("d", sorted(present.union(others)))
+        self.count = sum(value == value for value in values)
+        ordered = sorted(value for value in values if value == value)
+        places = [quarter * (self.count - 1) for quarter in (1, 2, 3)] if self.count >= USUAL_ROWS else []
+        self.usual = [ordered[place // 4] for place in places if place % 4 == 0]
+        """The median and the quartiles that are cells."""
+        texts = [repr(value) for value in self.distinct[: 2 * NEIGHBOURS]] + [
+            repr(value) for value in self.distinct[-9:]
+        ]
+        ends = [len(text.partition(".")[2]) if not text.endswith(".0") and "e" not in text else 0 for text in texts]
+        self.unit = 10.0 ** -max(ends, default=0)
+        """The smallest difference that the cells are written with."""
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The rows in the order of their values."""
+        rows = [row for row, value in enumerate(self.values) if value == value]
+        return sorted(rows, key=self.values.__getitem__)
+
+    @cached_property
+    def is_counter(self) -> bool:
+        """Whether the values only number the rows."""
+        values = self.values[self.first :]
+        return len(values) > 1 and all(two - one == values[1] - values[0] for one, two in pairwise(values))
+
+    def is_usual(self, low: float, high: float) -> bool:
+        """Return whether the median or a quartile is in the range."""
+        return any(low <= value <= high for value in self.usual)
+
+    def chance(self, low: float, high: float, unit: float) -> float | None:
+        """Return how probable it is that a number like the cells is one by chance; `None` if no cell is in the range.
+
+        `unit`: what the last written digit of the number stands for.
+        """
+        cells = self.distinct
+        start, end = bisect_left(cells, low), bisect_right(cells, high)
+        if start == end:
+            return None
+        if len(cells) == 1:
+            return 1.0 if self.count > NEIGHBOURS else 0.0
+        left, right = max(0, start - NEIGHBOURS), min(len(cells) - 1, end - 1 + NEIGHBOURS)
+        return min(1.0, (right - left) * max(unit, self.unit) / (cells[right] - cells[left]))
+
+    def rows(self, low: float, high: float) -> tuple[int, int]:
+        """Return where the rows with values of the range begin and end in `order`."""
+        key = self.values.__getitem__
+        return bisect_left(self.order, low, key=key), bisect_right(self.order, high, key=key)
+
+
+def is_long(word: str) -> bool:
+    """Return whether a word has at least four letters, or two signs of Chinese, Japanese or Korean."""
+    return len(word) >= (SHORT_CHARS if word[:1] < CJK else 2)
+
+
+class Texts:
+    """Texts of cells. `keys`: their letters and digits, in order."""
+
+    def __init__(self) -> None:
+        """Begin without texts."""
+        self._found: set[str] = set()
+        self.short: set[str] = set()
+        """Cells of fewer than four letters, or of digits and signs, as they are written."""
+        self.sequences: set[int] = set()
+        """Hashes of three successive words of long texts."""
+        self._rare = Counter[str]()
+        """Number of long texts that have a word, without words in small letters from a to z."""
+        self._word_count = 0
+        self.keys: list[str] = []
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Add texts. Raises Unreadable for too many words."""
+        short = (text.strip() for text in texts if len(text) < 24)
+        self.short.update(text for text in short if sum(map(str.isalpha, text)) < 4)
+        lines = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts)).split("\n")
+        for line in lines:
+            words = folded(line).split()
+            self._found.add("".join(words)[:KEY_CHARS])
+            if len(words) > LONG_WORDS:
+                self._word_count += len(words)
+                self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
+                self._rare.update({folded(word) for word in line.split() if not (word.islower() and word.isascii())})
+            elif len(words) > 1:
+                self._found.update(filter(is_long, words))
+        if self._word_count > PRIVATE_WORDS_LIMIT:
+            raise Unreadable("it has too many words.")
+
+    def finish(self) -> None:
+        """Sort the keys. Numbers of fewer than seven digits are no texts."""
+        rare = {word for word, count in self._rare.items() if count < RARE_TEXTS and is_long(word)}
+        self._found = self._found.union(self.keys, rare) - {""}
+        self.keys = sorted(key for key in self._found if len(key) > 6 or not key.isdigit())
+        self._found = set()
+
+    def has(self, key: str) -> bool:
+        """Return whether a cell has exactly these letters and digits."""
+        at = bisect_left(self.keys, key)
+        return self.keys[at : at + 1] == [key]
+
+    def common_length(self, text: str) -> int:
+        """Return the length of the longest beginning of this text with which a cell begins, too."""
+        at = bisect_left(self.keys, text)
+        return max((common_length(text, key) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
+
+    def whole(self, part: str) -> str:
+        """Return the cell that begins with this text if there is only one, else the text."""
+        at = bisect_left(self.keys, part)
+        found = [key for key in self.keys[at : at + 2] if key.startswith(part)]
+        return found[0] if len(found) == 1 or part in found else part
+
+
+def common_length(text: str, other: str) -> int:
+    """Return the length of the common beginning of two texts."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
+
+
+def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
+    """Add the texts of a column, and yield its numbers and its dates, if there are some."""
+    numbers: dict[object, float] = {}
+    days: dict[object, float] = {}
+    others: set[float] = set()
+    try:
+        different = {*cells}
+    except TypeError:
+        different = {cell if isinstance(cell, (str, int, float)) else str(cell) for cell in cells}
+    found = read_cells(different, numbers, days, others)
+    texts.add(found)
+    nan = float("nan")
+    for values in (numbers, days):
+        if values:
+            hashable = (cell if isinstance(cell, (str, int, float, date, Decimal)) else None for cell in cells)
+            yield Numbers(
+                [values.get(cell, nan) for cell in hashable],
+                others if values is days else (),
+                first,
+                is_date=values is days,
+            )
+    numbers, days, others = {}, {}, set()
+    within = "\n".join(text for text in found if DIGIT.search(text))
+    read_cells({*NUMBER_IN_TEXT.findall(within)}, numbers, days, others)
+    dated = "\n".join(text for text in found if MAY_BE_DATE.search(text))
+    read_cells({match[0] for match in DATE.finditer(dated)}, {}, days, others)
+    for is_date, inner in enumerate((numbers, days)):
+        if inner:
+            yield Numbers((), [*inner.values(), *(others if is_date else ())], is_date=bool(is_date))
+
+
+def read_cells(
+    cells: Iterable[object], numbers: dict[object, float], days: dict[object, float], others: set[float]
+) -> list[str]:
+    """Sort different cells into numbers and dates, and return the texts."""
+    texts: list[str] = []
+    forms: dict[NumberForm, list[str]] = {}
+    dates: list[tuple[str, DateReading]] = []
+    shapes = Shapes()
+    for cell in cells:
+        if isinstance(cell, str):
+            text = cell.strip()
+            if text.isdecimal() and text.isascii():
+                numbers[cell] = float(text)
+            elif not DIGIT.search(text) or len(text) > TEXT_LIMIT_CHARS:
+                if text.casefold() not in MISSING and text not in ("True", "False"):
+                    texts.append(text)
+            else:
+                reading = shapes.read(text)
+                add_reading(cell, reading, forms, dates, texts)
+        elif isinstance(cell, date):
+            days[cell] = moment_number(cell)
+        elif isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool):
+            numbers[cell] = float(cell)
+        elif cell is not None and not isinstance(cell, bool):
+            texts += re.findall(r"[^\"',:\[\]{}()]+", str(cell))
+    marks = {decimals_in(form, [text.strip() for text in group]) for form, group in forms.items()}
+    for form, group in forms.items():
+        for cell in group:
+            numbers[cell] = float(number_of(cell.strip(), form, "," if "," in marks else "."))
+    orders = Counter(order for _, reading in dates for order in reading.orders)
+    [(usual, _)] = orders.most_common(1) or [(DAY_FIRST, 0)]
+    for cell, moment in dates:
+        try:
+            days[cell] = day_number(date_value(moment, usual))
+            others.update(
+                day_number(date_value(moment, order)) for order in moment.orders if orders[order] == orders[usual]
+            )
+        except ValueError:
+            texts.append(cell)
+    return texts
+
+
+def add_reading(
+    cell: str,
+    reading: Reading,
+    forms: dict[NumberForm, list[str]],
+    dates: list[tuple[str, DateReading]],
+    texts: list[str],
+) -> None:
+    """Sort a text with a digit by what it stands for."""
+    if reading.form:
+        forms.setdefault(reading.form, []).append(cell)
+    elif reading.date:
+        dates.append((cell, reading.date))
+    else:
+        texts.append(cell)

@@ -1,0 +1,51 @@
+"""Which code of a table's reader quotes no cell, so that a model gets it in a private conversation. Pure."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import re
+from collections.abc import Collection
+
+_OPTIONS = frozenset(
+    {
+        *("all", "any", "c", "calamine", "columns", "coordinates", "data", "id", "index", "geometry", "latitude"),
+        *("longitude", "numpy_nullable", "openpyxl", "properties", "pyarrow", "python", "records", "split", "type"),
+        *("value", "values", "odf", "xlrd"),
+        *("boolean", "category", "float64", "Float64", "int64", "Int64", "object", "str", "string", "UInt64"),
+    }
+)
+"""Texts that pandas and the readers use by themselves."""
+_SHORT_CHARS = 2
+"""A separator or a decimal sign is no longer."""
+_QUOTING = frozenset({"comment", "na_values"})
+"""Options that name what cells hold."""
+_DATE_FORMAT = re.compile(r"(?:%[A-Za-z]|[-/.:, TZ])+")
+
+
+def is_schema_code(code: str, label: str, names: Collection[str]) -> bool:
+    """Return whether all texts in an expression are names of the file, its sheets, keys or columns, or pandas' words.
+
+    `label`: the name of the file. `names`: those of the columns.
+    """
+    if not code:
+        return False
+    tree = ast.parse(code, mode="eval")
+    keywords = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
+    keys = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    named = {node for one in keys for node in ast.walk(one)}
+    named |= {node for one in keywords if one.arg == "sheet_name" for node in ast.walk(one)}
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in named]
+    return not any(one.arg in _QUOTING for one in keywords) and all(
+        text == label or text in names or _is_of_pandas(text) for text in texts if isinstance(text, str)
+    )
+
+
+def _is_of_pandas(text: str) -> bool:
+    if len(text) <= _SHORT_CHARS or text in _OPTIONS or _DATE_FORMAT.fullmatch(text):
+        return True
+    try:
+        codecs.lookup(text)
+    except (LookupError, ValueError):
+        return False
+    return True
