@@ -28,6 +28,11 @@ def direction(text: str) -> int:
     return bool(INCREASE.search(text)) - bool(DECREASE.search(text))
 
 
+def is_whole(number: WrittenNumber) -> bool:
+    """Return whether a number is 100 %, which sentences about shares name without a source."""
+    return number.unit == "%" and number.amount.value == 100
+
+
 def is_quiet(number: WrittenNumber, context: Context) -> bool:
     """Return whether a number without a source is hardly a claim about data: a year, a round one, or one of a rule."""
     value, step = abs(number.amount.value), number.amount.step

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Final
 
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
-from chat.messages.numbers.claims import direction, is_quiet
+from chat.messages.numbers.claims import direction, is_quiet, is_whole
 from chat.messages.numbers.naming import Context, Contexts, mentions, owners
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.operations import Result
@@ -122,7 +122,7 @@ class _Tracer:
                 result = fitting[0]
                 self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
-            elif found or one.hit is not None or not is_quiet(number, context):
+            elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
                 yield one
 
     def _is_copy(self, n: int, context: Context) -> bool:

@@ -33,6 +33,7 @@ _NUMBER: Final = re.compile(
     rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
     rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
 )
+_ZEROS: Final = 3
 _NAME_GOES_ON: Final = re.compile(r"(?!x\b)[A-Za-z_]")
 """A factor may be written as `1.5x`; other letters after digits belong to a name."""
 _RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
@@ -85,7 +86,12 @@ class WrittenNumber:
     def digits(self) -> int:
         """How many significant digits are written."""
         digits = str(abs(int(self.amount.value / self.amount.step)))
-        return max(len(digits.rstrip("0") if self.is_approximate and self.amount.step >= 1 else digits), 1)
+        return max(len(digits.rstrip("0") if self.is_rounded and self.amount.step >= 1 else digits), 1)
+
+    @cached_property
+    def is_rounded(self) -> bool:
+        """Whether the number ends with zeros that are hardly digits of its source, as in `195,000`."""
+        return self.is_approximate or (self.amount.step == 1 and _zeros(abs(self.amount.value)) >= _ZEROS)
 
     @property
     def least_ratio(self) -> float:
@@ -106,6 +112,8 @@ class WrittenNumber:
         if self.is_approximate:
             digits = str(int(value / amount.step))
             half = amount.step.scaleb(min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0)))
+        elif self.is_rounded:
+            half = amount.step.scaleb(_zeros(value / amount.step)) / 2
         # Floats have more digits than numbers in texts, and no exact ones.
         return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
 
@@ -122,6 +130,12 @@ def read_numbers(text: str) -> list[WrittenNumber]:
         if not numbers or match.start("run") >= numbers[-1].end:
             numbers += _read(ascii_text, match, mark)
     return list(_with_shared_units(ascii_text, numbers))
+
+
+def _zeros(whole: Decimal) -> int:
+    """Return how many zeros end a whole number that is not zero."""
+    digits = str(int(whole))
+    return len(digits) - len(digits.rstrip("0")) if whole else 0
 
 
 def _decimal_mark(text: str, matches: list[re.Match[str]]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 _SCALES: Final = {
-    3: "k K Tsd. Tsd tausend thousand mille milliers mil 千 हज़ार हजार",
+    3: "k K Tsd. Tsd Tausend tausend thousand thousands mille millier milliers mil miles 千 हज़ार हजार",
     4: "万 萬",
-    5: "lakh lakhs lac लाख",
+    5: "lakh lakhs lac lacs लाख",
     6: "M mn Mio. Mio million millions Million Millionen Mill. millón millones 百万 百萬",
     7: "crore crores Cr करोड़ 千万",
     8: "亿 億",
@@ -19,7 +19,7 @@ _SCALES: Final = {
 _WORDS = {word: power for power, words in _SCALES.items() for word in words.split()} | {"mil millones": 9, "M\u20ac": 6}
 _UNITS: Final = {
     "%": "% percent Prozent प्रतिशत pct",
-    "pp": "pp Prozentpunkte Prozentpunkten 个百分点",
+    "pp": "pp Prozentpunkte Prozentpunkten 个百分点 百分点",
     "‰": "‰",
     "EUR": "€ EUR Euro Euros euro euros 欧元",
     "USD": "$ USD US$ dollar dollars Dollar dólares 美元",
@@ -40,7 +40,7 @@ _UNITS: Final = {
 }
 _UNIT_WORDS = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _UNIT_WORDS |= {"per cent": "%", "pour cent": "%", "por ciento": "%", "percentage points": "pp"}
-_UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp"}
+_UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp", "प्रतिशत अंक": "pp"}
 PERCENTS: Final = ("%", "pp")
 CURRENCY_SIGNS: Final = "$€£¥₹"
 CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
@@ -53,7 +53,7 @@ def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
 
 AFTER: Final = re.compile(
     rf"(?P<scale>m(?![A-Za-zÀ-ɏ/²³])|[ \u00a0\u202f\u2009]?(?:{_alternatives(_WORDS)}))?"
-    rf"(?P<unit>(?:[ \u00a0\u202f\u2009]|(?: de | of ))?(?:{_alternatives(_UNIT_WORDS)}))?"
+    rf"(?P<unit>(?:[ \u00a0\u202f\u2009]|[ \u00a0\u202f](?:de |of |d['’]))?(?:{_alternatives(_UNIT_WORDS)}))?"
 )
 """The scale word and the unit after a number."""
 POWER: Final = re.compile(
@@ -134,7 +134,7 @@ def named_scales(texts: Iterable[str]) -> frozenset[int]:
 def unit_name(word: str) -> str:
     """Return the name of a unit, such as `EUR` for `€`; empty for none."""
     stripped = word.strip()
-    return _UNIT_WORDS.get(stripped.removeprefix("de ").removeprefix("of "), "")
+    return _UNIT_WORDS.get(re.sub("^(?:de |of |d['’])", "", stripped), "")
 
 
 def power_of(match: re.Match[str]) -> int:
