@@ -6,9 +6,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
+
+from chat.messages.numbers.mentions import Mention, comparable, mentions
 
 _SENTENCE_END: Final = re.compile(
     r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
@@ -17,10 +18,6 @@ CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
     r"और|लेकिन|जबकि)\s|和|而|与|比"
 )
-_WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*")
-_SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
-_WORDS_OF_LABEL: Final = 4
-_SIGNS_OF_LABEL: Final = 8
 _RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
@@ -28,21 +25,6 @@ _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
 _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
-
-
-def comparable(text: str) -> str:
-    """Return a text as labels are compared. No character changes its position."""
-    lower = text.lower()
-    return (lower if len(lower) == len(text) else text).replace("_", " ").replace("*", " ")
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A label in a context."""
-
-    start: int
-    end: int
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,35 +87,6 @@ class Contexts:
             if _RULE_LINE.fullmatch(rule):
                 return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
         return []
-
-
-@lru_cache(maxsize=1024)
-def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs."""
-    words = [match.span() for match in _WORD.finditer(text)]
-    phrases: dict[str, tuple[tuple[int, int], ...]] = {}
-    for number, (start, _) in enumerate(words):
-        for _, end in words[number : number + _WORDS_OF_LABEL]:
-            phrase = " ".join(text[start:end].split())
-            phrases[phrase] = (*phrases.get(phrase, ()), (start, end))
-    for match in _SIGNS.finditer(text):
-        for start in range(match.start(), match.end()):
-            for end in range(start + 1, min(start + _SIGNS_OF_LABEL, match.end()) + 1):
-                phrases[text[start:end]] = (*phrases.get(text[start:end], ()), (start, end))
-    return phrases
-
-
-def mentions(text: str, labels: Container[str]) -> list[Mention]:
-    """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
-    spans = sorted(
-        ((start, end, label) for label, places in _phrases(text).items() if label in labels for start, end in places),
-        key=lambda span: (span[0], -span[1]),
-    )
-    found: list[Mention] = []
-    for start, end, label in spans:
-        if not found or start >= found[-1].end:
-            found.append(Mention(start, end, label))
-    return found
 
 
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
