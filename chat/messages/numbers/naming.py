@@ -24,6 +24,8 @@ _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
+_BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
+_AFTER_LABEL: Final = re.compile(r"\s*[)）]")
 _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
 
 
@@ -96,11 +98,21 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
     """
     found = [one for one in mentions(context.text, labels) if not one.label.isdigit() or _is_sure(one, context)]
     head = {one.label for one in mentions(context.head, labels)}
+    return owners_of(context, found, head, number_starts)
+
+
+def owners_of(
+    context: Context, found: Sequence[Mention], head: set[str], number_starts: Sequence[int]
+) -> frozenset[str]:
+    """Return the same for what the context mentions. `head`: labels that the beginning of its list item names."""
+    number_starts = [start for start in number_starts if not any(one.start <= start < one.end for one in found)]
     if found and _HEAD_END.match(context.text, found[0].end):
         head.add(found[0].label)
     if not found or context.is_cell:
         return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
-    if label := _parallel_label(found, number_starts, context.position):
+    if label := _label_in_brackets(found, context) or _parallel_label(found, number_starts, context.position):
+        return frozenset({label})
+    if label := _alternating_label(found, number_starts, context.position):
         return frozenset({label})
     before = [one for one in found if one.end <= context.position]
     after = [one for one in found if one.start > context.position]
@@ -134,6 +146,23 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
 def _is_sure(one: Mention, context: Context) -> bool:
     """Return whether a number surely names a row: it is a year, or begins a sentence or a row of a table."""
     return context.is_cell or len(one.label) == 4 or one.start < _BEGINNING_CHARS
+
+
+def _label_in_brackets(found: Sequence[Mention], context: Context) -> str:
+    """Return the label of a number that stands before it in brackets, as in `3 (Ulm)`; empty if none does."""
+    after = next((one for one in found if one.start > context.position), None)
+    is_own = after and _BEFORE_LABEL.fullmatch(context.text, context.position, after.start)
+    return after.label if after and is_own and _AFTER_LABEL.match(context.text, after.end) else ""
+
+
+def _alternating_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
+    """Return the label of a number if labels and numbers take turns, as in `3 in Ulm, 4 in Bonn`; empty if not."""
+    marks = sorted([(one.start, one.label) for one in found] + [(start, "") for start in number_starts])
+    takes_turns = all(bool(one[1]) != bool(other[1]) for one, other in pairwise(marks))
+    if not takes_turns or len(number_starts) < 2 or len(found) != len(number_starts) or position not in number_starts:
+        return ""
+    place = marks.index((position, ""))
+    return marks[place - 1 if marks[0][1] else place + 1][1]
 
 
 def _parallel_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
