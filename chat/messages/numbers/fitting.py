@@ -44,7 +44,7 @@ def _may_be_percent(hit: Hit, place: Place) -> bool:
         return True
     if name:
         return False
-    column = place.table.columns[place.column]
+    column = place.table.columns[place.column] or (hit.value,)
     return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100
 
 

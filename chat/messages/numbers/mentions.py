@@ -12,6 +12,8 @@ _WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*")
 _SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
 _WORDS_OF_LABEL: Final = 4
 _SIGNS_OF_LABEL: Final = 8
+HALF: Final = "half"
+"""A label that belongs to two numbers: a middle half lies between two quartiles."""
 
 
 def comparable(text: str) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from chat.messages.numbers.mentions import Mention, comparable, mentions
+from chat.messages.numbers.mentions import HALF, Mention, comparable, mentions
 
 _SENTENCE_END: Final = re.compile(
-    r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+    r"(?:[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
 )
 CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
@@ -102,15 +102,18 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
 
 
 def owners_of(
-    context: Context, found: Sequence[Mention], head: set[str], number_starts: Sequence[int]
+    context: Context, found: Sequence[Mention], head: set[str], number_starts: Sequence[int], *, is_strict: bool = False
 ) -> frozenset[str]:
-    """Return the same for what the context mentions. `head`: labels that the beginning of its list item names."""
+    """Return the same for what the context mentions. `head`: labels that the beginning of its list item names.
+
+    `is_strict`: a label belongs only to the next number and to its own clause.
+    """
     number_starts = [start for start in number_starts if not any(one.start <= start < one.end for one in found)]
     if found and _HEAD_END.match(context.text, found[0].end):
         head.add(found[0].label)
     if not found or context.is_cell:
         return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
-    if label := _label_in_brackets(found, context) or _parallel_label(found, number_starts, context.position):
+    if label := _label_in_brackets(found, context) or _parallel_label(context, found, number_starts):
         return frozenset({label})
     if label := _alternating_label(found, number_starts, context.position):
         return frozenset({label})
@@ -124,6 +127,8 @@ def owners_of(
         is_first = len({one.label for one in after}) == 1
         return frozenset({after[0].label, *head}) if is_near and is_first else frozenset()
     between = context.text[before[-1].end : context.position]
+    if is_strict and any(before[-1].end <= number < context.position for number in number_starts):
+        return frozenset({before[-1].label} & {HALF})
     if after and any(before[-1].end <= number < context.position for number in number_starts):
         # Another number stands between the label before and this one.
         return frozenset({before[-1].label, after[0].label, *head})
@@ -139,6 +144,8 @@ def owners_of(
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
     if is_own_clause or len({one.label for one in found}) == 1:
         return frozenset({before[-1].label, *head})
+    if is_strict:
+        return frozenset(one.label for one in found)
     near_after = bool(after) and not CLAUSE_END.search(context.text, context.position, after[0].start)
     return frozenset({after[0].label if near_after else before[-1].label, *head})
 
@@ -159,14 +166,15 @@ def _alternating_label(found: Sequence[Mention], number_starts: Sequence[int], p
     """Return the label of a number if labels and numbers take turns, as in `3 in Ulm, 4 in Bonn`; empty if not."""
     marks = sorted([(one.start, one.label) for one in found] + [(start, "") for start in number_starts])
     takes_turns = all(bool(one[1]) != bool(other[1]) for one, other in pairwise(marks))
-    if not takes_turns or len(number_starts) < 2 or len(found) != len(number_starts) or position not in number_starts:
+    if not takes_turns or min(len(number_starts), len(found)) < 2 or position not in number_starts:
         return ""
-    place = marks.index((position, ""))
-    return marks[place - 1 if marks[0][1] else place + 1][1]
+    place = marks.index((position, "")) + (-1 if marks[0][1] else 1)
+    return marks[place][1] if place < len(marks) else ""
 
 
-def _parallel_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
+def _parallel_label(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
     """Return the label of a number in one of two lists, as in `Ulm and Bonn have 3 and 4`; empty if it is in none."""
+    position = context.position
     labels = [one for one in found if one.start < position]
     if not labels:
         labels = [*found]
@@ -176,6 +184,9 @@ def _parallel_label(found: Sequence[Mention], number_starts: Sequence[int], posi
         numbers = [one for one in number_starts if one >= labels[-1].end]
         after = next((one.start for one in found if one.start >= position), None)
         numbers = [one for one in numbers if after is None or one < after]
+        if len(numbers) > len(labels) and CLAUSE_END.search(context.text, *numbers[len(labels) - 1 : len(labels) + 1]):
+            # `From 3 to 4, a change of 33 %`.
+            numbers = numbers[: len(labels)]
         labels = labels[-len(numbers) :] if numbers else []
         if labels and any(labels[0].start <= one < labels[-1].end for one in number_starts):
             return ""

@@ -53,6 +53,8 @@ WITHOUT_CLAIMS: Final = (
     r"(?:version|versión|版本|संस्करण)[*_]{0,2} ?[:：][*_]{0,2} ?v?\d+(?:\.\d+)*",
     # Limits such as |r| > 0.5.
     r"\\?\|[a-zρτ]\\?\| ?[<>≤≥] ?[\d.,]*\d",
+    # Rates such as 4 per 100,000.
+    r"(?:/ ?|\b(?:per|pro|je|pour|por|por cada) |प्रति |每 ?)1(?:0|[.,\u00a0\u202f ]000)+(?![\d.,]\d|\d)(?: ?[万千])?",
     # Fractions such as 2/3.
     r"(?<![\d/.,])\d/\d(?![\d/])",
     # Indices and exponents of formulas.

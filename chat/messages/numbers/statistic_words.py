@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from chat.messages.numbers.mentions import Mention
+from chat.messages.numbers.mentions import HALF, Mention
 
 _LABELS: Final = {
     "mean": "mean average avg mittel mittelwert moyenne media promedio 平均 均值 औसत",
@@ -31,8 +31,6 @@ _QUANTILE: Final = re.compile(r"0?\.(?:[1-9]0?|[05]5|9[0-9])|0?\.0[1-9]|0?\.[1-9
 """Keys of `quantile()`."""
 SURE: Final = frozenset({"mean", "median", "std", "min", "max", "slope", "intercept", "r2", "se"})
 """Statistics that words tell apart, with the percentiles. Counts and sums have too many names."""
-HALF: Final = "half"
-"""A middle half lies between two quartiles."""
 _WORDS: Final = {
     "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
     "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"
@@ -42,17 +40,18 @@ _WORDS: Final = {
     "median": r"median\w*|médian\w*|中位数?|माध्यिका|मध्यिका",
     "mean": r"averag\w*|\bmean\b|durchschnitt\w*|mittelwert\w*|\b(?:arithmetische[sn]? |im )?mittel\b|gesamtmittel|"
     r"moyenne?s?|promedio|\bmedia\b|平均值?|均值|औसत",
-    "max": r"maxim\w*|máxim\w*|(?:largest|highest|greatest) value|(?:größte|höchste)\w* wert|"
-    r"plus (?:grande|haute) valeur|mayor valor|valor (?:más alto|mayor)|最大值?|最高值?|अधिकतम|सबसे बड़ा मान",
-    "min": r"minim\w*|mínim\w*|(?:smallest|lowest) value|(?:kleinste|niedrigste)\w* wert|"
-    r"plus (?:petite|basse) valeur|menor valor|valor (?:más bajo|menor)|最小值?|最低值?|न्यूनतम|सबसे छोटा मान",
+    "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|plus (?:grande?|haute?|élevée?)|\bmayor\b|"
+    r"más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
+    "min": r"minim\w*|mínim\w*|smallest|lowest|(?:kleinste|niedrigste|geringste)\w*|plus (?:petite?|basse?|faible)|"
+    r"\bmenor\b|más baj[oa]|最小值?|最低值?|न्यूनतम|सबसे (?:छोट|कम)",
     "intercept": r"intercept|achsenabschnitt|ordonnée à l['’]origine|ordenada en el origen|截距|अंतःखंड|अवरोध",
     "r2": r"\br ?(?:²|\^ ?2|2\b)|bestimmtheitsmaß|决定系数",
     "slope": r"\bslope|\bsteigung\b|\bpente\b|\bpendiente\b|斜率|ढाल",
     "25%": r"\bq1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|下四分位数?",
     "75%": r"\bq3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|tercer cuartil|上四分位数?",
     "percentile": r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
-    r"\b(?:per[cz]entil\w*|centile) \d\d?\b|第 ?\d\d? ?(?:个)?百分位数?",
+    r"\b(?:per[cz]entil\w*|centile) \d\d?\b|第 ?\d\d? ?(?:个)?百分位数?|"
+    r"\b(?:le|the|das|el) [1-9][05](?:e|th|\.|º)(?= )",
 }
 _WORD: Final = re.compile("|".join(f"(?P<g{n}>{words})" for n, words in enumerate(_WORDS.values())))
 _KINDS: Final = tuple(_WORDS)

@@ -137,6 +137,11 @@ class SourceTables:
                 rows = [(table, row) for table in tables for row in table.rows]
                 self._rows[id(source)] = ([row.start for _, row in rows], rows)
 
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels of the rows of all tables."""
+        return frozenset(label for table in self.all for label in table.labels)
+
     def is_row_number(self, hit: Hit) -> bool:
         """Return whether a number only counts the rows of a table, or names a quantile."""
         starts, rows = self._rows.get(id(hit.source), ([], []))
@@ -180,7 +185,8 @@ def _tables(source: SourceText) -> Iterator[Table]:
         elif row:
             rows.append(row)
         elif names and not header:
-            header = names
+            # A single name above a series is that of its labels.
+            header = [*names, ""] if len(names) == 1 and not line[0].isspace() else names
         elif not line.strip():
             header = []
     if rows:

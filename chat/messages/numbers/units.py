@@ -48,7 +48,7 @@ CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
 
 def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
     ordered = sorted(words, key=len, reverse=True)
-    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in ordered)
+    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else r"(?![瓦克米卡])" if word == "千" else "") for word in ordered)
 
 
 AFTER: Final = re.compile(
@@ -75,11 +75,11 @@ APPROXIMATE: Final = re.compile(
 )
 """A word before a number that was rounded to fewer digits than it has."""
 DECREASE: Final = re.compile(
-    r"\b(?:fell|fall|falls|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
-    r"less|behind|deficit|cold|under|"
+    r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
+    r"less|behind(?! (?:it|them)\b)|deficit|cold|under|"
     r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|unter|abnahme|schrumpf|"
     r"recul|baiss|chut|diminu|perte|perdu|moins|inférieur|déficit|"
-    r"cay[óe]|caíd|cae\b|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
+    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम",
     re.IGNORECASE,
 )

@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from chat.messages.numbers.mentions import mentions
+from chat.messages.numbers.mentions import HALF, mentions
 from chat.messages.numbers.naming import Context, owners, owners_of
 from chat.messages.numbers.rows import normal_label
-from chat.messages.numbers.statistic_words import HALF, SURE, statistic_mentions
+from chat.messages.numbers.statistic_words import SURE, statistic_mentions
 from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import STATISTIC
 
@@ -46,7 +46,7 @@ class Words:
             found = (*found, *statistic_mentions(context.column))
             named = frozenset(one.label for one in found)
         elif found:
-            named = owners_of(context, found, set(), self._number_starts(context))
+            named = owners_of(context, found, set(), self._number_starts(context), is_strict=True)
         else:
             return frozenset()
         return named | {"25%", "75%"} if HALF in named else named
@@ -73,10 +73,14 @@ class Words:
         columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
         if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
             return True
+        words = set(label.split())
+        named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
+        if named and (subjects := words & self._tables.labels):
+            return not subjects & named
         # A neighbour's value is often the greatest one, too.
         if said or STATISTIC.search(f"{context.text} {context.column}") or (label and label in context.text):
             return False
-        return any(self.owners(one, context) for one in self._tables.all if one.labels)
+        return bool(named)
 
     def nearness(self, place: Place | None, context: Context) -> int:
         """Return how well the words around a number name a place."""
