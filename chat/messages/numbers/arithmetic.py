@@ -79,10 +79,10 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         _complements(number, beside),
         of_pairs(number, across[:2], row_pairs),
         of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        of_pairs(number, along[:2] or anywhere[:1], product((cell.value for row in rows for cell in row.cells if cell), beside)),
-        of_pairs(number, across[2:], row_pairs),
         (one for table, rows in named for row in rows for one in _sum_of_row(number, table, row)),
         (one for table, rows in named for one in _shares(number, table, rows)),
+        of_pairs(number, along[:2] or anywhere[:1], product((cell.value for row in rows for cell in row.cells if cell), beside)),
+        of_pairs(number, across[2:], row_pairs),
         of_pairs(number, anywhere[:2], product(before, beside)),
         of_pairs(number, along[:1], product((total for table in some for total in table.totals), beside)),
         () if named else columns,
@@ -222,7 +222,7 @@ def _shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterato
 
 def _sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
     cells = [cell.value for cell in row.cells if cell]
-    if len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
+    if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
         yield Result(sum(cells), text=f"sum of {len(cells)} numbers")
 
 

@@ -24,6 +24,7 @@ _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
+_BETWEEN_LABELS_CHARS: Final = 10
 _BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
 _AFTER_LABEL: Final = re.compile(r"\s*[)）]")
 _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
@@ -113,7 +114,9 @@ def owners_of(
         head.add(found[0].label)
     if not found or context.is_cell:
         return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
-    if label := _label_in_brackets(found, context) or _parallel_label(context, found, number_starts):
+    is_list = all(other.start - one.end <= _BETWEEN_LABELS_CHARS for one, other in pairwise(found)) or not is_strict
+    in_brackets = _label_in_brackets(found, context)
+    if label := in_brackets or (_parallel_label(context, found, number_starts) if is_list else ""):
         return frozenset({label})
     if label := _alternating_label(found, number_starts, context.position):
         return frozenset({label})
@@ -142,10 +145,12 @@ def owners_of(
     if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
         return frozenset()
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
+    if is_strict and CLAUSE_END.search(between):
+        is_own_clause = not any(map(str.isalpha, between))
     if is_own_clause or len({one.label for one in found}) == 1:
         return frozenset({before[-1].label, *head})
     if is_strict:
-        return frozenset(one.label for one in found)
+        return frozenset()
     near_after = bool(after) and not CLAUSE_END.search(context.text, context.position, after[0].start)
     return frozenset({after[0].label if near_after else before[-1].label, *head})
 

@@ -86,7 +86,10 @@ class WrittenNumber:
     def digits(self) -> int:
         """How many significant digits are written."""
         digits = str(abs(int(self.amount.value / self.amount.step)))
-        return max(len(digits.rstrip("0") if self.is_rounded and self.amount.step >= 1 else digits), 1)
+        if self.is_rounded and self.amount.step >= 1:
+            # Zeros may be exact, too.
+            return max(len(digits.rstrip("0")), 1) + (not self.is_approximate)
+        return max(len(digits), 1)
 
     @cached_property
     def is_rounded(self) -> bool:

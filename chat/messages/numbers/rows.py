@@ -76,7 +76,8 @@ def read_line(line: str, position: int, *, is_first: bool) -> tuple[list[Row], l
     `position`: of the line in its source. `is_first`: no row comes before the line.
     """
     if line.count("=") + line.count(":") > 1 or line[:1] == "{":
-        rows = [_pair(match, position) for match in _PAIR.finditer(line[:_PAIRS_LIMIT_CHARS])]
+        matches = _PAIR.finditer(line[:_PAIRS_LIMIT_CHARS])
+        rows = [_pair(match, position) for match in matches if (match["bare"] or "").count(" ") <= 1]
         if len(rows) > 1 or (rows and line[:1] == "{"):
             return rows, []
     row, names = _row(line, position, is_first=is_first)
