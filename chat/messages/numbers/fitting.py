@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import Hit
 from chat.messages.numbers.tables import Place
 from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
+
+_PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
 
 
 def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
@@ -24,7 +29,8 @@ def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, co
         return False
     if hit.value < 0 or number.sign == "-":
         return _has_direction(number, hit.value, context)
-    return not (place and place.table.has_both_signs[place.column]) or direction(context.clause) >= 0
+    is_signed = place and (place.statistic == "slope" or place.table.has_both_signs[place.column])
+    return not is_signed or direction(context.clause) >= 0
 
 
 def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:
@@ -40,6 +46,9 @@ def _has_direction(number: WrittenNumber, value: float, context: Context) -> boo
 def _may_be_percent(hit: Hit, place: Place) -> bool:
     """Return whether words say that a number in a table is a percentage, or its column looks like it."""
     name = place.table.names[place.column]
+    if abs(hit.value) < 1 and not place.table.has_percents[place.column]:
+        # A fraction is written with a percent sign.
+        return bool(_PERCENTS_HINT.search(f"{name} {place.row.label}"))
     if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
         return True
     if name:

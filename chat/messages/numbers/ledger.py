@@ -18,6 +18,7 @@ from typing import Final
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet, is_whole
 from chat.messages.numbers.fitting import fits
+from chat.messages.numbers.measures import is_other_measure, measure_of_name, named_measures
 from chat.messages.numbers.naming import Context, Contexts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.operations import Result
@@ -32,7 +33,7 @@ from chat.messages.numbers.sources import (
     comparable_source,
 )
 from chat.messages.numbers.rows import normal_label
-from chat.messages.numbers.tables import SourceTables
+from chat.messages.numbers.tables import Place, SourceTables
 from chat.messages.numbers.units import PERCENTS, named_scales
 from chat.messages.numbers.words import IS_NAMED, Words
 
@@ -93,6 +94,7 @@ class _Tracer:
         self._tables = SourceTables(sources)
         self._words = Words(self._tables, self._starts)
         scales = named_scales(source.text for source in sources)
+        self._measures = named_measures(source.text for source in sources if source.kind == "code")
         self._wanted = [list(_wanted(number, scales)) for number in numbers]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
         self._hits: dict[float, list[Hit]] = defaultdict(list)
@@ -117,7 +119,12 @@ class _Tracer:
                 continue
             number, context = self._numbers[n], contexts[n]
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
-            fitting = [result for result in found if not _is_opposite(number, result, context)]
+            is_other = is_other_measure(number.measure, self._measures)
+            fitting = [
+                result
+                for result in found
+                if not _is_opposite(number, result, context) and (not is_other or result.kind in ("ratio", "times"))
+            ]
             # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
             is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
             if fitting and not is_reversed:
@@ -145,7 +152,7 @@ class _Tracer:
             for hit in self._hits[value]
             if not (self._tables.is_row_number(hit) or (hit.source.kind == "code" and number.digits == 1))
         ]
-        fitting = [(hit, place) for hit, place, factor in found if fits(number, hit, place, factor, context)]
+        fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
             other = (
                 hit for hit, place, _ in found if number.sign == "-" or self._words.nearness(place, context) >= IS_NAMED
@@ -166,6 +173,11 @@ class _Tracer:
         )
         self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
         return replace(one, verdict=hit.source.kind, hit=hit)
+
+    def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
+        measure = measure_of_name(place.table.names[place.column]) if place else ""
+        known = frozenset({measure}) if measure else self._measures
+        return fits(number, hit, place, factor, context) and not is_other_measure(number.measure, known)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""

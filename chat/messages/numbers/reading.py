@@ -11,11 +11,13 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Final
 
+from chat.messages.numbers.measures import measure_after
 from chat.messages.numbers.numerals import RUN, Numeral, read_run, sure_decimal_mark, with_ascii_digits
 from chat.messages.numbers.skipped import skipped_ranges
 from chat.messages.numbers.units import (
     AFTER,
     APPROXIMATE,
+    CURRENCIES,
     CURRENCY_SIGNS,
     PERCENTS,
     POWER,
@@ -66,6 +68,9 @@ class WrittenNumber:
     """The power of ten of its scale word."""
     is_ratio: bool = False
     """Whether a word such as `times` follows it."""
+
+    measure: str = ""
+    """Its unit of measure or currency, as `measures` names it."""
 
     @property
     def amount(self) -> Amount:
@@ -182,7 +187,9 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     name = unit_name(unit) or unit_name(before)
     sign = "-" if has_minus else "+" if match["sign"] == "+" or match["inner"] == "+" else ""
     about = bool(APPROXIMATE.search(text[max(0, start - 24) : start]))
-    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), bool(TIMES.match(text, end)))
+    is_ratio = bool(TIMES.match(text, end))
+    measure = name if name in CURRENCIES else measure_after(text, end) or measure_after(text, end - len(unit))
+    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), is_ratio, measure)
 
 
 def _is_in_formula(text: str, position: int) -> bool:

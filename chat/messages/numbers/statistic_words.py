@@ -42,7 +42,7 @@ _WORDS: Final = {
     r"moyenne?s?|promedio|\bmedia\b|平均值?|均值|औसत",
     "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|plus (?:grande?|haute?|élevée?)|\bmayor\b|"
     r"más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
-    "min": r"minim\w*|mínim\w*|smallest|lowest|(?:kleinste|niedrigste|geringste)\w*|plus (?:petite?|basse?|faible)|"
+    "min": r"minim\w*|mínim\w*|smallest|lowest|(?:kleinste|niedrigste|geringste)\w*|plus (?:petite?|basse?)|"
     r"\bmenor\b|más baj[oa]|最小值?|最低值?|न्यूनतम|सबसे (?:छोट|कम)",
     "intercept": r"intercept|achsenabschnitt|ordonnée à l['’]origine|ordenada en el origen|截距|अंतःखंड|अवरोध",
     "r2": r"\br ?(?:²|\^ ?2|2\b)|bestimmtheitsmaß|决定系数",

@@ -22,12 +22,12 @@ _UNITS: Final = {
     "pp": "pp Prozentpunkte Prozentpunkten 个百分点 百分点",
     "‰": "‰",
     "EUR": "€ EUR Euro Euros euro euros 欧元",
-    "USD": "$ USD US$ dollar dollars Dollar dólares 美元",
+    "USD": "$ USD US$ US-Dollar dollar dollars Dollar dólares 美元",
     "GBP": "£ GBP pounds",
     "JPY": "JPY yen Yen 日元",
-    "CNY": "¥ CNY RMB yuan 元",
-    "INR": "₹ INR Rs Rs. rupees रुपये",
-    "CHF": "CHF",
+    "CNY": "¥ CNY RMB yuan yuans Yuan 元",
+    "INR": "₹ INR Rs Rs. rupees roupies rupias Rupien 卢比 रुपये रुपए",
+    "CHF": "CHF Franken 瑞士法郎",
     "kg": "kg 公斤 千克 किग्रा",
     "g": "g",
     "t": "t tonnes Tonnen",
@@ -57,7 +57,7 @@ AFTER: Final = re.compile(
 )
 """The scale word and the unit after a number."""
 POWER: Final = re.compile(
-    r"(?:[eE](?P<e>[+-]?\d+)(?![\w.])| ?(?:[×x·*]|\\times|\\cdot) ?10(?:\^\{?(?P<p>[+-]?\d+)\}?|(?P<s>[⁻⁺⁰¹²³⁴-⁹]+)))"
+    r"(?:[eE](?P<e>[+-]?\d+)(?!\w|\.\d)| ?(?:[×x·*]|\\times|\\cdot) ?10(?:\^\{?(?P<p>[+-]?\d+)\}?|(?P<s>[⁻⁺⁰¹²³⁴-⁹]+)))"
 )
 """A power of ten after a number."""
 _SUPERSCRIPTS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
@@ -112,7 +112,7 @@ PERCENT_HINT: Final = re.compile(
 """A word that says that numbers are percentages."""
 _HEADER_UNITS = {
     "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km",
-    "cm": "cm", "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
+    "cm": "cm", "mm": "mm", "cny": "CNY", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
 }  # fmt: skip
 
 
