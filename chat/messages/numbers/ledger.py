@@ -17,7 +17,7 @@ from typing import Final
 
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet, is_whole
-from chat.messages.numbers.fitting import fits
+from chat.messages.numbers.fitting import PERCENTS_HINT, fits
 from chat.messages.numbers.measures import is_other_measure, measure_of_name, named_measures
 from chat.messages.numbers.naming import Context, Contexts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
@@ -94,6 +94,7 @@ class _Tracer:
         self._tables = SourceTables(sources)
         self._words = Words(self._tables, self._starts)
         scales = named_scales(source.text for source in sources)
+        self._has_percents = any(PERCENTS_HINT.search(one.text) for one in sources if one.kind == "code")
         self._measures = named_measures(source.text for source in sources if source.kind == "code")
         self._wanted = [list(_wanted(number, scales)) for number in numbers]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
@@ -177,7 +178,7 @@ class _Tracer:
     def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
         measure = measure_of_name(place.table.names[place.column]) if place else ""
         known = frozenset({measure}) if measure else self._measures
-        return fits(number, hit, place, factor, context) and not is_other_measure(number.measure, known)
+        return fits(number, hit, place, factor, context, is_hinted=self._has_percents) and not is_other_measure(number.measure, known)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""

@@ -100,8 +100,9 @@ def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> flo
     if kind in ("change", "back"):
         return (other - one) / abs(one) * 100 if one else None
     if kind in ("points", "sum of points"):
-        value = (other - one if kind == "points" else one + other) * 100
-        return value if abs(one) <= 1 and abs(other) <= 1 and abs(value) <= 100 else None
+        are_percentages = number.unit == "pp" and max(abs(one), abs(other)) > 1
+        value = (other - one if kind == "points" else one + other) * (1 if are_percentages else 100)
+        return value if are_percentages or (max(abs(one), abs(other)) <= 1 and abs(value) <= 100) else None
     if kind in ("minus", "plus"):
         return (other - one if kind == "minus" else one + other) if _may_add(number, one, other) else None
     if kind == "net":

@@ -61,10 +61,14 @@ class Row:
         return self == other or self.is_statistic
 
 
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}\t-").lower()) if word]
+
+
 @lru_cache(maxsize=4096)
 def normal_label(text: str) -> str:
     """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
-    words = [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}\t-").lower()) if word]
+    words = _words(text)
     if len(words) > 1 and header_unit(f"x_{words[-1]}"):
         words.pop()
     return " ".join(words)
@@ -90,7 +94,7 @@ def _pair(match: re.Match[str], position: int) -> Row:
     if cell:
         start = position + match.start("sign" if match["sign"] else "run")
         cell = Cell(start, cell.end, cell.value)
-    return Row(position + match.start(), quantile_label(key) or normal_label(key), (cell,))
+    return Row(position + match.start(), quantile_label(key) or " ".join(_words(key)), (cell,))
 
 
 def _row(line: str, position: int, *, is_first: bool) -> tuple[Row | None, list[str]]:

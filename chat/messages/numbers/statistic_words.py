@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from chat.messages.numbers.mentions import HALF, Mention
+from chat.messages.numbers.skipped import ORDINAL, PERCENTILE, TO
 
 _LABELS: Final = {
     "mean": "mean average avg mittel mittelwert moyenne media promedio 平均 均值 औसत",
@@ -29,8 +30,8 @@ _LABELS: Final = {
 _KIND_OF_LABEL: Final = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
 _QUANTILE: Final = re.compile(r"0?\.(?:[1-9]0?|[05]5|9[0-9])|0?\.0[1-9]|0?\.[1-9]5")
 """Keys of `quantile()`."""
-SURE: Final = frozenset({"mean", "median", "std", "min", "max", "slope", "intercept", "r2", "se"})
-"""Statistics that words tell apart, with the percentiles. Counts and sums have too many names."""
+_OF_COLUMNS: Final = frozenset({"mean", "median", "std", "min", "max", "se"})
+_OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "se"})
 _WORDS: Final = {
     "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
     "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"
@@ -49,7 +50,7 @@ _WORDS: Final = {
     "slope": r"\bslope|\bsteigung\b|\bpente\b|\bpendiente\b|斜率|ढाल",
     "25%": r"\bq1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|下四分位数?",
     "75%": r"\bq3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|tercer cuartil|上四分位数?",
-    "percentile": r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
+    "percentile": rf"\d\d?{ORDINAL}(?={TO}\d\d?{ORDINAL}[ -]?(?:{PERCENTILE}))|" r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
     r"\b(?:per[cz]entil\w*|centile) \d\d?\b|第 ?\d\d? ?(?:个)?百分位数?|"
     r"\b(?:le|the|das|el) [1-9][05](?:e|th|\.|º)(?= )",
 }
@@ -66,6 +67,16 @@ def label_statistic(label: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
+    """Return whether a statistic is none of those that a sentence names. Counts and sums have too many names for this."""
+    if statistic in said:
+        return False
+    is_of_column = statistic in _OF_COLUMNS or statistic.endswith("%")
+    if is_of_column and any(one in _OF_COLUMNS or one.endswith("%") for one in said):
+        return True
+    return statistic in _OF_MODELS and not said.isdisjoint(_OF_MODELS)
+
+
 def quantile_label(key: str) -> str:
     """Return the label of a key of `quantile()`, such as `10%` for 0.1; empty for other keys."""
     return f"{round(float(key) * 100)}%" if _QUANTILE.fullmatch(key) else ""
@@ -74,10 +85,12 @@ def quantile_label(key: str) -> str:
 @lru_cache(maxsize=1024)
 def statistic_mentions(text: str) -> tuple[Mention, ...]:
     """Return the statistics that a text names, in order. `text`: in lower case."""
-    return tuple(
+    found = tuple(
         Mention(match.start(), match.end(), _kind(match[0], _KINDS[int((match.lastgroup or "g0")[1:])]))
         for match in _WORD.finditer(text)
     )
+    has_percentiles = any(one.label.endswith("%") for one in found)
+    return tuple(one for one in found if one.label != HALF or not has_percentiles)
 
 
 def _kind(word: str, kind: str) -> str:

@@ -23,6 +23,10 @@ _ROWS_LIMIT: Final = 500
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
 
 
+class Pivot(list[str]):
+    """The names of the columns of a pivot table, which are values as its labels are."""
+
+
 class Table:
     """Rows that have the same number of cells."""
 
@@ -35,6 +39,7 @@ class Table:
         """One for each cell; empty if it has none."""
         self.units = tuple(map(header_unit, self.names))
         self.title = " ".join(names)
+        self.is_pivot = isinstance(names, Pivot)
 
     @cached_property
     def labels(self) -> dict[str, Row]:
@@ -58,6 +63,11 @@ class Table:
     def column_labels(self) -> dict[str, int]:
         """The columns by their labels."""
         return {normal_label(name): n for n, name in enumerate(self.names) if name}
+
+    @cached_property
+    def names_of_columns(self) -> frozenset[str]:
+        """The labels of columns that are no statistics."""
+        return frozenset(label for label in self.column_labels if not label_statistic(label))
 
     @cached_property
     def columns(self) -> tuple[tuple[float, ...], ...]:
@@ -169,6 +179,7 @@ class SourceTables:
 def _tables(source: SourceText) -> Iterator[Table]:
     """Yield the tables of a source. A line without numbers begins a new one, and may hold the names of its columns."""
     header: list[str] = []
+    above = ""
     rows: list[Row] = []
     position = 0
     for line in source.text.split("\n"):
@@ -187,7 +198,13 @@ def _tables(source: SourceText) -> Iterator[Table]:
         elif names and not header:
             # A single name above a series is that of its labels.
             header = [*names, ""] if len(names) == 1 and not line[0].isspace() else names
+            above = line
+        elif names and above and not rows and len(names) == 1 and above[0] + line[0] == (above[0] + line[0]).strip():
+            # In a pivot table, the name of the columns and the name of the rows stand before their labels.
+            header = Pivot(re.split(r"\s{2,}", above.strip()))
         elif not line.strip():
             header = []
+        if not names:
+            above = ""
     if rows:
         yield Table(source, header, rows)

@@ -9,7 +9,7 @@ from typing import Final
 from chat.messages.numbers.mentions import HALF, mentions
 from chat.messages.numbers.naming import Context, owners, owners_of
 from chat.messages.numbers.rows import normal_label
-from chat.messages.numbers.statistic_words import SURE, statistic_mentions
+from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
 from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import STATISTIC
 
@@ -57,13 +57,17 @@ class Words:
             return False
         said = self.statistics(context)
         is_row = not place.row.is_statistic
-        if _is_other(place.statistic, said - _EXTREMES if is_row else said):
+        if is_other_statistic(place.statistic, said - _EXTREMES if is_row else said):
             return True
         label, table = place.key, place.table
         if not is_row:
             return self._is_other_statistic(place, context, said)
         if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
             return True
+        if table.is_pivot and not context.is_cell:
+            columns = owners(context, table.names_of_columns, self._number_starts(context))
+            if columns and normal_label(table.names[place.column]) not in columns:
+                return True
         named = self.owners(table, context)
         return bool(label) and bool(named) and label not in named
 
@@ -73,9 +77,10 @@ class Words:
         columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
         if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
             return True
-        words = set(label.split())
+        words = label.split()
+        parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
         named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
-        if named and (subjects := words & self._tables.labels):
+        if named and (subjects := parts & self._tables.labels):
             return not subjects & named
         # A neighbour's value is often the greatest one, too.
         if said or STATISTIC.search(f"{context.text} {context.column}") or (label and label in context.text):
@@ -91,8 +96,3 @@ class Words:
         is_statistic = bool(place.statistic) and place.statistic in self.statistics(context)
         return 1 + IS_NAMED * (place.key in self.owners(place.table, context) or is_statistic) + 2 * is_named
 
-
-def _is_other(statistic: str, said: frozenset[str]) -> bool:
-    """Return whether a statistic is none of those that a sentence names."""
-    is_sure = statistic in SURE or statistic.endswith("%")
-    return is_sure and any(one in SURE or one.endswith("%") for one in said) and statistic not in said
