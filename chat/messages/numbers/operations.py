@@ -71,7 +71,7 @@ def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind],
         ratios: tuple[Kind, Kind] = ("change", "share") if direction(context.clause) else ("share", "change")
         return (*ratios, "back", "points"), ratios, (*ratios, "points", "sum of points", "back")
     if number.unit == "pp":
-        return ("points",), ("points",), ("points",)
+        return ("points", "minus"), ("points",), ("points",)
     if number.sign:
         return ("minus",), ("net",), ("minus",)
     if number.is_ratio:
@@ -100,9 +100,8 @@ def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> flo
     if kind in ("change", "back"):
         return (other - one) / abs(one) * 100 if one else None
     if kind in ("points", "sum of points"):
-        are_percentages = number.unit == "pp" and max(abs(one), abs(other)) > 1
-        value = (other - one if kind == "points" else one + other) * (1 if are_percentages else 100)
-        return value if are_percentages or (max(abs(one), abs(other)) <= 1 and abs(value) <= 100) else None
+        value = (other - one if kind == "points" else one + other) * 100
+        return value if abs(one) <= 1 and abs(other) <= 1 and abs(value) <= 100 else None
     if kind in ("minus", "plus"):
         return (other - one if kind == "minus" else one + other) if _may_add(number, one, other) else None
     if kind == "net":

@@ -66,7 +66,8 @@ class Words:
             return True
         if table.is_pivot and not context.is_cell:
             columns = owners(context, table.names_of_columns, self._number_starts(context))
-            if columns and normal_label(table.names[place.column]) not in columns:
+            column = normal_label(table.names[place.column])
+            if columns and column in table.names_of_columns - columns:
                 return True
         named = self.owners(table, context)
         return bool(label) and bool(named) and label not in named
