@@ -95,15 +95,20 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         of_pairs(number, anywhere, totals),
         (one for one in columns if not one.text.startswith("mean")),
     )
-    return chain(*found, *_of_tables(number, some, along, across))
+    return chain(*found, *_of_tables(number, some, [table for table, _ in named], along, across))
 
 
 def _of_tables(
-    number: WrittenNumber, tables: Sequence[Table], along: Sequence[Kind], across: Sequence[Kind]
+    number: WrittenNumber,
+    tables: Sequence[Table],
+    named: Sequence[Table],
+    along: Sequence[Kind],
+    across: Sequence[Kind],
 ) -> Iterator[Iterator[Result]]:
-    """Yield what follows from two numbers in a row or a column of any table."""
+    """Yield what follows from two numbers in a row or a column of any table. `named`: tables with rows that are named."""
     rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
-    yield (one for table, some in rows for one in _shares(number, table, some))
+    left_out = named if number.unit in PERCENTS else []
+    yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))
     yield of_pairs(number, along, (pair for _, some in rows for row in some for pair in _cell_pairs(row)))
     yield of_pairs(number, across, (pair for table, some in rows for pair in _row_pairs(number, table, some)))
 
@@ -234,5 +239,6 @@ def _of_columns(number: WrittenNumber, table: Table, context: Context) -> Iterat
         values = table.columns[column]
         if len(values) > 1 and number.may_have_unit(table.units[column]):
             name = table.names[column] or "numbers"
-            yield Result(sum(values), text=f"sum of {name}")
+            if sum(values) not in values:
+                yield Result(sum(values), text=f"sum of {name}")
             yield Result(sum(values) / len(values), text=f"mean of {name}")

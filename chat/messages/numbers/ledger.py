@@ -120,20 +120,25 @@ class _Tracer:
                 continue
             number, context = self._numbers[n], contexts[n]
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
-            is_other = is_other_measure(number.measure, self._measures)
-            fitting = [
-                result
-                for result in found
-                if not _is_opposite(number, result, context) and (not is_other or result.kind in ("ratio", "times"))
-            ]
+            fitting = [result for result in found if self._may_be(number, result, context)]
             # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
             is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
             if fitting and not is_reversed:
                 result = fitting[0]
-                self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
+                if result.kind != "ratio":
+                    # From a ratio and one of its operands, the other one would follow.
+                    self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
             elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
                 yield one
+
+    def _may_be(self, number: WrittenNumber, result: Result, context: Context) -> bool:
+        """Return whether the words, the sign and the unit of a number allow that it is a result."""
+        if is_other_measure(number.measure, self._measures) and result.kind not in ("ratio", "times"):
+            return False
+        if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
+            return False
+        return not _is_opposite(number, result, context)
 
     def _is_copy(self, n: int, context: Context) -> bool:
         """Return whether a number surely stands for one of a table, which has another unit, sign or value."""

@@ -124,6 +124,8 @@ def owners_of(
     after = [one for one in found if one.start > context.position]
     if not before and not after:
         return frozenset()
+    if not before and is_strict:
+        return frozenset()
     if not before:
         between = context.text[context.position : after[0].start]
         is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))

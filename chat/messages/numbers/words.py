@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
+from chat.messages.numbers.claims import direction
 from chat.messages.numbers.mentions import HALF, mentions
 from chat.messages.numbers.naming import Context, owners, owners_of
 from chat.messages.numbers.rows import normal_label
@@ -15,6 +16,7 @@ from chat.messages.numbers.units import STATISTIC
 
 IS_NAMED: Final = 4
 """What a label of the row adds to how near a place is."""
+_AVERAGES: Final = frozenset({"mean", "median", "std"})
 _EXTREMES: Final = frozenset({"min", "max"})
 
 
@@ -50,6 +52,11 @@ class Words:
         else:
             return frozenset()
         return named | {"25%", "75%"} if HALF in named else named
+
+    def is_average(self, context: Context) -> bool:
+        """Return whether a number surely is a mean, a median or a deviation, not how far it is from something."""
+        said = self.statistics(context)
+        return len(said) == 1 and said <= _AVERAGES and not direction(context.clause)
 
     def contradict(self, place: Place | None, context: Context) -> bool:
         """Return whether the words around a number surely name another row, column or statistic than those of a place."""
