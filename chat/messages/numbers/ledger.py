@@ -43,6 +43,8 @@ _NUMBERS_BESIDE: Final = 5
 _GIVEN_LIMIT: Final = 6
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_DIGITS_OF_COPY: Final = 3
+"""A number with as many digits as a negative one in a table is the same one, without its sign."""
 _HITS_LIMIT: Final = 60
 """Places of one value that are looked at."""
 
@@ -125,7 +127,7 @@ class _Tracer:
             is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
             if fitting and not is_reversed:
                 result = fitting[0]
-                if result.kind != "ratio":
+                if result.kind != "ratio" or number.unit:
                     # From a ratio and one of its operands, the other one would follow.
                     self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
@@ -161,7 +163,11 @@ class _Tracer:
         fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
             other = (
-                hit for hit, place, _ in found if number.sign == "-" or self._words.nearness(place, context) >= IS_NAMED
+                hit
+                for hit, place, _ in found
+                if number.sign == "-"
+                or (place and hit.value < 0 and number.digits >= _DIGITS_OF_COPY)
+                or self._words.nearness(place, context) >= IS_NAMED
             )
             if hit := next(other, None):
                 self._mismatches.add(n)
@@ -171,6 +177,8 @@ class _Tracer:
         allowed = [(hit, place) for hit, place in fitting if not self._words.contradict(place, context)]
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
             allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
+        if len(allowed) < len(fitting) and self._words.statistics(context):
+            allowed = [(hit, place) for hit, place in allowed if self._words.nearness(place, context) >= IS_NAMED]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._words.nearness(found[1], context))
