@@ -237,7 +237,7 @@ def _of_columns(number: WrittenNumber, table: Table, context: Context) -> Iterat
     named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
     for column in (*named, *(n for n in range(table.width) if n not in named)):
         values = table.columns[column]
-        if len(values) > 1 and number.may_have_unit(table.units[column]):
+        if len(values) > (1 if table.names[column] else 2) and number.may_have_unit(table.units[column]):
             name = table.names[column] or "numbers"
             if sum(values) not in values:
                 yield Result(sum(values), text=f"sum of {name}")

@@ -130,6 +130,7 @@ def owners_of(
         between = context.text[context.position : after[0].start]
         is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
         is_first = len({one.label for one in after}) == 1
+        is_near = is_near or len(number_starts) == 1
         return frozenset({after[0].label, *head}) if is_near and is_first else frozenset()
     between = context.text[before[-1].end : context.position]
     if is_strict and any(before[-1].end <= number < context.position for number in number_starts):

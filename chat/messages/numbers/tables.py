@@ -20,6 +20,8 @@ from chat.messages.numbers.units import header_unit
 _TABLES_LIMIT_CHARS: Final = 120_000
 """Characters of all sources whose tables are read."""
 _ROWS_LIMIT: Final = 500
+_LINK_LETTERS: Final = 2
+"""Letters of words such as `vs` and `to` between two values of one kind."""
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
 
 
@@ -121,7 +123,7 @@ class Place:
         cells = [cell for cell in self.row.cells if cell]
         number = next((n for n, cell in enumerate(cells) if cell is self.row.cells[self.column]), 0)
         lead = self.table.source.text[cells[number - 1].end : cells[number].start] if number else ""
-        if any(map(str.isalpha, lead)):
+        if sum(map(str.isalpha, lead)) > _LINK_LETTERS:
             return label_statistic(lead.lower())
         return label_statistic(self.row.label) or label_statistic(normal_label(self.table.names[self.column]))
 
