@@ -70,6 +70,7 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
     totals = (pair for table in some for pair in _total_pairs(number, table))
     found: tuple[Iterable[Result], ...] = (
         _counts(number, some),
+        (one for table, rows in named for row in rows for one in _sum_of_row(number, table, row)),
         of_pairs(number, anywhere[:1], combinations(beside, 2)),
         columns if is_statistic else (),
         of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
@@ -79,9 +80,9 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         _complements(number, beside),
         of_pairs(number, across[:2], row_pairs),
         of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        of_pairs(number, along[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
-        of_pairs(number, across[2:], row_pairs),
         (one for table, rows in named for one in _shares(number, table, rows)),
+        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
+        of_pairs(number, across[2:], row_pairs),
         of_pairs(number, anywhere[:2], product(before, beside)),
         of_pairs(number, along[:1], product((total for table in some for total in table.totals), beside)),
         () if named else columns,
@@ -94,15 +95,20 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         of_pairs(number, anywhere, totals),
         (one for one in columns if not one.text.startswith("mean")),
     )
-    return chain(*found, *_of_tables(number, some, along, across))
+    return chain(*found, *_of_tables(number, some, [table for table, _ in named], along, across))
 
 
 def _of_tables(
-    number: WrittenNumber, tables: Sequence[Table], along: Sequence[Kind], across: Sequence[Kind]
+    number: WrittenNumber,
+    tables: Sequence[Table],
+    named: Sequence[Table],
+    along: Sequence[Kind],
+    across: Sequence[Kind],
 ) -> Iterator[Iterator[Result]]:
-    """Yield what follows from two numbers in a row or a column of any table."""
+    """Yield what follows from two numbers in a row or a column of any table. `named`: tables with rows that are named."""
     rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
-    yield (one for table, some in rows for one in _shares(number, table, some))
+    left_out = named if number.unit in PERCENTS else []
+    yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))
     yield of_pairs(number, along, (pair for _, some in rows for row in some for pair in _cell_pairs(row)))
     yield of_pairs(number, across, (pair for table, some in rows for pair in _row_pairs(number, table, some)))
 
@@ -219,13 +225,20 @@ def _shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterato
             yield from (Result(total - value, "minus", (value, total)) for value in values)
 
 
+def _sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
+    cells = [cell.value for cell in row.cells if cell]
+    if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
+        yield Result(sum(cells), text=f"sum of {len(cells)} numbers")
+
+
 def _of_columns(number: WrittenNumber, table: Table, context: Context) -> Iterator[Result]:
     """Yield sums and means of columns, those that are named first."""
     labels = table.column_labels
     named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
     for column in (*named, *(n for n in range(table.width) if n not in named)):
         values = table.columns[column]
-        if len(values) > 1 and number.may_have_unit(table.units[column]):
+        if len(values) > (1 if table.names[column] else 2) and number.may_have_unit(table.units[column]):
             name = table.names[column] or "numbers"
-            yield Result(sum(values), text=f"sum of {name}")
+            if sum(values) not in values:
+                yield Result(sum(values), text=f"sum of {name}")
             yield Result(sum(values) / len(values), text=f"mean of {name}")
