@@ -89,8 +89,8 @@ ENGLISH_WORDS_OF_GERMAN = frozenset({"All", "was", "Was"})
 LATIN = re.compile(r"[A-Za-z]{3,}")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 NAMES = re.compile(
-    r"`[^`]+`|Plotline|REST API|JSON|CSV|PDF|Word|Markdown|Jupyter|HTML|Python|gemini|token|English|Deutsch|UTC|endpoint-model"
-    r"|reader-\S+|scenario-\S+|sin|df\.describe\(\)",
+    r"`[^`]+`|Plotline|REST API|JSON|CSV|PDF|Word|Markdown|Jupyter|HTML|Python|gemini|token|English|Deutsch|UTC"
+    r"|endpoint-model|reader-\S+|scenario-\S+|sin|df\.describe\(\)",
     re.IGNORECASE,
 )
 

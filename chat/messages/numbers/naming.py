@@ -164,7 +164,10 @@ def _is_sure(one: Mention, context: Context) -> bool:
 
 
 def _label_in_brackets(found: Sequence[Mention], context: Context) -> str:
-    """Return the label of a number that stands before it in brackets, as in `3 (Ulm)`; empty if none does."""
+    """Return the label of a number beside it in brackets, as in `3 (Ulm)` and `Ulm (3)`; empty if there is none."""
+    before = next((one for one in reversed(found) if one.end <= context.position), None)
+    if before and context.text[before.end : context.position].strip() in ("(", "（"):
+        return before.label
     after = next((one for one in found if one.start > context.position), None)
     is_own = after and _BEFORE_LABEL.fullmatch(context.text, context.position, after.start)
     return after.label if after and is_own and _AFTER_LABEL.match(context.text, after.end) else ""

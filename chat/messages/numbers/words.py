@@ -59,7 +59,7 @@ class Words:
         return len(said) == 1 and said <= _AVERAGES and not direction(context.clause)
 
     def contradict(self, place: Place | None, context: Context) -> bool:
-        """Return whether the words around a number surely name another row, column or statistic than those of a place."""
+        """Return whether the words around a number surely name another row, column or statistic than a place has."""
         if place is None:
             return False
         said = self.statistics(context)
@@ -103,4 +103,3 @@ class Words:
         is_named = bool(column) and column in f"{context.text} {context.column}"
         is_statistic = bool(place.statistic) and place.statistic in self.statistics(context)
         return 1 + IS_NAMED * (place.key in self.owners(place.table, context) or is_statistic) + 2 * is_named
-
