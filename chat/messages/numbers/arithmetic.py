@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from typing import Final
 
-from chat.messages.numbers.naming import Context, mentions
+from chat.messages.numbers.mentions import mentions
+from chat.messages.numbers.naming import Context
 from chat.messages.numbers.operations import RESULTS_LIMIT, Kind, Pair, Result, of_pairs, operations
 from chat.messages.numbers.reading import WrittenNumber
-from chat.messages.numbers.tables import Place, Row, SourceTables, Table
+from chat.messages.numbers.rows import Row
+from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import PERCENTS, STATISTIC
 
 RESULTS_OF_ANSWER: Final = 40_000

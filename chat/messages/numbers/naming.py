@@ -132,6 +132,20 @@ def owners_of(
         is_first = len({one.label for one in after}) == 1
         is_near = is_near or len(number_starts) == 1
         return frozenset({after[0].label, *head}) if is_near and is_first else frozenset()
+    return _owners_before(context, found, before, after, head, number_starts, is_strict=is_strict)
+
+
+def _owners_before(
+    context: Context,
+    found: Sequence[Mention],
+    before: Sequence[Mention],
+    after: Sequence[Mention],
+    head: set[str],
+    number_starts: Sequence[int],
+    *,
+    is_strict: bool,
+) -> frozenset[str]:
+    """Return the labels of a number that has labels before it. `before`, `after`: those of the found ones."""
     between = context.text[before[-1].end : context.position]
     if is_strict and any(before[-1].end <= number < context.position for number in number_starts):
         return frozenset({before[-1].label} & {HALF})
