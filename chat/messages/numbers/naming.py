@@ -152,11 +152,8 @@ def _owners_before(
     if after and any(before[-1].end <= number < context.position for number in number_starts):
         # Another number stands between the label before and this one.
         return frozenset({before[-1].label, after[0].label, *head})
-    if (
-        after
-        and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
-        and any(map(str.isalpha, between))
-    ):
+    is_only = after and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
+    if is_only and any(map(str.isalpha, between)):
         # `312 orders`.
         return frozenset({after[0].label, *head})
     if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
