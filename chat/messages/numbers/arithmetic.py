@@ -60,13 +60,12 @@ class Operands:
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
     """Yield what a number may have been computed as, the nearest operands first."""
     some = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
-    sources = [one for one in operands.beside if number.may_have_unit(one.unit)]
-    earlier = [one for one in operands.before if number.may_have_unit(one.unit)]
+    both = operands.beside, operands.before
+    sources, earlier = ([one for one in group if number.may_have_unit(one.unit)] for group in both)
     beside, before = [one.value for one in sources], [one.value for one in earlier]
     named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
-    rows = list(chain.from_iterable(rows for _, rows in named))
+    rows = [row for _, rows in named for row in rows]
     anywhere, along, across = operations(number, context)
-    is_statistic = STATISTIC.search(context.text) is not None
     row_pairs = [pair for table, rows in named for pair in _row_pairs(number, table, rows)]
     columns = (one for table in some for one in _of_columns(number, table, context))
     totals = (pair for table in some for pair in _total_pairs(number, table))
@@ -74,8 +73,8 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         _counts(number, some),
         (one for table, rows in named for row in rows for one in _sum_of_row(number, table, row)),
         of_pairs(number, anywhere[:1], combinations(beside, 2)),
-        columns if is_statistic else (),
-        of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
+        columns if STATISTIC.search(context.text) else (),
+        of_pairs(number, along or anywhere[:1], totals) if STATISTIC.search(context.text) else (),
         of_pairs(number, anywhere[1:], combinations(beside, 2)),
         of_pairs(number, across, (pair for one in sources for pair in _pairs_in_column(one, rows))),
         of_pairs(number, along, (pair for one in sources for pair in _pairs_in_row(one))),
