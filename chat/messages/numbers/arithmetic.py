@@ -105,7 +105,7 @@ def _of_tables(
     along: Sequence[Kind],
     across: Sequence[Kind],
 ) -> Iterator[Iterator[Result]]:
-    """Yield what follows from two numbers in a row or a column of any table. `named`: tables with rows that are named."""
+    """Yield what follows from two numbers in a row or a column of any table. `named`: those with named rows."""
     rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
     left_out = named if number.unit in PERCENTS else []
     yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))

@@ -23,6 +23,7 @@ from chat.messages.numbers.naming import Context, Contexts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.operations import Result
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
+from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.sources import (
     SHORT_CHARS,
     Hit,
@@ -32,7 +33,6 @@ from chat.messages.numbers.sources import (
     bounded_sources,
     comparable_source,
 )
-from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.tables import Place, SourceTables
 from chat.messages.numbers.units import PERCENTS, named_scales
 from chat.messages.numbers.words import IS_NAMED, Words
@@ -146,7 +146,9 @@ class _Tracer:
         """Return whether a number surely stands for one of a table, which has another unit, sign or value."""
         name = normal_label(context.column)
         tables = self._tables.all
-        is_cell = context.is_cell and any(name in one.column_labels and self._words.owners(one, context) for one in tables)
+        is_cell = context.is_cell and any(
+            name in one.column_labels and self._words.owners(one, context) for one in tables
+        )
         return is_cell or n in self._mismatches
 
     def _direct(self, n: int, context: Context) -> TracedNumber:
@@ -162,13 +164,7 @@ class _Tracer:
         ]
         fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
-            other = (
-                hit
-                for hit, place, _ in found
-                if number.sign == "-"
-                or (place and hit.value < 0 and number.digits >= _DIGITS_OF_COPY)
-                or self._words.nearness(place, context) >= IS_NAMED
-            )
+            other = (hit for hit, place, _ in found if self._is_same(number, hit, place, context))
             if hit := next(other, None):
                 self._mismatches.add(n)
             elif is_quiet(number, context):
@@ -188,10 +184,17 @@ class _Tracer:
         self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
         return replace(one, verdict=hit.source.kind, hit=hit)
 
+    def _is_same(self, number: WrittenNumber, hit: Hit, place: Place | None, context: Context) -> bool:
+        """Return whether a number surely stands for one of a source, although its unit or sign is another one."""
+        has_lost_sign = place is not None and hit.value < 0 and number.digits >= _DIGITS_OF_COPY
+        return number.sign == "-" or has_lost_sign or self._words.nearness(place, context) >= IS_NAMED
+
     def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
         measure = measure_of_name(place.table.names[place.column]) if place else ""
         known = frozenset({measure}) if measure else self._measures
-        return fits(number, hit, place, factor, context, is_hinted=self._has_percents) and not is_other_measure(number.measure, known)
+        if is_other_measure(number.measure, known):
+            return False
+        return fits(number, hit, place, factor, context, is_hinted=self._has_percents)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""

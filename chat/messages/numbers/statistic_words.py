@@ -41,7 +41,8 @@ _WORDS: Final = {
     "median": r"median\w*|médian\w*|中位数?|माध्यिका|मध्यिका",
     "mean": r"averag\w*|\bmean\b|durchschnitt\w*|mittelwert\w*|\b(?:arithmetische[sn]? |im )?mittel\b|gesamtmittel|"
     r"moyenne?s?|promedio|\bmedia\b|平均值?|均值|औसत",
-    "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|plus (?:grande?|haute?|élevée?)|\bmayor\b|"
+    "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|"
+    r"plus (?:grande?|haute?|élevée?)|\bmayor\b|"
     r"más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
     "min": r"minim\w*|mínim\w*|smallest|lowest|(?:kleinste|niedrigste|geringste)\w*|plus (?:petite?|basse?)|"
     r"\bmenor\b|más baj[oa]|最小值?|最低值?|न्यूनतम|सबसे (?:छोट|कम)",
@@ -50,7 +51,8 @@ _WORDS: Final = {
     "slope": r"\bslope|\bsteigung\b|\bpente\b|\bpendiente\b|斜率|ढाल",
     "25%": r"\bq1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|下四分位数?",
     "75%": r"\bq3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|tercer cuartil|上四分位数?",
-    "percentile": rf"\d\d?{ORDINAL}(?={TO}\d\d?{ORDINAL}[ -]?(?:{PERCENTILE}))|" r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
+    "percentile": rf"\d\d?{ORDINAL}(?={TO}\d\d?{ORDINAL}[ -]?(?:{PERCENTILE}))|"
+    r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
     r"\b(?:per[cz]entil\w*|centile) \d\d?\b|第 ?\d\d? ?(?:个)?百分位数?|"
     r"\b(?:le|the|das|el) [1-9][05](?:e|th|\.|º)(?= )",
 }
@@ -68,7 +70,7 @@ def label_statistic(label: str) -> str:
 
 
 def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
-    """Return whether a statistic is none of those that a sentence names. Counts and sums have too many names for this."""
+    """Return whether a statistic is none of those that a sentence names. Counts and sums have too many names."""
     if statistic in said:
         return False
     is_of_column = statistic in _OF_COLUMNS or statistic.endswith("%")

@@ -48,7 +48,10 @@ CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
 
 def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
     ordered = sorted(words, key=len, reverse=True)
-    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else r"(?![瓦克米卡])" if word == "千" else "") for word in ordered)
+    return "|".join(
+        re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else r"(?![瓦克米卡])" if word == "千" else "")
+        for word in ordered
+    )
 
 
 AFTER: Final = re.compile(
@@ -75,17 +78,21 @@ APPROXIMATE: Final = re.compile(
 )
 """A word before a number that was rounded to fewer digits than it has."""
 DECREASE: Final = re.compile(
-    r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
+    r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|"
+    r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
     r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|"
-    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|kleiner|geringer|unter|abnahme|schrumpf|"
+    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
+    r"kleiner|geringer|unter|abnahme|schrumpf|"
     r"recul|baiss|chut|diminu|perte|perdu|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
-    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
+    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|"
+    r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम|नीचे",
     re.IGNORECASE,
 )
 """A word that says that an amount is negative."""
 INCREASE: Final = re.compile(
-    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
+    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
+    r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
     r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|größer|über|wachstum|anstieg|gewinn|"
     r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
     r"crec|aument|sub[ieí]|alza|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
