@@ -124,7 +124,7 @@ class _Tracer:
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
             fitting = [result for result in found if self._may_be(number, result, context)]
             # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
-            is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
+            is_reversed = bool(fitting) and found[0].sign == "change" and _is_another(found[0], fitting[0], number.sign)
             if fitting and not is_reversed:
                 result = fitting[0]
                 if result.kind != "ratio" or number.unit:
@@ -239,6 +239,11 @@ def _given(sources: Sequence[SourceText]) -> Iterator[float]:
                     yield from (
                         float(one.value) for one in read_run(match[0], "." if source.kind == "code" else "")[:1]
                     )
+
+
+def _is_another(change: Result, other: Result, sign: str) -> bool:
+    """Return whether a result is no change, or one of other operands although the number has a sign."""
+    return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
 
 
 def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:

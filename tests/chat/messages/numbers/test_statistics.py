@@ -81,7 +81,7 @@ def test_words_name_the_statistic_the_row_and_the_column(output: str, text: str,
 )
 def test_code_names_the_units_of_columns(text: str, expected: list[str]) -> None:
     code = 'df[["wait_hours", "cost_chf", "share_pct"]].mean()'
-    assert verdicts("2022    36.75\n2023    812.6\n2024    14.38\n", text, code) == expected
+    assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
 
 
 def test_ratio_is_no_operand_of_the_value_that_it_comes_from() -> None:
