@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from typing import Final
 
-from chat.messages.numbers.naming import Context, mentions
+from chat.messages.numbers.mentions import mentions
+from chat.messages.numbers.naming import Context
 from chat.messages.numbers.operations import RESULTS_LIMIT, Kind, Pair, Result, of_pairs, operations
 from chat.messages.numbers.reading import WrittenNumber
-from chat.messages.numbers.tables import Place, Row, SourceTables, Table
+from chat.messages.numbers.rows import Row
+from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import PERCENTS, STATISTIC
 
 RESULTS_OF_ANSWER: Final = 40_000
@@ -58,8 +60,7 @@ class Operands:
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
     """Yield what a number may have been computed as, the nearest operands first."""
     some = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
-    sources = [one for one in operands.beside if number.may_have_unit(one.unit)]
-    earlier = [one for one in operands.before if number.may_have_unit(one.unit)]
+    sources, earlier = (_of_unit(number, found) for found in (operands.beside, operands.before))
     beside, before = [one.value for one in sources], [one.value for one in earlier]
     named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
     rows = list(chain.from_iterable(rows for _, rows in named))
@@ -96,6 +97,10 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         (one for one in columns if not one.text.startswith("mean")),
     )
     return chain(*found, *_of_tables(number, some, [table for table, _ in named], along, across))
+
+
+def _of_unit(number: WrittenNumber, operands: Sequence[Operand]) -> list[Operand]:
+    return [one for one in operands if number.may_have_unit(one.unit)]
 
 
 def _of_tables(

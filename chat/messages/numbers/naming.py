@@ -109,8 +109,8 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
     before = [one for one in found if one.end <= context.position]
     after = [one for one in found if one.start > context.position]
     if before:
-        label = _label_beside(context, before, after, number_starts)
-        return frozenset({*label, *head}) if label else frozenset()
+        beside = _label_beside(context, before, after, number_starts)
+        return frozenset({*beside, *head}) if beside else frozenset()
     between = context.text[context.position : after[0].start] if after else ""
     is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
     is_only = len({one.label for one in after}) == 1 and (is_near or len(number_starts) == 1)
