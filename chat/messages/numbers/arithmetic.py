@@ -71,7 +71,7 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
     totals = (pair for table in some for pair in _total_pairs(number, table))
     found: tuple[Iterable[Result], ...] = (
         _counts(number, some),
-        (one for table, rows in named for row in rows for one in _sum_of_row(number, table, row)),
+        (one for table, rows in named if len(rows) == 1 for one in _sum_of_row(number, table, rows[0])),
         of_pairs(number, anywhere[:1], combinations(beside, 2)),
         columns if is_statistic else (),
         of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
@@ -81,9 +81,9 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         _complements(number, beside),
         of_pairs(number, across[:2], row_pairs),
         of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        (one for table, rows in named for one in _shares(number, table, rows)),
-        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
         of_pairs(number, across[2:], row_pairs),
+        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
+        (one for table, rows in named for one in _shares(number, table, rows)),
         of_pairs(number, anywhere[:2], product(before, beside)),
         of_pairs(number, along[:1], product((total for table in some for total in table.totals), beside)),
         () if named else columns,
