@@ -60,30 +60,30 @@ class Operands:
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
     """Yield what a number may have been computed as, the nearest operands first."""
     some = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
-    both = operands.beside, operands.before
-    sources, earlier = ([one for one in group if number.may_have_unit(one.unit)] for group in both)
+    sources, earlier = (_of_unit(number, found) for found in (operands.beside, operands.before))
     beside, before = [one.value for one in sources], [one.value for one in earlier]
     named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
-    rows = [row for _, rows in named for row in rows]
+    rows = list(chain.from_iterable(rows for _, rows in named))
     anywhere, along, across = operations(number, context)
+    is_statistic = STATISTIC.search(context.text) is not None
     row_pairs = [pair for table, rows in named for pair in _row_pairs(number, table, rows)]
     columns = (one for table in some for one in _of_columns(number, table, context))
     totals = (pair for table in some for pair in _total_pairs(number, table))
     found: tuple[Iterable[Result], ...] = (
         _counts(number, some),
-        (one for table, rows in named for row in rows for one in _sum_of_row(number, table, row)),
+        (one for table, rows in named if len(rows) == 1 for one in _sum_of_row(number, table, rows[0])),
         of_pairs(number, anywhere[:1], combinations(beside, 2)),
-        columns if STATISTIC.search(context.text) else (),
-        of_pairs(number, along or anywhere[:1], totals) if STATISTIC.search(context.text) else (),
+        columns if is_statistic else (),
+        of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
         of_pairs(number, anywhere[1:], combinations(beside, 2)),
         of_pairs(number, across, (pair for one in sources for pair in _pairs_in_column(one, rows))),
         of_pairs(number, along, (pair for one in sources for pair in _pairs_in_row(one))),
         _complements(number, beside),
         of_pairs(number, across[:2], row_pairs),
         of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        (one for table, rows in named for one in _shares(number, table, rows)),
-        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
         of_pairs(number, across[2:], row_pairs),
+        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
+        (one for table, rows in named for one in _shares(number, table, rows)),
         of_pairs(number, anywhere[:2], product(before, beside)),
         of_pairs(number, along[:1], product((total for table in some for total in table.totals), beside)),
         () if named else columns,
@@ -99,6 +99,10 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
     return chain(*found, *_of_tables(number, some, [table for table, _ in named], along, across))
 
 
+def _of_unit(number: WrittenNumber, operands: Sequence[Operand]) -> list[Operand]:
+    return [one for one in operands if number.may_have_unit(one.unit)]
+
+
 def _of_tables(
     number: WrittenNumber,
     tables: Sequence[Table],
@@ -106,7 +110,7 @@ def _of_tables(
     along: Sequence[Kind],
     across: Sequence[Kind],
 ) -> Iterator[Iterator[Result]]:
-    """Yield what follows from two numbers in a row or a column of any table. `named`: tables with named rows."""
+    """Yield what follows from two numbers in a row or a column of any table. `named`: those with named rows."""
     rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
     left_out = named if number.unit in PERCENTS else []
     yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))

@@ -124,7 +124,7 @@ class _Tracer:
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
             fitting = [result for result in found if self._may_be(number, result, context)]
             # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
-            is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
+            is_reversed = bool(fitting) and found[0].sign == "change" and _is_another(found[0], fitting[0], number.sign)
             if fitting and not is_reversed:
                 result = fitting[0]
                 if result.kind != "ratio" or number.unit:
@@ -164,13 +164,7 @@ class _Tracer:
         ]
         fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
-            other = (
-                hit
-                for hit, place, _ in found
-                if number.sign == "-"
-                or (place and hit.value < 0 and number.digits >= _DIGITS_OF_COPY)
-                or self._words.nearness(place, context) >= IS_NAMED
-            )
+            other = (hit for hit, place, _ in found if self._is_same(number, hit, place, context))
             if hit := next(other, None):
                 self._mismatches.add(n)
             elif is_quiet(number, context):
@@ -190,12 +184,17 @@ class _Tracer:
         self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
         return replace(one, verdict=hit.source.kind, hit=hit)
 
+    def _is_same(self, number: WrittenNumber, hit: Hit, place: Place | None, context: Context) -> bool:
+        """Return whether a number surely stands for one of a source, although its unit or sign is another one."""
+        has_lost_sign = place is not None and hit.value < 0 and number.digits >= _DIGITS_OF_COPY
+        return number.sign == "-" or has_lost_sign or self._words.nearness(place, context) >= IS_NAMED
+
     def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
         measure = measure_of_name(place.table.names[place.column]) if place else ""
         known = frozenset({measure}) if measure else self._measures
-        return fits(number, hit, place, factor, context, is_hinted=self._has_percents) and not is_other_measure(
-            number.measure, known
-        )
+        if is_other_measure(number.measure, known):
+            return False
+        return fits(number, hit, place, factor, context, is_hinted=self._has_percents)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
@@ -240,6 +239,11 @@ def _given(sources: Sequence[SourceText]) -> Iterator[float]:
                     yield from (
                         float(one.value) for one in read_run(match[0], "." if source.kind == "code" else "")[:1]
                     )
+
+
+def _is_another(change: Result, other: Result, sign: str) -> bool:
+    """Return whether a result is no change, or one of other operands although the number has a sign."""
+    return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
 
 
 def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:

@@ -99,74 +99,76 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
     """
     found = [one for one in mentions(context.text, labels) if not one.label.isdigit() or _is_sure(one, context)]
     head = {one.label for one in mentions(context.head, labels)}
-    return owners_of(context, found, head, number_starts)
-
-
-def owners_of(
-    context: Context, found: Sequence[Mention], head: set[str], number_starts: Sequence[int], *, is_strict: bool = False
-) -> frozenset[str]:
-    """Return the same for what the context mentions. `head`: labels that the beginning of its list item names.
-
-    `is_strict`: a label belongs only to the next number and to its own clause.
-    """
-    number_starts = [start for start in number_starts if not any(one.start <= start < one.end for one in found)]
+    number_starts = _outside(number_starts, found)
     if found and _HEAD_END.match(context.text, found[0].end):
         head.add(found[0].label)
     if not found or context.is_cell:
         return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
-    is_list = all(other.start - one.end <= _BETWEEN_LABELS_CHARS for one, other in pairwise(found)) or not is_strict
-    in_brackets = _label_in_brackets(found, context)
-    if label := in_brackets or (_parallel_label(context, found, number_starts) if is_list else ""):
-        return frozenset({label})
-    if label := _alternating_label(found, number_starts, context.position):
+    if label := _label_by_form(context, found, number_starts):
         return frozenset({label})
     before = [one for one in found if one.end <= context.position]
     after = [one for one in found if one.start > context.position]
-    if not before and not after:
-        return frozenset()
-    if not before and is_strict:
-        return frozenset()
-    if not before:
-        between = context.text[context.position : after[0].start]
-        is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
-        is_first = len({one.label for one in after}) == 1
-        is_near = is_near or len(number_starts) == 1
-        return frozenset({after[0].label, *head}) if is_near and is_first else frozenset()
-    return _owners_before(context, found, before, after, head, number_starts, is_strict=is_strict)
+    if before:
+        beside = _label_beside(context, before, after, number_starts)
+        return frozenset({*beside, *head}) if beside else frozenset()
+    between = context.text[context.position : after[0].start] if after else ""
+    is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
+    is_only = len({one.label for one in after}) == 1 and (is_near or len(number_starts) == 1)
+    return frozenset({after[0].label, *head}) if is_only else frozenset()
 
 
-def _owners_before(
-    context: Context,
-    found: Sequence[Mention],
-    before: Sequence[Mention],
-    after: Sequence[Mention],
-    head: set[str],
-    number_starts: Sequence[int],
-    *,
-    is_strict: bool,
-) -> frozenset[str]:
-    """Return the labels of a number that has labels before it. `before`, `after`: those of the found ones."""
+def _label_beside(
+    context: Context, before: Sequence[Mention], after: Sequence[Mention], number_starts: Sequence[int]
+) -> tuple[str, ...]:
+    """Return the label of a number that has one before it; two if it may be either, none if it is not sure."""
     between = context.text[before[-1].end : context.position]
-    if is_strict and any(before[-1].end <= number < context.position for number in number_starts):
-        return frozenset({before[-1].label} & {HALF})
     if after and any(before[-1].end <= number < context.position for number in number_starts):
         # Another number stands between the label before and this one.
-        return frozenset({before[-1].label, after[0].label, *head})
-    is_only = after and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
-    if is_only and any(map(str.isalpha, between)):
+        return before[-1].label, after[0].label
+    is_before_label = after and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
+    if is_before_label and any(map(str.isalpha, between)):
         # `312 orders`.
-        return frozenset({after[0].label, *head})
+        return (after[0].label,)
     if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
-        return frozenset()
+        return ()
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
-    if is_strict and CLAUSE_END.search(between):
-        is_own_clause = not any(map(str.isalpha, between))
-    if is_own_clause or len({one.label for one in found}) == 1:
-        return frozenset({before[-1].label, *head})
-    if is_strict:
-        return frozenset()
+    if is_own_clause or len({one.label for one in (*before, *after)}) == 1:
+        return (before[-1].label,)
     near_after = bool(after) and not CLAUSE_END.search(context.text, context.position, after[0].start)
-    return frozenset({after[0].label if near_after else before[-1].label, *head})
+    return (after[0].label if near_after else before[-1].label,)
+
+
+def statistic_of(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
+    """Return the statistic that a number surely is. Its name belongs only to the next number and to its own clause.
+
+    `found`: the statistics that the sentence names.
+    """
+    number_starts = _outside(number_starts, found)
+    are_beside = all(other.start - one.end <= _BETWEEN_LABELS_CHARS for one, other in pairwise(found))
+    if label := _label_by_form(context, found, number_starts, may_be_list=are_beside):
+        return label
+    before = [one for one in found if one.end <= context.position]
+    if not before:
+        return ""
+    label = before[-1].label
+    if any(before[-1].end <= number < context.position for number in number_starts):
+        return label if label == HALF else ""
+    between = context.text[before[-1].end : context.position]
+    is_own_clause = not CLAUSE_END.search(between) or not any(map(str.isalpha, between))
+    return label if is_own_clause or len({one.label for one in found}) == 1 else ""
+
+
+def _outside(number_starts: Sequence[int], found: Sequence[Mention]) -> list[int]:
+    """Return the numbers that are no part of a label."""
+    return [start for start in number_starts if not any(one.start <= start < one.end for one in found)]
+
+
+def _label_by_form(
+    context: Context, found: Sequence[Mention], number_starts: Sequence[int], *, may_be_list: bool = True
+) -> str:
+    """Return the label of a number by the form of its sentence; empty if that does not tell."""
+    in_list = _parallel_label(context, found, number_starts) if may_be_list else ""
+    return _label_in_brackets(found, context) or in_list or _alternating_label(found, number_starts, context.position)
 
 
 def _is_sure(one: Mention, context: Context) -> bool:

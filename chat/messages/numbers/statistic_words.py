@@ -41,8 +41,9 @@ _WORDS: Final = {
     "median": r"median\w*|médian\w*|中位数?|माध्यिका|मध्यिका",
     "mean": r"averag\w*|\bmean\b|durchschnitt\w*|mittelwert\w*|\b(?:arithmetische[sn]? |im )?mittel\b|gesamtmittel|"
     r"moyenne?s?|promedio|\bmedia\b|平均值?|均值|औसत",
-    "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|plus (?:grande?|haute?|élevée?)|"
-    r"\bmayor\b|más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
+    "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|"
+    r"plus (?:grande?|haute?|élevée?)|\bmayor\b|"
+    r"más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
     "min": r"minim\w*|mínim\w*|smallest|lowest|(?:kleinste|niedrigste|geringste)\w*|plus (?:petite?|basse?)|"
     r"\bmenor\b|más baj[oa]|最小值?|最低值?|न्यूनतम|सबसे (?:छोट|कम)",
     "intercept": r"intercept|achsenabschnitt|ordonnée à l['’]origine|ordenada en el origen|截距|अंतःखंड|अवरोध",

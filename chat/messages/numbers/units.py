@@ -78,14 +78,14 @@ APPROXIMATE: Final = re.compile(
 )
 """A word before a number that was rounded to fewer digits than it has."""
 DECREASE: Final = re.compile(
-    r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|"
-    r"lose|shr[aiu]nk|below|minus|lower|negativ|"
+    r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|"
+    r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
     r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|"
-    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|"
-    r"niedriger|kleiner|geringer|unter|abnahme|schrumpf|"
+    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
+    r"kleiner|geringer|unter|abnahme|schrumpf|"
     r"recul|baiss|chut|diminu|perte|perdu|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
-    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|más (?:baj|pequeñ)|"
-    r"debajo|inferior|déficit|reduj)|"
+    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|"
+    r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम|नीचे",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ from typing import Final
 
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.mentions import HALF, mentions
-from chat.messages.numbers.naming import Context, owners, owners_of
+from chat.messages.numbers.naming import Context, owners, statistic_of
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
 from chat.messages.numbers.tables import Place, SourceTables, Table
@@ -17,6 +17,7 @@ from chat.messages.numbers.units import STATISTIC
 IS_NAMED: Final = 4
 """What a label of the row adds to how near a place is."""
 _AVERAGES: Final = frozenset({"mean", "median", "std"})
+_QUARTILES: Final = frozenset({"25%", "75%"})
 _EXTREMES: Final = frozenset({"min", "max"})
 
 
@@ -46,12 +47,9 @@ class Words:
         found = statistic_mentions(context.text)
         if context.is_cell:
             found = (*found, *statistic_mentions(context.column))
-            named = frozenset(one.label for one in found)
-        elif found:
-            named = owners_of(context, found, set(), self._number_starts(context), is_strict=True)
-        else:
-            return frozenset()
-        return named | {"25%", "75%"} if HALF in named else named
+            return frozenset(one.label for one in found)
+        label = statistic_of(context, found, self._number_starts(context)) if found else ""
+        return _QUARTILES if label == HALF else frozenset({label} if label else ())
 
     def is_average(self, context: Context) -> bool:
         """Return whether a number surely is a mean, a median or a deviation, not how far it is from something."""
@@ -59,7 +57,7 @@ class Words:
         return len(said) == 1 and said <= _AVERAGES and not direction(context.clause)
 
     def contradict(self, place: Place | None, context: Context) -> bool:
-        """Return whether the words around a number surely name another row, column or statistic than a place has."""
+        """Return whether words surely name another row, column or statistic than those of a place."""
         if place is None:
             return False
         said = self.statistics(context)
@@ -73,8 +71,7 @@ class Words:
             return True
         if table.is_pivot and not context.is_cell:
             columns = owners(context, table.names_of_columns, self._number_starts(context))
-            column = normal_label(table.names[place.column])
-            if columns and column in table.names_of_columns - columns:
+            if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
                 return True
         named = self.owners(table, context)
         return bool(label) and bool(named) and label not in named
