@@ -287,7 +287,7 @@ BUNDLES: Mapping[str, JSONObject] = {
         "text/plain": "Figure({\n    'data': [{'type': 'bar', 'x': [1, 2], 'y': [3, 4]}], 'layout': {}\n})",
     },
     "html": {
-        "text/html": "<h1>Report</h1><p>All <b>good</b>.</p><script>alert(1)</script>",
+        "text/html": "<h3>Report</h3><p>All <b>good</b>.</p><script>alert(1)</script>",
         "text/plain": "<IPython.core.display.HTML object>",
     },
     "markdown": {"text/markdown": "**Total:** 3\n\n- a\n- b", "text/plain": "<IPython.core.display.Markdown object>"},
