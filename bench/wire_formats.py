@@ -186,7 +186,7 @@ INTERACTIONS = make_text_format(
 )
 
 FORMATS = {"/chat/completions": OPENAI, "/responses": RESPONSES, "/interactions": INTERACTIONS}
-"""By the end of a request's path; every other path has Gemini's."""
+"""Formats by the end of a request's path. All other paths have Gemini's."""
 
 #: The title as the response to a request without `stream`.
 OPENAI_TITLE_RESPONSE = encode_json(

@@ -89,8 +89,8 @@ ENGLISH_WORDS_OF_GERMAN = frozenset({"All", "was", "Was"})
 LATIN = re.compile(r"[A-Za-z]{3,}")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 NAMES = re.compile(
-    r"`[^`]+`|Plotline|REST API|JSON|CSV|Markdown|Jupyter|HTML|Python|gemini|token|English|Deutsch|UTC|endpoint-model"
-    r"|reader-\S+|scenario-\S+|sin\(x\)|df\.describe\(\)",
+    r"`[^`]+`|Plotline|REST API|JSON|CSV|PDF|Word|Markdown|Jupyter|HTML|Python|gemini|token|English|Deutsch|UTC"
+    r"|endpoint-model|reader-\S+|scenario-\S+|sin|df\.describe\(\)",
     re.IGNORECASE,
 )
 
@@ -158,7 +158,7 @@ def test_no_page_of_the_admin_has_an_english_word_left(
 def test_times_are_in_the_zone_of_the_reader(browser: Browser, server: LiveServer) -> None:
     with window(browser, server, "reader-zone", "de-DE", "Asia/Kolkata") as page:
         answer = ask_and_wait(page, "Zeichne eine Sinuskurve")
-        time = answer.locator("time.muted")
+        time = answer.locator(".about summary time")
         expect(time).to_have_text(re.compile(r"^\d{2}\.\d{2}\.\d{4}, \d{2}:\d{2}$"))
         shown = time.evaluate("""element => {
             const at = new Date(element.dateTime);

@@ -9,7 +9,13 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Browser, Playwright
 
 #: Pages may write to the clipboard and read it without a question, as in Chromium with its permissions granted.
-PREFERENCES: dict[str, str | float | bool] = {"dom.events.testing.asyncClipboard": True}
+#: Without a window of the system, Firefox knows of no mouse, and pages would take it for a phone: 6 is a fine pointer
+#: that hovers.
+PREFERENCES: dict[str, str | float | bool] = {
+    "dom.events.testing.asyncClipboard": True,
+    "ui.primaryPointerCapabilities": 6,
+    "ui.allPointerCapabilities": 6,
+}
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from typing import Final
 
-from chat.messages.numbers.naming import Context, mentions
+from chat.messages.numbers.mentions import mentions
+from chat.messages.numbers.naming import Context
 from chat.messages.numbers.operations import RESULTS_LIMIT, Kind, Pair, Result, of_pairs, operations
 from chat.messages.numbers.reading import WrittenNumber
-from chat.messages.numbers.tables import Place, Row, SourceTables, Table
+from chat.messages.numbers.rows import Row
+from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import PERCENTS, STATISTIC
 
 RESULTS_OF_ANSWER: Final = 40_000
@@ -58,8 +60,7 @@ class Operands:
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
     """Yield what a number may have been computed as, the nearest operands first."""
     some = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
-    sources = [one for one in operands.beside if number.may_have_unit(one.unit)]
-    earlier = [one for one in operands.before if number.may_have_unit(one.unit)]
+    sources, earlier = (_of_unit(number, found) for found in (operands.beside, operands.before))
     beside, before = [one.value for one in sources], [one.value for one in earlier]
     named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
     rows = list(chain.from_iterable(rows for _, rows in named))
@@ -70,6 +71,7 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
     totals = (pair for table in some for pair in _total_pairs(number, table))
     found: tuple[Iterable[Result], ...] = (
         _counts(number, some),
+        (one for table, rows in named if len(rows) == 1 for one in _sum_of_row(number, table, rows[0])),
         of_pairs(number, anywhere[:1], combinations(beside, 2)),
         columns if is_statistic else (),
         of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
@@ -79,8 +81,8 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         _complements(number, beside),
         of_pairs(number, across[:2], row_pairs),
         of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        of_pairs(number, along[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
         of_pairs(number, across[2:], row_pairs),
+        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
         (one for table, rows in named for one in _shares(number, table, rows)),
         of_pairs(number, anywhere[:2], product(before, beside)),
         of_pairs(number, along[:1], product((total for table in some for total in table.totals), beside)),
@@ -94,15 +96,24 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         of_pairs(number, anywhere, totals),
         (one for one in columns if not one.text.startswith("mean")),
     )
-    return chain(*found, *_of_tables(number, some, along, across))
+    return chain(*found, *_of_tables(number, some, [table for table, _ in named], along, across))
+
+
+def _of_unit(number: WrittenNumber, operands: Sequence[Operand]) -> list[Operand]:
+    return [one for one in operands if number.may_have_unit(one.unit)]
 
 
 def _of_tables(
-    number: WrittenNumber, tables: Sequence[Table], along: Sequence[Kind], across: Sequence[Kind]
+    number: WrittenNumber,
+    tables: Sequence[Table],
+    named: Sequence[Table],
+    along: Sequence[Kind],
+    across: Sequence[Kind],
 ) -> Iterator[Iterator[Result]]:
-    """Yield what follows from two numbers in a row or a column of any table."""
+    """Yield what follows from two numbers in a row or a column of any table. `named`: those with named rows."""
     rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
-    yield (one for table, some in rows for one in _shares(number, table, some))
+    left_out = named if number.unit in PERCENTS else []
+    yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))
     yield of_pairs(number, along, (pair for _, some in rows for row in some for pair in _cell_pairs(row)))
     yield of_pairs(number, across, (pair for table, some in rows for pair in _row_pairs(number, table, some)))
 
@@ -219,13 +230,20 @@ def _shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterato
             yield from (Result(total - value, "minus", (value, total)) for value in values)
 
 
+def _sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
+    cells = [cell.value for cell in row.cells if cell]
+    if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
+        yield Result(sum(cells), text=f"sum of {len(cells)} numbers")
+
+
 def _of_columns(number: WrittenNumber, table: Table, context: Context) -> Iterator[Result]:
     """Yield sums and means of columns, those that are named first."""
     labels = table.column_labels
     named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
     for column in (*named, *(n for n in range(table.width) if n not in named)):
         values = table.columns[column]
-        if len(values) > 1 and number.may_have_unit(table.units[column]):
+        if len(values) > (1 if table.names[column] else 2) and number.may_have_unit(table.units[column]):
             name = table.names[column] or "numbers"
-            yield Result(sum(values), text=f"sum of {name}")
+            if sum(values) not in values:
+                yield Result(sum(values), text=f"sum of {name}")
             yield Result(sum(values) / len(values), text=f"mean of {name}")

@@ -9,7 +9,8 @@ from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.units import DECREASE, INCREASE
 
-_KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, 1000})
+_THOUSAND: Final = 1000
+_KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, _THOUSAND})
 """Hours, weeks, minutes and days."""
 _CONFIDENCE: Final = frozenset({90, 95, 99})
 """Percentages of intervals."""
@@ -28,12 +29,19 @@ def direction(text: str) -> int:
     return bool(INCREASE.search(text)) - bool(DECREASE.search(text))
 
 
+def is_whole(number: WrittenNumber) -> bool:
+    """Return whether a number is 100 %, which sentences about shares name without a source."""
+    return number.unit == "%" and number.amount.value == 100
+
+
 def is_quiet(number: WrittenNumber, context: Context) -> bool:
     """Return whether a number without a source is hardly a claim about data: a year, a round one, or one of a rule."""
     value, step = abs(number.amount.value), number.amount.step
     whole = int(value / step)
     is_whole = step == 1 and not number.unit
-    if is_whole and (whole in _KNOWN or (1900 <= whole < 2100 and number.end - number.start == 4)):
+    if step == 1 and whole in _KNOWN and (number.measure or whole == _THOUSAND):
+        return True
+    if is_whole and 1900 <= whole < 2100 and number.end - number.start == 4:
         return True
     if number.unit == "%" and step == 1 and whole in _CONFIDENCE:
         return True

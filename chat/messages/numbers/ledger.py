@@ -16,11 +16,14 @@ from itertools import islice
 from typing import Final
 
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
-from chat.messages.numbers.claims import direction, is_quiet
-from chat.messages.numbers.naming import Context, Contexts, mentions, owners
+from chat.messages.numbers.claims import direction, is_quiet, is_whole
+from chat.messages.numbers.fitting import PERCENTS_HINT, fits
+from chat.messages.numbers.measures import is_other_measure, measure_of_name, named_measures
+from chat.messages.numbers.naming import Context, Contexts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.operations import Result
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
+from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.sources import (
     SHORT_CHARS,
     Hit,
@@ -30,8 +33,9 @@ from chat.messages.numbers.sources import (
     bounded_sources,
     comparable_source,
 )
-from chat.messages.numbers.tables import Place, SourceTables, Table, normal_label
-from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, STATISTIC, header_unit, named_scales
+from chat.messages.numbers.tables import Place, SourceTables
+from chat.messages.numbers.units import PERCENTS, named_scales
+from chat.messages.numbers.words import IS_NAMED, Words
 
 TEXT_LIMIT_CHARS: Final = 200_000
 _NUMBERS_BEFORE: Final = 12
@@ -39,7 +43,8 @@ _NUMBERS_BESIDE: Final = 5
 _GIVEN_LIMIT: Final = 6
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_IS_NAMED: Final = 4
+_DIGITS_OF_COPY: Final = 3
+"""A number with as many digits as a negative one in a table is the same one, without its sign."""
 _HITS_LIMIT: Final = 60
 """Places of one value that are looked at."""
 
@@ -89,8 +94,10 @@ class _Tracer:
         self._starts = [number.start for number in numbers]
         self._contexts = Contexts(text)
         self._tables = SourceTables(sources)
-        self._named: dict[tuple[int, int, int], frozenset[str]] = {}
+        self._words = Words(self._tables, self._starts)
         scales = named_scales(source.text for source in sources)
+        self._has_percents = any(PERCENTS_HINT.search(one.text) for one in sources if one.kind == "code")
+        self._measures = named_measures(source.text for source in sources if source.kind == "code")
         self._wanted = [list(_wanted(number, scales)) for number in numbers]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
         self._hits: dict[float, list[Hit]] = defaultdict(list)
@@ -115,21 +122,33 @@ class _Tracer:
                 continue
             number, context = self._numbers[n], contexts[n]
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
-            fitting = [result for result in found if not _is_opposite(number, result, context)]
+            fitting = [result for result in found if self._may_be(number, result, context)]
             # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
-            is_reversed = bool(fitting) and found[0].sign == "change" != fitting[0].sign
+            is_reversed = bool(fitting) and found[0].sign == "change" and _is_another(found[0], fitting[0], number.sign)
             if fitting and not is_reversed:
                 result = fitting[0]
-                self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
+                if result.kind != "ratio" or number.unit:
+                    # From a ratio and one of its operands, the other one would follow.
+                    self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
-            elif found or one.hit is not None or not is_quiet(number, context):
+            elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
                 yield one
+
+    def _may_be(self, number: WrittenNumber, result: Result, context: Context) -> bool:
+        """Return whether the words, the sign and the unit of a number allow that it is a result."""
+        if is_other_measure(number.measure, self._measures) and result.kind not in ("ratio", "times"):
+            return False
+        if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
+            return False
+        return not _is_opposite(number, result, context)
 
     def _is_copy(self, n: int, context: Context) -> bool:
         """Return whether a number surely stands for one of a table, which has another unit, sign or value."""
         name = normal_label(context.column)
         tables = self._tables.all
-        is_cell = context.is_cell and any(name in one.column_labels and self._owners(one, context) for one in tables)
+        is_cell = context.is_cell and any(
+            name in one.column_labels and self._words.owners(one, context) for one in tables
+        )
         return is_cell or n in self._mismatches
 
     def _direct(self, n: int, context: Context) -> TracedNumber:
@@ -143,66 +162,43 @@ class _Tracer:
             for hit in self._hits[value]
             if not (self._tables.is_row_number(hit) or (hit.source.kind == "code" and number.digits == 1))
         ]
-        fitting = [(hit, place) for hit, place, factor in found if _fits(number, hit, place, factor, context)]
+        fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
-            other = (
-                hit for hit, place, _ in found if number.sign == "-" or self._nearness(place, context) >= _IS_NAMED
-            )
+            other = (hit for hit, place, _ in found if self._is_same(number, hit, place, context))
             if hit := next(other, None):
                 self._mismatches.add(n)
             elif is_quiet(number, context):
                 self._operands[n] = Operand(float(number.amount.value))
             return replace(one, hit=hit)
-        allowed = [(hit, place) for hit, place in fitting if not self._contradicts(place, context)]
+        allowed = [(hit, place) for hit, place in fitting if not self._words.contradict(place, context)]
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
             allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
+        if len(allowed) < len(fitting) and self._words.statistics(context):
+            allowed = [(hit, place) for hit, place in allowed if self._words.nearness(place, context) >= IS_NAMED]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
-        hit, place = max(allowed, key=lambda found: self._nearness(found[1], context))
+        hit, place = max(allowed, key=lambda found: self._words.nearness(found[1], context))
         is_percent = number.unit in PERCENTS and any(
             one.low <= abs(hit.value) <= one.high for one in self._wanted[n][:1]
         )
         self._operands[n] = Operand(hit.value / 100 if is_percent else hit.value, place)
         return replace(one, verdict=hit.source.kind, hit=hit)
 
+    def _is_same(self, number: WrittenNumber, hit: Hit, place: Place | None, context: Context) -> bool:
+        """Return whether a number surely stands for one of a source, although its unit or sign is another one."""
+        has_lost_sign = place is not None and hit.value < 0 and number.digits >= _DIGITS_OF_COPY
+        return number.sign == "-" or has_lost_sign or self._words.nearness(place, context) >= IS_NAMED
+
+    def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
+        measure = measure_of_name(place.table.names[place.column]) if place else ""
+        known = frozenset({measure}) if measure else self._measures
+        if is_other_measure(number.measure, known):
+            return False
+        return fits(number, hit, place, factor, context, is_hinted=self._has_percents)
+
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
         return self._text[self._numbers[n - 1].end : self._numbers[n].start].strip() == "±"
-
-    def _owners(self, table: Table, context: Context) -> frozenset[str]:
-        """Return the labels of rows of a table of which a number surely has one."""
-        key = (id(table), context.start, context.position)
-        if key not in self._named:
-            end = context.start + len(context.text)
-            some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
-            self._named[key] = owners(context, table.keys, [start - context.start for start in some])
-        return self._named[key]
-
-    def _contradicts(self, place: Place | None, context: Context) -> bool:
-        """Return whether the words around a number surely name another row or column than those of a place."""
-        if place is None:
-            return False
-        label, table = place.key, place.table
-        if place.row.is_statistic:
-            columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
-            if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
-                return True
-            # A neighbour's value is often the greatest one, too.
-            if STATISTIC.search(context.text) or (label and label in context.text):
-                return False
-            return any(self._owners(one, context) for one in self._tables.all if one.labels)
-        if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
-            return True
-        named = self._owners(table, context)
-        return bool(label) and bool(named) and label not in named
-
-    def _nearness(self, place: Place | None, context: Context) -> int:
-        """Return how well the words around a number name a place."""
-        if place is None:
-            return 0
-        column = normal_label(place.table.names[place.column])
-        is_named = bool(column) and column in f"{context.text} {context.column}"
-        return 1 + _IS_NAMED * (place.key in self._owners(place.table, context)) + 2 * is_named
 
     def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> list[Result]:
         """Return what a number equals that follows from others near it."""
@@ -245,42 +241,9 @@ def _given(sources: Sequence[SourceText]) -> Iterator[float]:
                     )
 
 
-def _fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
-    """Return whether the unit and the sign of a number are those of a place with its value."""
-    unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
-    if number.unit in PERCENTS:
-        if factor == 1 and unit and unit not in PERCENTS:
-            return False
-        if factor != 1 and hit.value.is_integer() and hit.value != 1:
-            return False
-        if factor == 1 and place and not _may_be_percent(hit, place):
-            return False
-    elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
-        return False
-    if hit.value < 0 or number.sign == "-":
-        return _has_direction(number, hit.value, context)
-    return not (place and place.table.has_both_signs[place.column]) or direction(context.clause) >= 0
-
-
-def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:
-    """Return whether the sign of a number, or the words around it, allow the sign of a value."""
-    said = _direction(context)
-    if not number.amount.value:
-        return True
-    if number.sign:
-        return (number.sign == "-") == (value < 0) or (number.sign == "-" and said < 0)
-    return said < 0 if value < 0 else said >= 0
-
-
-def _may_be_percent(hit: Hit, place: Place) -> bool:
-    """Return whether words say that a number in a table is a percentage, or its column looks like it."""
-    name = place.table.names[place.column]
-    if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
-        return True
-    if name:
-        return False
-    column = place.table.columns[place.column]
-    return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100
+def _is_another(change: Result, other: Result, sign: str) -> bool:
+    """Return whether a result is no change, or one of other operands although the number has a sign."""
+    return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
 
 
 def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:
@@ -291,7 +254,3 @@ def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> boo
     if number.sign and (number.sign == "-") != (result.value < 0):
         return not result.sign or said * result.value <= 0
     return result.sign == "change" and not number.sign and said * result.value < 0
-
-
-def _direction(context: Context) -> int:
-    return direction(context.clause) or direction(context.text)

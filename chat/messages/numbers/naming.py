@@ -6,43 +6,28 @@ import re
 from bisect import bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from chat.messages.numbers.mentions import HALF, Mention, comparable, mentions
+
 _SENTENCE_END: Final = re.compile(
-    r"(?:[.!?](?=[\s*_)]+(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+    r"(?:[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
 )
 CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
     r"और|लेकिन|जबकि)\s|和|而|与|比"
 )
-_WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*")
-_SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
-_WORDS_OF_LABEL: Final = 4
-_SIGNS_OF_LABEL: Final = 8
 _RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
 _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
+_BETWEEN_LABELS_CHARS: Final = 10
+_BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
+_AFTER_LABEL: Final = re.compile(r"\s*[)）]")
 _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
-
-
-def comparable(text: str) -> str:
-    """Return a text as labels are compared. No character changes its position."""
-    lower = text.lower()
-    return (lower if len(lower) == len(text) else text).replace("_", " ").replace("*", " ")
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A label in a context."""
-
-    start: int
-    end: int
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,35 +92,6 @@ class Contexts:
         return []
 
 
-@lru_cache(maxsize=1024)
-def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs."""
-    words = [match.span() for match in _WORD.finditer(text)]
-    phrases: dict[str, tuple[tuple[int, int], ...]] = {}
-    for number, (start, _) in enumerate(words):
-        for _, end in words[number : number + _WORDS_OF_LABEL]:
-            phrase = " ".join(text[start:end].split())
-            phrases[phrase] = (*phrases.get(phrase, ()), (start, end))
-    for match in _SIGNS.finditer(text):
-        for start in range(match.start(), match.end()):
-            for end in range(start + 1, min(start + _SIGNS_OF_LABEL, match.end()) + 1):
-                phrases[text[start:end]] = (*phrases.get(text[start:end], ()), (start, end))
-    return phrases
-
-
-def mentions(text: str, labels: Container[str]) -> list[Mention]:
-    """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
-    spans = sorted(
-        ((start, end, label) for label, places in _phrases(text).items() if label in labels for start, end in places),
-        key=lambda span: (span[0], -span[1]),
-    )
-    found: list[Mention] = []
-    for start, end, label in spans:
-        if not found or start >= found[-1].end:
-            found.append(Mention(start, end, label))
-    return found
-
-
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
     """Return the labels to which the number of a context surely belongs, one of them; empty if it is not sure.
 
@@ -143,39 +99,76 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
     """
     found = [one for one in mentions(context.text, labels) if not one.label.isdigit() or _is_sure(one, context)]
     head = {one.label for one in mentions(context.head, labels)}
+    number_starts = _outside(number_starts, found)
     if found and _HEAD_END.match(context.text, found[0].end):
         head.add(found[0].label)
     if not found or context.is_cell:
         return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
-    if label := _parallel_label(found, number_starts, context.position):
+    if label := _label_by_form(context, found, number_starts):
         return frozenset({label})
     before = [one for one in found if one.end <= context.position]
     after = [one for one in found if one.start > context.position]
-    if not before and not after:
-        return frozenset()
-    if not before:
-        between = context.text[context.position : after[0].start]
-        is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
-        is_first = len({one.label for one in after}) == 1
-        return frozenset({after[0].label, *head}) if is_near and is_first else frozenset()
+    if before:
+        beside = _label_beside(context, before, after, number_starts)
+        return frozenset({*beside, *head}) if beside else frozenset()
+    between = context.text[context.position : after[0].start] if after else ""
+    is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
+    is_only = len({one.label for one in after}) == 1 and (is_near or len(number_starts) == 1)
+    return frozenset({after[0].label, *head}) if is_only else frozenset()
+
+
+def _label_beside(
+    context: Context, before: Sequence[Mention], after: Sequence[Mention], number_starts: Sequence[int]
+) -> tuple[str, ...]:
+    """Return the label of a number that has one before it; two if it may be either, none if it is not sure."""
     between = context.text[before[-1].end : context.position]
     if after and any(before[-1].end <= number < context.position for number in number_starts):
         # Another number stands between the label before and this one.
-        return frozenset({before[-1].label, after[0].label, *head})
-    if (
-        after
-        and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
-        and any(map(str.isalpha, between))
-    ):
+        return before[-1].label, after[0].label
+    is_before_label = after and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
+    if is_before_label and any(map(str.isalpha, between)):
         # `312 orders`.
-        return frozenset({after[0].label, *head})
+        return (after[0].label,)
     if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
-        return frozenset()
+        return ()
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
-    if is_own_clause or len({one.label for one in found}) == 1:
-        return frozenset({before[-1].label, *head})
+    if is_own_clause or len({one.label for one in (*before, *after)}) == 1:
+        return (before[-1].label,)
     near_after = bool(after) and not CLAUSE_END.search(context.text, context.position, after[0].start)
-    return frozenset({after[0].label if near_after else before[-1].label, *head})
+    return (after[0].label if near_after else before[-1].label,)
+
+
+def statistic_of(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
+    """Return the statistic that a number surely is. Its name belongs only to the next number and to its own clause.
+
+    `found`: the statistics that the sentence names.
+    """
+    number_starts = _outside(number_starts, found)
+    are_beside = all(other.start - one.end <= _BETWEEN_LABELS_CHARS for one, other in pairwise(found))
+    if label := _label_by_form(context, found, number_starts, may_be_list=are_beside):
+        return label
+    before = [one for one in found if one.end <= context.position]
+    if not before:
+        return ""
+    label = before[-1].label
+    if any(before[-1].end <= number < context.position for number in number_starts):
+        return label if label == HALF else ""
+    between = context.text[before[-1].end : context.position]
+    is_own_clause = not CLAUSE_END.search(between) or not any(map(str.isalpha, between))
+    return label if is_own_clause or len({one.label for one in found}) == 1 else ""
+
+
+def _outside(number_starts: Sequence[int], found: Sequence[Mention]) -> list[int]:
+    """Return the numbers that are no part of a label."""
+    return [start for start in number_starts if not any(one.start <= start < one.end for one in found)]
+
+
+def _label_by_form(
+    context: Context, found: Sequence[Mention], number_starts: Sequence[int], *, may_be_list: bool = True
+) -> str:
+    """Return the label of a number by the form of its sentence; empty if that does not tell."""
+    in_list = _parallel_label(context, found, number_starts) if may_be_list else ""
+    return _label_in_brackets(found, context) or in_list or _alternating_label(found, number_starts, context.position)
 
 
 def _is_sure(one: Mention, context: Context) -> bool:
@@ -183,8 +176,29 @@ def _is_sure(one: Mention, context: Context) -> bool:
     return context.is_cell or len(one.label) == 4 or one.start < _BEGINNING_CHARS
 
 
-def _parallel_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
+def _label_in_brackets(found: Sequence[Mention], context: Context) -> str:
+    """Return the label of a number beside it in brackets, as in `3 (Ulm)` and `Ulm (3)`; empty if there is none."""
+    before = next((one for one in reversed(found) if one.end <= context.position), None)
+    if before and context.text[before.end : context.position].strip() in ("(", "（"):
+        return before.label
+    after = next((one for one in found if one.start > context.position), None)
+    is_own = after and _BEFORE_LABEL.fullmatch(context.text, context.position, after.start)
+    return after.label if after and is_own and _AFTER_LABEL.match(context.text, after.end) else ""
+
+
+def _alternating_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
+    """Return the label of a number if labels and numbers take turns, as in `3 in Ulm, 4 in Bonn`; empty if not."""
+    marks = sorted([(one.start, one.label) for one in found] + [(start, "") for start in number_starts])
+    takes_turns = all(bool(one[1]) != bool(other[1]) for one, other in pairwise(marks))
+    if not takes_turns or min(len(number_starts), len(found)) < 2 or position not in number_starts:
+        return ""
+    place = marks.index((position, "")) + (-1 if marks[0][1] else 1)
+    return marks[place][1] if place < len(marks) else ""
+
+
+def _parallel_label(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
     """Return the label of a number in one of two lists, as in `Ulm and Bonn have 3 and 4`; empty if it is in none."""
+    position = context.position
     labels = [one for one in found if one.start < position]
     if not labels:
         labels = [*found]
@@ -194,6 +208,9 @@ def _parallel_label(found: Sequence[Mention], number_starts: Sequence[int], posi
         numbers = [one for one in number_starts if one >= labels[-1].end]
         after = next((one.start for one in found if one.start >= position), None)
         numbers = [one for one in numbers if after is None or one < after]
+        if len(numbers) > len(labels) and CLAUSE_END.search(context.text, *numbers[len(labels) - 1 : len(labels) + 1]):
+            # `From 3 to 4, a change of 33 %`.
+            numbers = numbers[: len(labels)]
         labels = labels[-len(numbers) :] if numbers else []
         if labels and any(labels[0].start <= one < labels[-1].end for one in number_starts):
             return ""

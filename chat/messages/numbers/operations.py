@@ -71,7 +71,7 @@ def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind],
         ratios: tuple[Kind, Kind] = ("change", "share") if direction(context.clause) else ("share", "change")
         return (*ratios, "back", "points"), ratios, (*ratios, "points", "sum of points", "back")
     if number.unit == "pp":
-        return ("points",), ("points",), ("points",)
+        return ("points",), ("points",), ("points", "minus")
     if number.sign:
         return ("minus",), ("net",), ("minus",)
     if number.is_ratio:

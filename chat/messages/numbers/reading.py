@@ -11,11 +11,13 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Final
 
+from chat.messages.numbers.measures import measure_after
 from chat.messages.numbers.numerals import RUN, Numeral, read_run, sure_decimal_mark, with_ascii_digits
 from chat.messages.numbers.skipped import skipped_ranges
 from chat.messages.numbers.units import (
     AFTER,
     APPROXIMATE,
+    CURRENCIES,
     CURRENCY_SIGNS,
     PERCENTS,
     POWER,
@@ -33,6 +35,7 @@ _NUMBER: Final = re.compile(
     rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
     rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
 )
+_ZEROS: Final = 3
 _NAME_GOES_ON: Final = re.compile(r"(?!x\b)[A-Za-z_]")
 """A factor may be written as `1.5x`; other letters after digits belong to a name."""
 _RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
@@ -66,6 +69,9 @@ class WrittenNumber:
     is_ratio: bool = False
     """Whether a word such as `times` follows it."""
 
+    measure: str = ""
+    """Its unit of measure or currency, as `measures` names it."""
+
     @property
     def amount(self) -> Amount:
         """The likelier reading."""
@@ -85,7 +91,15 @@ class WrittenNumber:
     def digits(self) -> int:
         """How many significant digits are written."""
         digits = str(abs(int(self.amount.value / self.amount.step)))
-        return max(len(digits.rstrip("0") if self.is_approximate and self.amount.step >= 1 else digits), 1)
+        if self.is_rounded and self.amount.step >= 1:
+            # Zeros may be exact, too.
+            return max(len(digits.rstrip("0")), 1) + (not self.is_approximate)
+        return max(len(digits), 1)
+
+    @cached_property
+    def is_rounded(self) -> bool:
+        """Whether the number ends with zeros that are hardly digits of its source, as in `195,000`."""
+        return self.is_approximate or (self.amount.step == 1 and _zeros(abs(self.amount.value)) >= _ZEROS)
 
     @property
     def least_ratio(self) -> float:
@@ -106,6 +120,8 @@ class WrittenNumber:
         if self.is_approximate:
             digits = str(int(value / amount.step))
             half = amount.step.scaleb(min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0)))
+        elif self.is_rounded:
+            half = amount.step.scaleb(_zeros(value / amount.step)) / 2
         # Floats have more digits than numbers in texts, and no exact ones.
         return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
 
@@ -122,6 +138,12 @@ def read_numbers(text: str) -> list[WrittenNumber]:
         if not numbers or match.start("run") >= numbers[-1].end:
             numbers += _read(ascii_text, match, mark)
     return list(_with_shared_units(ascii_text, numbers))
+
+
+def _zeros(whole: Decimal) -> int:
+    """Return how many zeros end a whole number that is not zero."""
+    digits = str(int(whole))
+    return len(digits) - len(digits.rstrip("0")) if whole else 0
 
 
 def _decimal_mark(text: str, matches: list[re.Match[str]]) -> str:
@@ -165,7 +187,9 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     name = unit_name(unit) or unit_name(before)
     sign = "-" if has_minus else "+" if match["sign"] == "+" or match["inner"] == "+" else ""
     about = bool(APPROXIMATE.search(text[max(0, start - 24) : start]))
-    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), bool(TIMES.match(text, end)))
+    is_ratio = bool(TIMES.match(text, end))
+    measure = name if name in CURRENCIES else measure_after(text, end) or measure_after(text, end - len(unit))
+    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), is_ratio, measure)
 
 
 def _is_in_formula(text: str, position: int) -> bool:

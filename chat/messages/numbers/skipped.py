@@ -16,6 +16,9 @@ _NAMES: Final = (
     "schritt|tabelle|abbildung|abb|kapitel|abschnitt|seite|teil|aufgabe|"
     "étape|tableau|chapitre|partie|paso|tabla|figura|capítulo|parte|图|表|步骤|चरण"
 )
+PERCENTILE: Final = "per[cz]entil|centil|quantil|百分位|पर्सेंटाइल|प्रतिशतक|शतमक"
+ORDINAL: Final = r"(?:\.º|\.ª|\.|st|nd|rd|th|er|e|º|ª|वें|वाँ)?"
+TO: Final = r" ?(?:to|and|bis|und|zum|a|al|y|à|au|et|से|और|至|到|和|-|–) ?(?:the |zum |第 ?)?"
 WITHOUT_CLAIMS: Final = (
     r"^ {0,3}(`{3,20}|~{3,20})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
     r"(?<!`)`{1,3}(?!`)[^`\n]{1,1000}`{1,3}",
@@ -44,6 +47,15 @@ WITHOUT_CLAIMS: Final = (
     r"1[.,]5 ?[×x*·] ?IQR",
     r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
     r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
+    rf"(?<![\d.,])\d{{1,2}}{ORDINAL}(?:{TO}\d{{1,2}}{ORDINAL})?[ -]?(?:{PERCENTILE})",
+    rf"(?:{PERCENTILE})(?:es|e|s|en)? \d{{1,2}}(?:{TO}\d{{1,2}})?(?![\d.,]\d|\d)",
+    r"\d(?<!\d\d\d)\d?(?:वें|वाँ|वां|वीं|वा|रा|री|ला|ली|था|थी)(?![\u0900-\u0963])",
+    r"(?:version|versión|版本|संस्करण)[*_]{0,2} ?[:：][*_]{0,2} ?v?\d+(?:\.\d+)*",
+    r"\bn ?[-−] ?1\b",
+    # Limits such as |r| > 0.5.
+    r"\\?\|[a-zρτ]\\?\| ?[<>≤≥] ?[\d.,]*\d",
+    # Rates such as 4 per 100,000.
+    r"(?:/ ?|\b(?:per|pro|je|pour|por|por cada) |प्रति |每 ?)1(?:0|[.,\u00a0\u202f ]000)+(?![\d.,]\d|\d)(?: ?[万千])?",
     # Fractions such as 2/3.
     r"(?<![\d/.,])\d/\d(?![\d/])",
     # Indices and exponents of formulas.

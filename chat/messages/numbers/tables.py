@@ -9,54 +9,24 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
-from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.rows import TOTALS, Cell, Row, normal_label, read_line
 from chat.messages.numbers.sources import SHORT_CHARS, Hit, SourceText
+from chat.messages.numbers.statistic_words import label_statistic
 from chat.messages.numbers.units import header_unit
 
 _TABLES_LIMIT_CHARS: Final = 120_000
 """Characters of all sources whose tables are read."""
 _ROWS_LIMIT: Final = 500
-_CELL: Final = re.compile(
-    r"(?P<date>(?<![\w.])\d{4}-\d\d(?:-\d\d)?(?![\w.]))|"
-    rf"(?<![\w.,])(?P<sign>-|(?<=\.\.)-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d)|"
-    r"(?<!\S)(?P<none>NaN|None|<NA>|NaT)(?!\S)"
-)
+_LINK_LETTERS: Final = 2
+"""Letters of words such as `vs` and `to` between two values of one kind."""
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
-_STATISTICS: Final = _TOTALS | {"mean", "std", "min", "max", "median", "mittel"}
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A number in a table."""
-
-    start: int
-    end: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line with numbers."""
-
-    start: int
-    label: str
-    """In the form of `normal_label`; empty if it has none."""
-    cells: tuple[Cell | None, ...]
-    """`None`: a missing value."""
-
-    @property
-    def is_statistic(self) -> bool:
-        """Whether the row holds a statistic of the other rows, or of a column."""
-        return self.label.endswith("%") or not _STATISTICS.isdisjoint(re.split(r"[\W_]+", self.label))
-
-    def may_be_row(self, other: Row) -> bool:
-        """Return whether the row is the same as another one, or holds a statistic, as the other may do."""
-        return self == other or self.is_statistic
+class Pivot(list[str]):
+    """The names of the columns of a pivot table, which are values as its labels are."""
 
 
 class Table:
@@ -71,6 +41,7 @@ class Table:
         """One for each cell; empty if it has none."""
         self.units = tuple(map(header_unit, self.names))
         self.title = " ".join(names)
+        self.is_pivot = isinstance(names, Pivot)
 
     @cached_property
     def labels(self) -> dict[str, Row]:
@@ -96,6 +67,11 @@ class Table:
         return {normal_label(name): n for n, name in enumerate(self.names) if name}
 
     @cached_property
+    def names_of_columns(self) -> frozenset[str]:
+        """The labels of columns that are no statistics."""
+        return frozenset(label for label in self.column_labels if not label_statistic(label))
+
+    @cached_property
     def columns(self) -> tuple[tuple[float, ...], ...]:
         """The numbers of each column, without those of statistics."""
         rows = [row for row in self.rows if not row.is_statistic]
@@ -104,7 +80,7 @@ class Table:
     @cached_property
     def totals(self) -> tuple[float, ...]:
         """The sums of columns, and the counts and sums that are printed."""
-        printed = [row for row in self.rows if row.label in _TOTALS]
+        printed = [row for row in self.rows if row.label in TOTALS]
         sums = (sum(values) for values in self.columns if len(values) > 1)
         return (*sums, *(cell.value for row in printed for cell in row.cells if cell))
 
@@ -142,6 +118,16 @@ class Place:
         return self.row.label or (self.table.key_of(self.row) if self.column else "")
 
     @property
+    def statistic(self) -> str:
+        """The statistic that the number is, by the text before it, its column or its row; empty if it is none."""
+        cells = [cell for cell in self.row.cells if cell]
+        number = next((n for n, cell in enumerate(cells) if cell is self.row.cells[self.column]), 0)
+        lead = self.table.source.text[cells[number - 1].end : cells[number].start] if number else ""
+        if sum(map(str.isalpha, lead)) > _LINK_LETTERS:
+            return label_statistic(lead.lower())
+        return label_statistic(self.row.label) or label_statistic(normal_label(self.table.names[self.column]))
+
+    @property
     def unit(self) -> str:
         """The unit that the column or the row names; empty if none is known."""
         return self.table.units[self.column] or ("" if self.row.is_statistic else header_unit(self.row.label))
@@ -162,6 +148,11 @@ class SourceTables:
                 self.all += tables
                 rows = [(table, row) for table in tables for row in table.rows]
                 self._rows[id(source)] = ([row.start for _, row in rows], rows)
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels of the rows of all tables."""
+        return frozenset(label for table in self.all for label in table.labels)
 
     def is_row_number(self, hit: Hit) -> bool:
         """Return whether a number only counts the rows of a table, or names a quantile."""
@@ -187,74 +178,35 @@ class SourceTables:
         return None if column is None else Place(table, row, column)
 
 
-@lru_cache(maxsize=4096)
-def normal_label(text: str) -> str:
-    """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
-    words = [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}\t-").lower()) if word]
-    if len(words) > 1 and header_unit(f"x_{words[-1]}"):
-        words.pop()
-    return " ".join(words)
-
-
 def _tables(source: SourceText) -> Iterator[Table]:
     """Yield the tables of a source. A line without numbers begins a new one, and may hold the names of its columns."""
     header: list[str] = []
+    above = ""
     rows: list[Row] = []
     position = 0
     for line in source.text.split("\n"):
-        row, names = _row(line, position, is_first=not rows)
+        found, names = read_line(line, position, is_first=not rows)
         position += len(line) + 1
+        row = found[0] if len(found) == 1 else None
         if rows and (row is None or len(row.cells) != len(rows[0].cells) or len(rows) >= _ROWS_LIMIT):
             if not row and (name := _SERIES_NAME.match(line)):
                 header = [name["name"] or ""] if not header or rows[0].label else header
             yield Table(source, header, rows)
             rows, header = [], header if row else []
-        if row:
+        if len(found) > 1:
+            yield Table(source, [], found)
+        elif row:
             rows.append(row)
         elif names and not header:
-            header = names
+            # A single name above a series is that of its labels.
+            header = [*names, ""] if len(names) == 1 and not line[0].isspace() else names
+            above = line
+        elif names and above and not rows and len(names) == 1 and above[0] + line[0] == (above[0] + line[0]).strip():
+            # In a pivot table, the name of the columns and the name of the rows stand before their labels.
+            header = Pivot(re.split(r"\s{2,}", above.strip()))
         elif not line.strip():
             header = []
+        if not names:
+            above = ""
     if rows:
         yield Table(source, header, rows)
-
-
-def _row(line: str, position: int, *, is_first: bool) -> tuple[Row | None, list[str]]:
-    """Return the row of a line, or the names of columns that the line holds instead."""
-    matches = list(_CELL.finditer(line))
-    numbers = [match for match in matches if match["run"]]
-    names = [one for one in (line.split("\t") if "\t" in line else re.split(r"[\s|]+", line)) if one.strip()]
-    is_years = is_first and all(_YEAR.fullmatch(match["run"]) for match in numbers) and len(names) > len(numbers)
-    if not numbers or (is_years and len(numbers) > 1):
-        return None, names
-    label, first = _label(line, matches)
-    cells = tuple(_cell(match, position) for match in matches[first:] if not match["date"])
-    return (Row(position, label, cells), []) if cells else (None, names)
-
-
-def _label(line: str, matches: Sequence[re.Match[str]]) -> tuple[str, int]:
-    """Return the label of a line, and which of its numbers is its first cell."""
-    lead = line[: matches[0].start()].strip(" \t|")
-    first = matches[0]
-    if lead:
-        return normal_label(lead.partition("\t")[0]), 0
-    if first["date"]:
-        return first["date"], 1
-    if len(matches) == 1 or first["none"]:
-        return "", 0
-    between = line[first.end() : matches[1].start()].strip(" \t|")
-    if any(map(str.isalpha, between)):
-        # The number of the row comes before its label: `0  Ulm  76993.3`. Other text columns may follow.
-        is_number = first["run"].isdigit() and first.start() == len(line) - len(line.lstrip())
-        return normal_label(between.partition("\t")[0]), 1 if is_number and not first[0].endswith("%") else 0
-    if _YEAR.fullmatch(first[0]) or first[0].endswith("%"):
-        return first[0], 1
-    return "", 0
-
-
-def _cell(match: re.Match[str], position: int) -> Cell | None:
-    if match["none"]:
-        return None
-    readings = read_run(match["run"], ".")
-    value = float(readings[0].value if readings else 0) * (float(f"1{match['e']}") if match["e"] else 1)
-    return Cell(position + match.start(), position + match.end(), -value if match["sign"] else value)

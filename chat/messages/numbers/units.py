@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 _SCALES: Final = {
-    3: "k K Tsd. Tsd tausend thousand mille milliers mil 千 हज़ार हजार",
+    3: "k K Tsd. Tsd Tausend tausend thousand thousands mille millier milliers mil miles 千 हज़ार हजार",
     4: "万 萬",
-    5: "lakh lakhs lac लाख",
+    5: "lakh lakhs lac lacs लाख",
     6: "M mn Mio. Mio million millions Million Millionen Mill. millón millones 百万 百萬",
     7: "crore crores Cr करोड़ 千万",
     8: "亿 億",
@@ -19,15 +19,15 @@ _SCALES: Final = {
 _WORDS = {word: power for power, words in _SCALES.items() for word in words.split()} | {"mil millones": 9, "M\u20ac": 6}
 _UNITS: Final = {
     "%": "% percent Prozent प्रतिशत pct",
-    "pp": "pp Prozentpunkte Prozentpunkten 个百分点",
+    "pp": "pp Prozentpunkte Prozentpunkten 个百分点 百分点",
     "‰": "‰",
     "EUR": "€ EUR Euro Euros euro euros 欧元",
-    "USD": "$ USD US$ dollar dollars Dollar dólares 美元",
+    "USD": "$ USD US$ US-Dollar dollar dollars Dollar dólares 美元",
     "GBP": "£ GBP pounds",
     "JPY": "JPY yen Yen 日元",
-    "CNY": "¥ CNY RMB yuan 元",
-    "INR": "₹ INR Rs Rs. rupees रुपये",
-    "CHF": "CHF",
+    "CNY": "¥ CNY RMB yuan yuans Yuan 元",
+    "INR": "₹ INR Rs Rs. rupees roupies rupias Rupien 卢比 रुपये रुपए",
+    "CHF": "CHF Franken 瑞士法郎",
     "kg": "kg 公斤 千克 किग्रा",
     "g": "g",
     "t": "t tonnes Tonnen",
@@ -40,7 +40,7 @@ _UNITS: Final = {
 }
 _UNIT_WORDS = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _UNIT_WORDS |= {"per cent": "%", "pour cent": "%", "por ciento": "%", "percentage points": "pp"}
-_UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp"}
+_UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp", "प्रतिशत अंक": "pp"}
 PERCENTS: Final = ("%", "pp")
 CURRENCY_SIGNS: Final = "$€£¥₹"
 CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
@@ -48,16 +48,19 @@ CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
 
 def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
     ordered = sorted(words, key=len, reverse=True)
-    return "|".join(re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in ordered)
+    return "|".join(
+        re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else r"(?![瓦克米卡])" if word == "千" else "")
+        for word in ordered
+    )
 
 
 AFTER: Final = re.compile(
     rf"(?P<scale>m(?![A-Za-zÀ-ɏ/²³])|[ \u00a0\u202f\u2009]?(?:{_alternatives(_WORDS)}))?"
-    rf"(?P<unit>(?:[ \u00a0\u202f\u2009]|(?: de | of ))?(?:{_alternatives(_UNIT_WORDS)}))?"
+    rf"(?P<unit>(?:[ \u00a0\u202f\u2009]|[ \u00a0\u202f](?:de |of |d['’]))?(?:{_alternatives(_UNIT_WORDS)}))?"
 )
 """The scale word and the unit after a number."""
 POWER: Final = re.compile(
-    r"(?:[eE](?P<e>[+-]?\d+)(?![\w.])| ?(?:[×x·*]|\\times|\\cdot) ?10(?:\^\{?(?P<p>[+-]?\d+)\}?|(?P<s>[⁻⁺⁰¹²³⁴-⁹]+)))"
+    r"(?:[eE](?P<e>[+-]?\d+)(?!\w|\.\d)| ?(?:[×x·*]|\\times|\\cdot) ?10(?:\^\{?(?P<p>[+-]?\d+)\}?|(?P<s>[⁻⁺⁰¹²³⁴-⁹]+)))"
 )
 """A power of ten after a number."""
 _SUPERSCRIPTS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
@@ -75,20 +78,24 @@ APPROXIMATE: Final = re.compile(
 )
 """A word before a number that was rounded to fewer digits than it has."""
 DECREASE: Final = re.compile(
-    r"\b(?:fell|fall|falls|fallen|drop|dropp|decreas|declin|reduc|down\b|loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
-    r"less|behind|deficit|cold|under|"
-    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|unter|abnahme|schrumpf|"
-    r"recul|baiss|chut|diminu|perte|perdu|moins|inférieur|déficit|"
-    r"cay[óe]|caíd|cae\b|baj[aóo]|descen|disminu|pérdid|perdi|menos|inferior|déficit|reduj)|"
-    r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम",
+    r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|"
+    r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
+    r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|"
+    r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
+    r"kleiner|geringer|unter|abnahme|schrumpf|"
+    r"recul|baiss|chut|diminu|perte|perdu|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
+    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|"
+    r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
+    r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम|नीचे",
     re.IGNORECASE,
 )
 """A word that says that an amount is negative."""
 INCREASE: Final = re.compile(
-    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|plus\b|ahead|profit|"
-    r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|über|plus|wachstum|anstieg|gewinn|"
-    r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|"
-    r"crec|aument|sub[ieí]|alza|increment|más|suma)|"
+    r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
+    r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
+    r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|größer|über|wachstum|anstieg|gewinn|"
+    r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
+    r"crec|aument|sub[ieí]|alza|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
     r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
     re.IGNORECASE,
 )
@@ -112,7 +119,7 @@ PERCENT_HINT: Final = re.compile(
 """A word that says that numbers are percentages."""
 _HEADER_UNITS = {
     "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km",
-    "cm": "cm", "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
+    "cm": "cm", "mm": "mm", "cny": "CNY", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
 }  # fmt: skip
 
 
@@ -134,7 +141,7 @@ def named_scales(texts: Iterable[str]) -> frozenset[int]:
 def unit_name(word: str) -> str:
     """Return the name of a unit, such as `EUR` for `€`; empty for none."""
     stripped = word.strip()
-    return _UNIT_WORDS.get(stripped.removeprefix("de ").removeprefix("of "), "")
+    return _UNIT_WORDS.get(re.sub("^(?:de |of |d['’])", "", stripped), "")
 
 
 def power_of(match: re.Match[str]) -> int:

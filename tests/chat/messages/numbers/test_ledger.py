@@ -42,6 +42,8 @@ def verdicts(text: str) -> list[str]:
         ("The difference between Ulm and Bonn in orders is 1,338.", "derived"),
         ("The total of orders is 3,690.", "derived"),
         ("The total of orders is 3,691.", "nowhere"),
+        ("Ulm had a revenue of 77,000 €.", "output"),
+        ("Ulm had a revenue of 76,000 €.", "nowhere"),
     ],
 )
 def test_number_has_the_source_that_its_words_allow(text: str, verdict: str) -> None:

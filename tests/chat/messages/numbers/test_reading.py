@@ -20,6 +20,10 @@ from chat.messages.numbers.reading import read_numbers
         ("约12.3万，增长１２.３%。", ["123000", "12.3 %"]),
         ("कुल १२,३४,५६७ और 3.2 लाख है।", ["1234567", "320000"]),
         ("Es sind 1'234'567.80 CHF.", ["1234567.80 CHF"]),
+        ("Es sind 59,1 Tausend oder 2,3 Tsd. €.", ["59100", "2300 EUR"]),
+        ("Soit 45,2 milliers d'euros et 2,14 millions de dollars.", ["45200 EUR", "2140000 USD"]),
+        ("它用了 5,466 千瓦时和 3千。", ["5466", "3000"]),
+        ("The slope is 3.3e-06.", ["0.0000033"]),
         ("| Fulda | 5,1 | 25 |\n| Bonn | 3.456 | -129 |", ["5.1", "25", "3456", "-129"]),
     ],
 )
@@ -40,6 +44,10 @@ def test_numbers_are_read_with_their_units(text: str, expected: list[str]) -> No
         "This predates COVID-19, the A4 form and B2B.",
         "```python\nx = 17\n```",
         "It came 1st, then 2nd.",
+        "The 25th to 75th percentile, die 25. bis 75. Perzentil-Werte, percentiles 25 a 75.",
+        "25वें से 75वें पर्सेंटाइल, 第 25 至第 75 百分位",
+        "As a rule, |r| > 0.5 is strong, with n − 1 in the denominator.",
+        "**版本：**0.9 of **Version:** 3.1",
     ],
 )
 def test_digits_that_are_no_claims_are_left_out(text: str) -> None:

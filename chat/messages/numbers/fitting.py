@@ -1,0 +1,66 @@
+"""Whether the unit and the sign of a number are those of a place with its value. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from chat.messages.numbers.claims import direction
+from chat.messages.numbers.naming import Context
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.sources import Hit
+from chat.messages.numbers.tables import Place
+from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
+
+PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
+
+
+def fits(
+    number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context, *, is_hinted: bool
+) -> bool:
+    """Return whether the unit and the sign of a number are those of a place with its value."""
+    unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
+    if number.unit in PERCENTS:
+        if factor == 1 and unit and unit not in PERCENTS:
+            return False
+        if factor != 1 and hit.value.is_integer() and hit.value != 1:
+            return False
+        if factor == 1 and place and not _may_be_percent(hit, place, is_hinted=is_hinted):
+            return False
+    elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
+        return False
+    if hit.value < 0 or number.sign == "-":
+        return _has_direction(number, hit.value, context)
+    is_signed = place and (place.statistic == "slope" or place.table.has_both_signs[place.column])
+    return not is_signed or direction(context.clause) >= 0
+
+
+def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:
+    """Return whether the sign of a number, or the words around it, allow the sign of a value."""
+    said = _direction(context)
+    if not number.amount.value:
+        return True
+    if number.sign:
+        return (number.sign == "-") == (value < 0) or (number.sign == "-" and said < 0)
+    return said < 0 if value < 0 else said >= 0
+
+
+def _may_be_percent(hit: Hit, place: Place, *, is_hinted: bool) -> bool:
+    """Return whether words say that a number in a table is a percentage, or its column looks like it.
+
+    `is_hinted`: code names a column of percentages.
+    """
+    name = place.table.names[place.column]
+    if abs(hit.value) < 1 and not place.table.has_percents[place.column]:
+        # A fraction is written with a percent sign.
+        return bool(PERCENTS_HINT.search(f"{name} {place.row.label}"))
+    if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
+        return True
+    if name and not (is_hinted and not any(map(str.isalpha, name))):
+        return False
+    column = place.table.columns[place.column] or (hit.value,)
+    return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100
+
+
+def _direction(context: Context) -> int:
+    return direction(context.clause) or direction(context.text)

@@ -1,0 +1,66 @@
+"""Units of one dimension, such as hours and minutes, after numbers and in names of columns. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_DIMENSIONS: Final = {
+    "time": {
+        "min": "min mins minute minutes Minute Minuten minuto minutos 分钟 मिनट",
+        "h": "h hr hrs hour hours Stunde Stunden Std heure heures hora horas 小时 घंटे घंटा",
+        "d": "day days Tag Tage Tagen jour jours día días dias 天 दिन",
+        "month": "month months Monat Monate Monaten mois mes meses 个月 महीने",
+        "y": "year years yr yrs Jahr Jahre Jahren ans année années año años 岁 वर्ष साल",
+    },
+    "energy": {"kWh": "kWh 千瓦时", "MWh": "MWh 兆瓦时", "GWh": "GWh 吉瓦时", "TWh": "TWh"},
+    "speed": {"km/h": "km/h kmh kph", "m/s": "m/s", "mph": "mph"},
+    "temperature": {"°C": "°C ℃", "°F": "°F ℉"},
+    "length": {"mm": "mm 毫米 मिमी", "cm": "cm 厘米", "m": "m", "km": "km 公里 千米"},
+    "mass": {"g": "g", "kg": "kg 公斤 千克", "t": "t", "kt": "kt"},
+    "currency": {one: one for one in ("EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF")},
+}
+"""Words of each unit."""
+_DIMENSION_OF: Final = {unit: dimension for dimension, units in _DIMENSIONS.items() for unit in units}
+_UNIT_OF: Final = {
+    word: unit for units in _DIMENSIONS.values() for unit, words in units.items() for word in words.split()
+}
+_WORDS: Final = "|".join(
+    re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in sorted(_UNIT_OF, reverse=True)
+)
+_AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
+_NAME: Final = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_NAMES: Final = {"c": "°C", "f": "°F", "days": "d", "day": "d", "hours": "h", "years": "y", "months": "month"} | {
+    unit.lower().replace("/", ""): unit for unit in _DIMENSION_OF
+}
+"""Units at the end of names of columns."""
+_LEAST_CHARS: Final = 3
+"""A name that is a unit itself, such as `hours`; shorter ones, and `min`, are hardly units."""
+_LIMIT_CHARS: Final = 40_000
+
+
+def measure_after(text: str, position: int) -> str:
+    """Return the unit that is written at a position of a text; empty if it is no unit of measure."""
+    match = _AFTER.match(text, position)
+    return _UNIT_OF[match["word"]] if match else ""
+
+
+def measure_of_name(name: str) -> str:
+    """Return the unit that the name of a column holds, such as `h` of `flight_hours`; empty if it has none."""
+    first, _, last = name.lower().rpartition("_")
+    if not first and (last == "min" or len(last) < _LEAST_CHARS):
+        return ""
+    return _NAMES.get(last, "")
+
+
+def named_measures(texts: Iterable[str]) -> frozenset[str]:
+    """Return the units that names in short texts hold, such as those of columns in code."""
+    names = {name for text in texts if len(text) <= _LIMIT_CHARS for name in _NAME.findall(text.lower())}
+    return frozenset(map(measure_of_name, names)) - {""}
+
+
+def is_other_measure(measure: str, known: frozenset[str]) -> bool:
+    """Return whether units are known of the dimension of a measure, but not this one."""
+    dimension = _DIMENSION_OF.get(measure)
+    return bool(dimension) and measure not in known and any(_DIMENSION_OF[one] == dimension for one in known)

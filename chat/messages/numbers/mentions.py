@@ -1,0 +1,60 @@
+"""Labels in the texts of answers. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*")
+_SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
+_WORDS_OF_LABEL: Final = 4
+_SIGNS_OF_LABEL: Final = 8
+HALF: Final = "half"
+"""A label that belongs to two numbers: a middle half lies between two quartiles."""
+
+
+def comparable(text: str) -> str:
+    """Return a text as labels are compared. No character changes its position."""
+    lower = text.lower()
+    return (lower if len(lower) == len(text) else text).replace("_", " ").replace("*", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A label in a text."""
+
+    start: int
+    end: int
+    label: str
+
+
+@lru_cache(maxsize=1024)
+def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    phrases: dict[str, tuple[tuple[int, int], ...]] = {}
+    for number, (start, _) in enumerate(words):
+        for _, end in words[number : number + _WORDS_OF_LABEL]:
+            phrase = " ".join(text[start:end].split())
+            phrases[phrase] = (*phrases.get(phrase, ()), (start, end))
+    for match in _SIGNS.finditer(text):
+        for start in range(match.start(), match.end()):
+            for end in range(start + 1, min(start + _SIGNS_OF_LABEL, match.end()) + 1):
+                phrases[text[start:end]] = (*phrases.get(text[start:end], ()), (start, end))
+    return phrases
+
+
+def mentions(text: str, labels: Container[str]) -> list[Mention]:
+    """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
+    spans = sorted(
+        ((start, end, label) for label, places in _phrases(text).items() if label in labels for start, end in places),
+        key=lambda span: (span[0], -span[1]),
+    )
+    found: list[Mention] = []
+    for start, end, label in spans:
+        if not found or start >= found[-1].end:
+            found.append(Mention(start, end, label))
+    return found

@@ -1,0 +1,150 @@
+"""Lines in the outputs of code as rows: of tables and series of pandas, `total: 12`, `n = 5, p = 0.1`, `{'a': 1}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.statistic_words import quantile_label
+from chat.messages.numbers.units import header_unit
+
+_VALUE: Final = rf"(?P<sign>-|(?<=\.\.)-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d)"
+_CELL: Final = re.compile(
+    r"(?P<date>(?<![\w.])\d{4}-\d\d(?:-\d\d)?(?![\w.]))|"
+    rf"(?<![\w.,])(?<!\w-){_VALUE}|"
+    r"(?<!\S)(?P<none>NaN|None|<NA>|NaT)(?!\S)"
+)
+_PAIR: Final = re.compile(
+    r"(?:(?P<quote>['\"])(?P<quoted>[^'\"\n]{1,60})(?P=quote)|"
+    r"(?P<bare>(?<![\w.,%])(?:[^\W\d][^\n:=,;{}\[\]'\"]{0,40}?|\d+(?:\.\d+)?%?)))"
+    rf"\s{{0,3}}[:=]\s{{0,8}}(?:np\.\w{{1,10}}\()?(?:{_VALUE}|(?P<none>nan|None)(?!\w))"
+)
+"""A key and its value. A line may hold several, or a dictionary."""
+_PAIRS_LIMIT_CHARS: Final = 4_000
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
+_STATISTICS: Final = TOTALS | {"mean", "std", "min", "max", "median", "mittel", "q1", "q3", "ci", "se"}
+_STATISTICS_OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "r", "weighted", "simple"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number in a table."""
+
+    start: int
+    end: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line with numbers."""
+
+    start: int
+    label: str
+    """In the form of `normal_label`; empty if it has none."""
+    cells: tuple[Cell | None, ...]
+    """`None`: a missing value."""
+
+    @property
+    def is_statistic(self) -> bool:
+        """Whether the row holds a statistic of the other rows, or of a column."""
+        is_of_model = self.label in _STATISTICS_OF_MODELS
+        return is_of_model or self.label.endswith("%") or not _STATISTICS.isdisjoint(re.split(r"[\W_]+", self.label))
+
+    def may_be_row(self, other: Row) -> bool:
+        """Return whether the row is the same as another one, or holds a statistic, as the other may do."""
+        return self == other or self.is_statistic
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}\t-").lower()) if word]
+
+
+@lru_cache(maxsize=4096)
+def normal_label(text: str) -> str:
+    """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
+    words = _words(text)
+    if len(words) > 1 and header_unit(f"x_{words[-1]}"):
+        words.pop()
+    return " ".join(words)
+
+
+def read_line(line: str, position: int, *, is_first: bool) -> tuple[list[Row], list[str]]:
+    """Return the rows of a line, or the names of columns that the line holds instead.
+
+    `position`: of the line in its source. `is_first`: no row comes before the line.
+    """
+    if line.count("=") + line.count(":") > 1 or line[:1] == "{":
+        matches = _PAIR.finditer(line[:_PAIRS_LIMIT_CHARS])
+        rows = [_pair(match, position) for match in matches if (match["bare"] or "").count(" ") <= 1]
+        if len(rows) > 1 or (rows and line[:1] == "{"):
+            return rows, []
+    row, names = _row(line, position, is_first=is_first)
+    return [row] if row else [], names
+
+
+def _pair(match: re.Match[str], position: int) -> Row:
+    key = match["quoted"] or match["bare"]
+    cell = _cell(match, position)
+    if cell:
+        start = position + match.start("sign" if match["sign"] else "run")
+        cell = Cell(start, cell.end, cell.value)
+    return Row(position + match.start(), quantile_label(key) or " ".join(_words(key)), (cell,))
+
+
+def _row(line: str, position: int, *, is_first: bool) -> tuple[Row | None, list[str]]:
+    """Return the row of a line, or the names of columns that the line holds instead."""
+    matches = list(_CELL.finditer(line))
+    numbers = [match for match in matches if match["run"]]
+    names = [one for one in (line.split("\t") if "\t" in line else re.split(r"[\s|]+", line)) if one.strip()]
+    is_years = is_first and all(_YEAR.fullmatch(match["run"]) for match in numbers) and len(names) > len(numbers)
+    if not numbers or (is_years and len(numbers) > 1):
+        return None, names
+    label, first = _label(line, matches)
+    cells = tuple(_cell(match, position) for match in matches[first:] if not match["date"])
+    return (Row(position, label, cells), []) if cells else (None, names)
+
+
+def _label(line: str, matches: Sequence[re.Match[str]]) -> tuple[str, int]:
+    """Return the label of a line, and which of its numbers is its first cell."""
+    lead = line[: matches[0].start()].strip(" \t|")
+    first = matches[0]
+    if lead and len(matches) > 1 and _is_of_name(line, first):
+        return normal_label(f"{lead} {first['run']}"), 1
+    if lead:
+        return normal_label(lead.partition("\t")[0]), 0
+    if first["date"]:
+        return first["date"], 1
+    if len(matches) == 1 or first["none"]:
+        return "", 0
+    if len(matches) == 2 and first.start() == 0 and quantile_label(first[0]):
+        return quantile_label(first[0]), 1
+    between = line[first.end() : matches[1].start()].strip(" \t|")
+    if between.endswith(":") and first[0].endswith("%"):
+        return normal_label(f"{first[0]} {between}"), 1
+    if any(map(str.isalpha, between)):
+        # The number of the row comes before its label: `0  Ulm  76993.3`. Other text columns may follow.
+        is_number = first["run"].isdigit() and first.start() == len(line) - len(line.lstrip())
+        return normal_label(between.partition("\t")[0]), 1 if is_number and not first[0].endswith("%") else 0
+    if _YEAR.fullmatch(first[0]) or first[0].endswith("%"):
+        return first[0], 1
+    return "", 0
+
+
+def _is_of_name(line: str, match: re.Match[str]) -> bool:
+    """Return whether a number ends the label of its line, as in `Ring 2   426649`."""
+    is_near = line[match.start() - 1 : match.start()] == " " and line[match.start() - 2 : match.start() - 1].isalpha()
+    return is_near and match[0].isdigit() and line[match.end() : match.end() + 2] in ("  ", ": ", "\t")
+
+
+def _cell(match: re.Match[str], position: int) -> Cell | None:
+    if match["none"]:
+        return None
+    readings = read_run(match["run"], ".")
+    value = float(readings[0].value if readings else 0) * (float(f"1{match['e']}") if match["e"] else 1)
+    return Cell(position + match.start(), position + match.end(), -value if match["sign"] else value)

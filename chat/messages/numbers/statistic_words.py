@@ -1,0 +1,102 @@
+"""Statistics by their names in tables and in the languages of answers: mean, median, quartiles, slope. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from chat.messages.numbers.mentions import HALF, Mention
+from chat.messages.numbers.skipped import ORDINAL, PERCENTILE, TO
+
+_LABELS: Final = {
+    "mean": "mean average avg mittel mittelwert moyenne media promedio 平均 均值 औसत",
+    "median": "median q2 50% médiane mediana 中位数 माध्यिका",
+    "std": "std sd stdev",
+    "min": "min minimum",
+    "max": "max maximum",
+    "25%": "q1",
+    "75%": "q3",
+    "count": "count n",
+    "sum": "sum total all gesamt summe 合计 कुल",
+    "slope": "slope",
+    "intercept": "intercept",
+    "r2": "r2 r²",
+    "se": "se",
+    "ci": "ci",
+    "weighted": "weighted",
+    "simple": "simple unweighted",
+}
+_KIND_OF_LABEL: Final = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
+_QUANTILE: Final = re.compile(r"0?\.(?:[1-9]0?|[05]5|9[0-9])|0?\.0[1-9]|0?\.[1-9]5")
+"""Keys of `quantile()`."""
+_OF_COLUMNS: Final = frozenset({"mean", "median", "std", "min", "max", "se"})
+_OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "se"})
+_WORDS: Final = {
+    "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
+    "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"
+    r"desv\. \w+|标准差|मानक विचलन",
+    HALF: r"(?:middle |central )?half of|mittlere hälfte|hälfte der|moitié (?:centrale )?des|mitad (?:central )?de|"
+    r"一半的|आधे मान|आधे आँकड़े",
+    "median": r"median\w*|médian\w*|中位数?|माध्यिका|मध्यिका",
+    "mean": r"averag\w*|\bmean\b|durchschnitt\w*|mittelwert\w*|\b(?:arithmetische[sn]? |im )?mittel\b|gesamtmittel|"
+    r"moyenne?s?|promedio|\bmedia\b|平均值?|均值|औसत",
+    "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|"
+    r"plus (?:grande?|haute?|élevée?)|\bmayor\b|"
+    r"más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
+    "min": r"minim\w*|mínim\w*|smallest|lowest|(?:kleinste|niedrigste|geringste)\w*|plus (?:petite?|basse?)|"
+    r"\bmenor\b|más baj[oa]|最小值?|最低值?|न्यूनतम|सबसे (?:छोट|कम)",
+    "intercept": r"intercept|achsenabschnitt|ordonnée à l['’]origine|ordenada en el origen|截距|अंतःखंड|अवरोध",
+    "r2": r"\br ?(?:²|\^ ?2|2\b)|bestimmtheitsmaß|决定系数",
+    "slope": r"\bslope|\bsteigung\b|\bpente\b|\bpendiente\b|斜率|ढाल",
+    "25%": r"\bq1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|下四分位数?",
+    "75%": r"\bq3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|tercer cuartil|上四分位数?",
+    "percentile": rf"\d\d?{ORDINAL}(?={TO}\d\d?{ORDINAL}[ -]?(?:{PERCENTILE}))|"
+    r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
+    r"\b(?:per[cz]entil\w*|centile) \d\d?\b|第 ?\d\d? ?(?:个)?百分位数?|"
+    r"\b(?:le|the|das|el) [1-9][05](?:e|th|\.|º)(?= )",
+}
+_WORD: Final = re.compile("|".join(f"(?P<g{n}>{words})" for n, words in enumerate(_WORDS.values())))
+_KINDS: Final = tuple(_WORDS)
+
+
+@lru_cache(maxsize=4096)
+def label_statistic(label: str) -> str:
+    """Return the statistic that a label names, such as `mean`, or `10%` for a percentile; empty for none or several."""
+    found = {
+        _KIND_OF_LABEL.get(word) or (word if word.endswith("%") else "") for word in re.split(r"[^\w%²]+|_", label)
+    } - {""}
+    return found.pop() if len(found) == 1 else ""
+
+
+def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
+    """Return whether a statistic is none of those that a sentence names. Counts and sums have too many names."""
+    if statistic in said:
+        return False
+    is_of_column = statistic in _OF_COLUMNS or statistic.endswith("%")
+    if is_of_column and any(one in _OF_COLUMNS or one.endswith("%") for one in said):
+        return True
+    return statistic in _OF_MODELS and not said.isdisjoint(_OF_MODELS)
+
+
+def quantile_label(key: str) -> str:
+    """Return the label of a key of `quantile()`, such as `10%` for 0.1; empty for other keys."""
+    return f"{round(float(key) * 100)}%" if _QUANTILE.fullmatch(key) else ""
+
+
+@lru_cache(maxsize=1024)
+def statistic_mentions(text: str) -> tuple[Mention, ...]:
+    """Return the statistics that a text names, in order. `text`: in lower case."""
+    found = tuple(
+        Mention(match.start(), match.end(), _kind(match[0], _KINDS[int((match.lastgroup or "g0")[1:])]))
+        for match in _WORD.finditer(text)
+    )
+    has_percentiles = any(one.label.endswith("%") for one in found)
+    return tuple(one for one in found if one.label != HALF or not has_percentiles)
+
+
+def _kind(word: str, kind: str) -> str:
+    if kind != "percentile":
+        return kind
+    percent = "".join(filter(str.isdigit, word))
+    return "median" if percent == "50" else f"{percent}%"

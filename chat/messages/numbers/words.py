@@ -1,0 +1,102 @@
+"""What the words around a number say of a place with its value: that it is its row and column, or another one. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+from chat.messages.numbers.claims import direction
+from chat.messages.numbers.mentions import HALF, mentions
+from chat.messages.numbers.naming import Context, owners, statistic_of
+from chat.messages.numbers.rows import normal_label
+from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
+from chat.messages.numbers.tables import Place, SourceTables, Table
+from chat.messages.numbers.units import STATISTIC
+
+IS_NAMED: Final = 4
+"""What a label of the row adds to how near a place is."""
+_AVERAGES: Final = frozenset({"mean", "median", "std"})
+_QUARTILES: Final = frozenset({"25%", "75%"})
+_EXTREMES: Final = frozenset({"min", "max"})
+
+
+class Words:
+    """The words around the numbers of an answer, beside the tables of its sources."""
+
+    def __init__(self, tables: SourceTables, starts: Sequence[int]) -> None:
+        """`starts`: of all numbers of the answer, in order."""
+        self._tables = tables
+        self._starts = starts
+        self._named: dict[tuple[int, int, int], frozenset[str]] = {}
+
+    def owners(self, table: Table, context: Context) -> frozenset[str]:
+        """Return the labels of rows of a table of which a number surely has one."""
+        key = (id(table), context.start, context.position)
+        if key not in self._named:
+            self._named[key] = owners(context, table.keys, self._number_starts(context))
+        return self._named[key]
+
+    def _number_starts(self, context: Context) -> list[int]:
+        end = context.start + len(context.text)
+        some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
+        return [start - context.start for start in some]
+
+    def statistics(self, context: Context) -> frozenset[str]:
+        """Return the statistics of which a number surely is one; empty if it is not sure."""
+        found = statistic_mentions(context.text)
+        if context.is_cell:
+            found = (*found, *statistic_mentions(context.column))
+            return frozenset(one.label for one in found)
+        label = statistic_of(context, found, self._number_starts(context)) if found else ""
+        return _QUARTILES if label == HALF else frozenset({label} if label else ())
+
+    def is_average(self, context: Context) -> bool:
+        """Return whether a number surely is a mean, a median or a deviation, not how far it is from something."""
+        said = self.statistics(context)
+        return len(said) == 1 and said <= _AVERAGES and not direction(context.clause)
+
+    def contradict(self, place: Place | None, context: Context) -> bool:
+        """Return whether words surely name another row, column or statistic than those of a place."""
+        if place is None:
+            return False
+        said = self.statistics(context)
+        is_row = not place.row.is_statistic
+        if is_other_statistic(place.statistic, said - _EXTREMES if is_row else said):
+            return True
+        label, table = place.key, place.table
+        if not is_row:
+            return self._is_other_statistic(place, context, said)
+        if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
+            return True
+        if table.is_pivot and not context.is_cell:
+            columns = owners(context, table.names_of_columns, self._number_starts(context))
+            if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
+                return True
+        named = self.owners(table, context)
+        return bool(label) and bool(named) and label not in named
+
+    def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
+        """Return whether a statistic is of another column than the sentence names, or the number is that of a row."""
+        table, label = place.table, place.key
+        columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
+        if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
+            return True
+        words = label.split()
+        parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
+        named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
+        if named and (subjects := parts & self._tables.labels):
+            return not subjects & named
+        # A neighbour's value is often the greatest one, too.
+        if said or STATISTIC.search(f"{context.text} {context.column}") or (label and label in context.text):
+            return False
+        return bool(named)
+
+    def nearness(self, place: Place | None, context: Context) -> int:
+        """Return how well the words around a number name a place."""
+        if place is None:
+            return 0
+        column = normal_label(place.table.names[place.column])
+        is_named = bool(column) and column in f"{context.text} {context.column}"
+        is_statistic = bool(place.statistic) and place.statistic in self.statistics(context)
+        return 1 + IS_NAMED * (place.key in self.owners(place.table, context) or is_statistic) + 2 * is_named

@@ -1,0 +1,88 @@
+"""Statistics, dictionaries, quantiles and pivot tables of outputs: which of their numbers a sentence may mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.sources import SourceText
+from chat.messages.numbers.tables import SourceTables
+
+GROUPS = "{'Alba': 7.21, 'Coral': 7.35}\n{'n_Alba': 11, 'n_Coral': 14}\nmedian: 7.240 vs 7.185"
+DESCRIPTION = (
+    "count    60.00\nmean     19.52\nstd       7.36\nmin      -9.83\n25%      15.94\n50%      18.18\nmax      35.25\n"
+)
+QUANTILES = "0.10    17.87\n0.25    23.38\n0.50    30.05\nName: hours, dtype: float64\n"
+PIVOT = "year       2018  2023\nregion               \nNorth     20581  5173\nSouth      1272  4735\n"
+LINES = "slope = -0.5127\nintercept = 214.8\nR2 = 0.3348  n = 12\n"
+
+
+def verdicts(output: str, text: str, code: str = "") -> list[str]:
+    sources = [SourceText("output", output), SourceText("code", code)]
+    return [one.verdict for one in trace_numbers(text, sources)]
+
+
+@pytest.mark.parametrize(
+    ("output", "labels"),
+    [
+        ("{'Alba': 7.21, 'Ring 2': np.float64(7.35), 'C': nan}", ["alba", "ring 2", "c"]),
+        ("t = -4.55, p = 0.01\nn = 180  min = 9.2", ["t", "p", "n", "min"]),
+        ("{0.1: 2.96, 0.25: 3.2}", ["10%", "25%"]),
+        (QUANTILES, ["10%", "25%", "50%"]),
+        ("95% CI: 28.96 to 31.94", ["95% ci"]),
+        ("WT-9     27.591\nWT-10    54.920", ["wt-9", "wt-10"]),
+        ("Alba      514960\nRing 2    426649", ["alba", "ring 2"]),
+    ],
+)
+def test_keys_and_names_with_digits_are_labels_of_rows(output: str, labels: list[str]) -> None:
+    tables = SourceTables([SourceText("output", output)]).all
+    assert [row.label for table in tables for row in table.rows] == labels
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "expected"),
+    [
+        (GROUPS, "Alba and Coral are 7.21 and 7.35.", ["output"] * 2),
+        (GROUPS, "Alba and Coral are 7.35 and 7.21.", ["nowhere"] * 2),
+        (GROUPS, "Group sizes are 11 (Alba) and 14 (Coral).", ["output"] * 2),
+        (GROUPS, "Group sizes are 14 (Alba) and 11 (Coral).", ["nowhere"] * 2),
+        (GROUPS, "| Name | Count | Median |\n|---|---|---|\n| Alba | 11 | 7.24 |", ["output"] * 2),
+        (DESCRIPTION, "The mean is 19.52 and the median 18.18.", ["output"] * 2),
+        (DESCRIPTION, "The mean is 18.18 and the median 19.52.", ["nowhere"] * 2),
+        (DESCRIPTION, "Die Standardabweichung ist 15,94.", ["nowhere"]),
+        (DESCRIPTION, "Mittel und Median: 19,52 und 18,18.", ["output"] * 2),
+        (DESCRIPTION, "最小值为 -9.83，最大值为 35.25。", ["output"] * 2),
+        (DESCRIPTION, "The smallest value is 9.83.", ["nowhere"]),
+        (DESCRIPTION, "माध्यिका 19.52 है।", ["nowhere"]),
+        (QUANTILES, "| Statistic | Value |\n|---|---|\n| P10 | 17.87 |\n| P25 | 23.38 |", ["output"] * 2),
+        (QUANTILES, "| Statistic | Value |\n|---|---|\n| P10 | 23.38 |\n| P25 | 17.87 |", ["nowhere"] * 2),
+        (PIVOT, "North went from 20,581 in 2018 to 5,173 in 2023.", ["output"] * 2),
+        (PIVOT, "North reached 5,173 in 2018.", ["nowhere"]),
+        (PIVOT, "From 2018 to 2023, North fell from 20,581 to 5,173, down 75 %.", ["output", "output", "derived"]),
+        (PIVOT, "Both years of South add up to 6,007.", ["derived"]),
+        (LINES, "The intercept is 214.8; each unit takes away 0.5127 less.", ["output"] * 2),
+        (LINES, "Each unit raises it by 0.5127.", ["nowhere"]),
+        (LINES, "R² is 0.3348, so the line explains 33.5 %.", ["output"] * 2),
+        (LINES, "R² is 0.3348 %.", ["nowhere"]),
+    ],
+)
+def test_words_name_the_statistic_the_row_and_the_column(output: str, text: str, expected: list[str]) -> None:
+    assert verdicts(output, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The wait is 36.75 hours.", ["output"]),
+        ("The wait is 36.75 minutes.", ["nowhere"]),
+        ("Die Kosten betragen 812,6 EUR.", ["nowhere"]),
+        ("La cuota es de 14,38 %.", ["output"]),
+    ],
+)
+def test_code_names_the_units_of_columns(text: str, expected: list[str]) -> None:
+    code = 'df[["wait_hours", "cost_chf", "share_pct"]].mean()'
+    assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
+
+
+def test_ratio_is_no_operand_of_the_value_that_it_comes_from() -> None:
+    assert verdicts(GROUPS, "Coral is 1.019 times Alba. For Alba it is 7.35.") == ["derived", "nowhere"]
