@@ -13,7 +13,7 @@ from chat.messages.numbers.as_json import NumberJSON, number_json
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText
 from chat.messages.records import MessageRecord, records_by_id
-from chat.models import Message, MessageAttachment, NumberLedger, Part
+from chat.models import Conversation, Message, NumberLedger
 from chat.models.plain_sql import select_rows
 from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.display_text import display_text
@@ -57,10 +57,11 @@ def has_results(conversation_id: uuid.UUID) -> bool:
 
     Where it has none, no number has a source, so answers are traced only when a person asks.
     """
-    of_conversation = "message_id IN (SELECT id FROM chat_message WHERE conversation_id = %s) LIMIT 1"
+    of_conversation = "JOIN chat_message ON chat_message.id = message_id WHERE conversation_id = chat_conversation.id"
+    has_output = f"EXISTS (SELECT 1 FROM chat_part {of_conversation} AND kind IN %s)"
+    has_file = f"EXISTS (SELECT 1 FROM chat_messageattachment {of_conversation})"
     return bool(
-        select_rows(Part, f"kind IN %s AND {of_conversation}", _OUTPUTS, conversation_id, columns="id")
-        or select_rows(MessageAttachment, of_conversation, conversation_id, columns="id")
+        select_rows(Conversation, f"id = %s AND ({has_output} OR {has_file})", conversation_id, _OUTPUTS, columns="id")
     )
 
 

@@ -178,7 +178,7 @@ def _split_words(folded: str) -> list[str]:
 def _find_signs(folded: str) -> list[tuple[str, str, str]]:
     """Return each run of signs with the words before and after it; empty: there is none, or it is too long."""
     found = []
-    for pieces in split_pieces(folded):
+    for pieces in split_pieces(" ".join(filter(_SIGN.search, folded.split(" ")))):
         words = ["", *(piece if len(piece) <= WORD_LIMIT else "" for piece in pieces), ""]
         found += [
             (words[number], piece, words[number + 2]) for number, piece in enumerate(pieces) if _SIGN.match(piece)
