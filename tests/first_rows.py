@@ -10,6 +10,7 @@ from django.db import connection, connections, transaction
 from attachments.models import ObjectDeletion
 from chat.migrations import _first_rows
 
+
 def load_first_rows(using: str = "default") -> None:
     """Create the catalogue if it is empty, and the groups with the permissions that they lack."""
     editor = connections[using].schema_editor()
@@ -20,7 +21,7 @@ def load_first_rows(using: str = "default") -> None:
 def kept_rows() -> Callable[[int, bool, str], None]:
     """Return a function that puts the rows which the tables have now into the tables after they were emptied.
 
-    It takes the place of the signal that Django sends after a `flush`, whose receivers make these rows with 250 queries.
+    It takes the place of the signal that Django sends after a `flush`: its receivers make them with 250 queries.
     """
     inserts = []
     with connection.cursor() as cursor:
