@@ -46,8 +46,8 @@ def run_command() -> str:
 
 
 def verdicts_of(conversation: Conversation) -> list[str]:
-    states = Message.objects.filter(conversation=conversation, reruns__isnull=False).values_list("reruns", flat=True)
-    return [state["verdict"] for reruns in states for state in reruns.values()]
+    states = Message.objects.filter(conversation=conversation).values_list("reruns", flat=True)
+    return [state["verdict"] for reruns in states for state in (reruns or {}).values()]
 
 
 def test_all_code_runs_again_once_in_a_night_and_what_differs_is_shown(sessions: Settings) -> None:
@@ -102,13 +102,15 @@ def test_a_conversation_that_is_deleted_or_gets_an_answer_meanwhile_is_left(
     assert run_command() == "Conversations whose code ran again: 0.\n"
 
 
-def test_nothing_runs_beside_another_command_or_without_the_service(emulated: Settings, tmp_path: Path) -> None:
+def test_nothing_runs_beside_another_command_or_without_the_service(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     conversation = make_pinned()
     emulated.KERNEL_SERVICE_DIR = tmp_path
     with pytest.raises(CommandError, match="The service for Python sessions"):
         run_command()
     cache.add(nightly.LEASE_KEY, True, 60)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(CommandError, match="Another process"):
-        patch.setattr(run_pinned_again, "probe", lambda: None)
+    monkeypatch.setattr(run_pinned_again, "probe", lambda: None)
+    with pytest.raises(CommandError, match="Another process"):
         run_command()
     assert Conversation.objects.get(pk=conversation.pk).nightly_at is None
