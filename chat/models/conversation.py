@@ -191,6 +191,13 @@ class Conversation(models.Model):
     pinned_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner pinned it. Empty: it is not pinned."
     )
+    nightly = models.BooleanField(
+        null=True, blank=True, help_text="Whether all its code runs again each night, while it is pinned."
+    )
+    nightly_at = models.DateTimeField(null=True, blank=True, help_text="When the last nightly run began.")
+    nightly_result = models.JSONField(
+        null=True, blank=True, help_text="What it has shown: `verdict`, the worst one, and `detail`, a sentence."
+    )
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
     )
@@ -249,6 +256,11 @@ class Conversation(models.Model):
     def is_unread(self) -> bool:
         """Whether an answer has ended that its owner did not have on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
+
+    @property
+    def nightly_outcome(self) -> Mapping[str, str] | None:
+        """What the last nightly run has shown: `verdict` and `detail`. `None` if there are no such runs (any more)."""
+        return self.nightly_result if self.nightly and self.pinned_at else None
 
     @staticmethod
     def is_sharing_allowed() -> bool:

@@ -1,4 +1,6 @@
-"""The states that entries of the conversation list show: an answer is being written, waits, or is unread."""
+"""The states that entries of the conversation list show: an answer is being written, waits, or is unread, or its code
+gives something else.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,8 @@ class ListState(StrEnum):
     RUNNING = "running"
     WAITING = "waiting"
     UNREAD = "unread"
+    DIFFERS = "differs"
+    """Code of the last nightly run gave something else, or failed."""
     NONE = ""
 
 
@@ -45,7 +49,10 @@ def list_state(conversation: Conversation) -> ListState:
         return ListState.WAITING
     if live_status:
         return ListState.RUNNING
-    return ListState.UNREAD if conversation.is_unread else ListState.NONE
+    if conversation.is_unread:
+        return ListState.UNREAD
+    outcome = conversation.nightly_outcome
+    return ListState.DIFFERS if outcome and outcome["verdict"] in ("differs", "failed") else ListState.NONE
 
 
 def mark_read(conversation: Conversation) -> None:

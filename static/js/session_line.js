@@ -4,6 +4,7 @@
  */
 import { call, CallError, read } from "./api.js";
 import { connection } from "./connection.js";
+import { save } from "./settings.js";
 import { words } from "./words.js";
 
 const REFRESH_AFTER_MS = 400;
@@ -105,9 +106,13 @@ async function replay() {
 
 document.addEventListener("click", async ({ target }) => {
   const pressed = target.closest("button[data-action]");
-  const { action, keep } = pressed?.dataset ?? {};
+  const { action, keep, nightly } = pressed?.dataset ?? {};
   if (action === "replay" && !isReplaying) replay();
   if (action === "stop-replay") transcript.querySelector('[data-action="stop-rerun"]')?.click();
+  if (action === "nightly") {
+    note.textContent = await save({ nightly });
+    panel.dispatchEvent(new Event("stale"));
+  }
   if (action === "keep" && await change("keep", { keep: keep !== "no" })) {
     note.textContent = keep === "no" ? words("The Python session is not kept any more.") : words("The Python session is kept for a day.");
   }
