@@ -51,15 +51,15 @@ function content() {
   if (isReplaying) return [words("Running everything again…"), words("Stop"), "stop-replay"];
   if (!blocks().length) return null;
   if (state.can_replay) {
-    const what = state.state === "running" ? words("The Python session was restarted. Its variables are gone.") : words("The Python session has ended. Its variables are gone.");
+    const what = state.state === "running" ? words("The session was restarted. Its variables are gone.") : words("The session has ended. Its variables are gone.");
     return [what, words("Run everything again"), "replay"];
   }
   if (state.is_other_branch) {
-    return [words("The Python session holds variables of another version."), words("Run the code of this version from the start"), "replay"];
+    return [words("The session holds variables of another version."), words("Run this version from the start"), "replay"];
   }
   const left = secondsLeft();
   if (left > SOON_S) return null;
-  return [words("The Python session ends in {time} if it is not used.", { time: clock(left) }), words("Keep it for a day"), "keep"];
+  return [words("The session ends in {time} if it is not used.", { time: clock(left) }), words("Keep it for a day"), "keep"];
 }
 
 function show() {
