@@ -11,7 +11,8 @@ from django.db.models import F, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.fields import CharField
 
-from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet
 from chat.models.message import Message
 from chat.models.turn import Turn
 
