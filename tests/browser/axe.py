@@ -21,7 +21,8 @@ SOURCE = Axe().axe_script
 
 SCRIPT = """async ([runOnly, exclude]) => {
     // The rules about contrast leave out text on a gradient, such as the shade at the end of long lines.
-    for (const box of document.querySelectorAll("pre, .table-scroll, .preview-content")) box.style.backgroundImage = "none";
+    const boxes = document.querySelectorAll("pre, .table-scroll, .preview-content");
+    for (const box of boxes) box.style.backgroundImage = "none";
     // Without `preload`, axe adds no style element, which the content security policy would refuse.
     const options = { runOnly, resultTypes: ["violations"], preload: false };
     const { violations } = await axe.run({ include: [document.documentElement], exclude }, options);
