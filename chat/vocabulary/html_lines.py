@@ -40,8 +40,6 @@ class LineWriter:
         self._indentation = ""
         """Columns before lines that continue an item."""
         self._lists: list[_List] = []
-        self._levels: list[int] = []
-        """Levels of the last heading and of those above it."""
         self._base_depth = 0
         """Lists that were open when the lines were taken. Items of theirs are not indented in the next ones."""
         self._is_after_break = False
@@ -83,11 +81,8 @@ class LineWriter:
         self._indentation = " " * len(self._prefix)
 
     def begin_heading(self, level: int) -> None:
-        """Begin a heading of a level from 1 to 6. Markdown is shown below other headings, so it skips no level."""
+        """Begin a heading of a level from 1 to 6."""
         self.end_line()
-        if self._as_markdown:
-            self._levels = [*(one for one in self._levels if one < level), level]
-            level = len(self._levels)
         self._prefix = f"{'#' * level} "
 
     def end_line(self, *, is_break: bool = False) -> None:
