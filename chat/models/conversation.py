@@ -17,6 +17,7 @@ from django.utils.translation import gettext
 
 from chat.models import settings_choices
 from chat.models.full_text.query import Term
+from chat.models.nightly_runs import NightlyRuns
 from chat.models.search import ContainsTerm
 
 
@@ -114,7 +115,7 @@ class ExistingConversations(ConversationManager["Conversation"]):
         return ConversationQuerySet(self.model, using=self._db).filter(deleted_at__isnull=True)
 
 
-class Conversation(models.Model):
+class Conversation(NightlyRuns):
     """One conversation with its settings."""
 
     CodeExecution: TypeAlias = settings_choices.CodeExecution
@@ -188,16 +189,6 @@ class Conversation(models.Model):
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner archived it. Empty: it is in use."
     )
-    pinned_at = models.DateTimeField(
-        null=True, blank=True, help_text="When its owner pinned it. Empty: it is not pinned."
-    )
-    nightly = models.BooleanField(
-        null=True, blank=True, help_text="Whether all its code runs again each night, while it is pinned."
-    )
-    nightly_at = models.DateTimeField(null=True, blank=True, help_text="When the last nightly run began.")
-    nightly_result = models.JSONField(
-        null=True, blank=True, help_text="What it has shown: `verdict`, the worst one, and `detail`, a sentence."
-    )
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
     )
@@ -256,11 +247,6 @@ class Conversation(models.Model):
     def is_unread(self) -> bool:
         """Whether an answer has ended that its owner did not have on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
-
-    @property
-    def nightly_outcome(self) -> Mapping[str, str] | None:
-        """What the last nightly run has shown: `verdict` and `detail`. `None` if there are no such runs (any more)."""
-        return self.nightly_result if self.nightly and self.pinned_at else None
 
     @staticmethod
     def is_sharing_allowed() -> bool:

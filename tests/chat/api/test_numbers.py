@@ -30,7 +30,7 @@ from chat.python.newer_files.numbers import find_lost_numbers
 from chat.vocabulary.parts import PartKind
 from tests.chat.turn_driver import ask_and_wait, new_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
-from tests.tables.corpus.workbooks import Sheet, write_xlsx
+from tests.tables.corpus.workbooks import Cell, Sheet, write_xlsx
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -151,7 +151,7 @@ async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_
 
 async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels: Settings, owner: User) -> None:
     def make(orders: int) -> Attachment:
-        rows = [["city", "orders", "share"], ["Ulm", orders, 0.125], ["Bonn", 240, None]]
+        rows: list[list[Cell]] = [["city", "orders", "share"], ["Ulm", orders, 0.125], ["Bonn", 240, None]]
         hidden = Sheet("notes", [["secret", 4711]], state="hidden")
         workbook = make_attachment(owner, name="b.xlsx", data=write_xlsx([Sheet("May", rows), hidden]))
         workbook.mime_type = XLSX
@@ -162,6 +162,7 @@ async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels
         answer = make_model_message(
             make_conversation(owner), parts=[(PartKind.TEXT, "Ulm has 815 orders, which is 12.5 %. 4711 is hidden.")]
         )
+        assert answer.parent
         attach(answer.parent, former)
         return answer
 
