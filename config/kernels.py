@@ -37,6 +37,9 @@ KERNEL_CELL_LIMIT_S = 120
 #: Dotted path of the function that is called with each file that a person uploads: `attachments` knows nothing of
 #: `chat`.
 UPLOAD_LISTENER = "chat.python.table_readings.reading_requests.read_upload"
+#: Dotted path of the function that returns the cells of an attached workbook as text, or `None`: `chat.messages` knows
+#: nothing of kernels.
+WORKBOOK_READER = "chat.python.table_readings.workbook_texts.workbook_text"
 
 if JUPYTER_GATEWAY_TOKEN and not JUPYTER_GATEWAY_URL:
     raise ImproperlyConfigured("JUPYTER_GATEWAY_TOKEN is set, but no server: set JUPYTER_GATEWAY_URL too.")

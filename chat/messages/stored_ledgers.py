@@ -5,7 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
@@ -90,7 +92,7 @@ def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
     """Yield what the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
 
-    `unread`: gets the names of attached files that are no text, such as workbooks, or too large.
+    `unread`: gets the names of attached files that are neither text nor workbooks, or too large.
     """
     path = _path(message)
     records = records_by_id(path)
@@ -135,7 +137,7 @@ def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText
 
 
 def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
-    """Yield the attached files that are text, such as CSV."""
+    """Yield the attached files that are text, such as CSV, or workbooks."""
     for placed in record.attachments:
         if placed.attachment.mime_type.startswith("image/"):
             continue
@@ -147,9 +149,15 @@ def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceTe
 
 
 def file_text(attachment: Attachment) -> str | None:
-    """Return the text of a file that numbers may come from; `None` if it is too large, no text, or not there now."""
-    if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
+    """Return the text of a file, or the cells of a workbook, that numbers may come from.
+
+    `None` if it is too large, something else, or not there now. Reading a workbook waits for a kernel.
+    """
+    if attachment.size_bytes > FILE_LIMIT_BYTES:
         return None
+    if not is_text(attachment.mime_type):
+        text: str | None = import_string(settings.WORKBOOK_READER)(attachment)
+        return text
     try:
         return read_bytes(attachment).decode(errors="replace").replace("\r\n", "\n")
     except BytesUnavailable:

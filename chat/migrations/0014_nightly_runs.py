@@ -21,6 +21,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='conversation',
             name='nightly_result',
-            field=models.JSONField(blank=True, help_text='What it has shown: `verdict`, the worst one, and `detail`, a sentence.', null=True),
+            field=models.JSONField(blank=True, help_text='What it has shown: `verdict` and `detail`.', null=True),
         ),
     ]
