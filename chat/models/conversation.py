@@ -16,10 +16,9 @@ from django.utils.translation import gettext
 
 from chat.models import settings_choices
 from chat.models.conversation_queries import ConversationQuerySet, ExistingConversations
-from chat.models.nightly_runs import NightlyRuns
 
 
-class Conversation(NightlyRuns):
+class Conversation(models.Model):
     """One conversation with its settings."""
 
     CodeExecution: TypeAlias = settings_choices.CodeExecution
@@ -93,6 +92,14 @@ class Conversation(NightlyRuns):
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner archived it. Empty: it is in use."
     )
+    pinned_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its owner pinned it. Empty: it is not pinned."
+    )
+    nightly = models.BooleanField(
+        null=True, blank=True, help_text="Whether all its code runs again each night, while it is pinned."
+    )
+    nightly_at = models.DateTimeField(null=True, blank=True, help_text="When the last nightly run began.")
+    nightly_result = models.JSONField(null=True, blank=True, help_text="What it has shown: `verdict` and `detail`.")
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
     )
@@ -151,6 +158,11 @@ class Conversation(NightlyRuns):
     def is_unread(self) -> bool:
         """Whether an answer has ended that its owner did not have on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
+
+    @property
+    def nightly_outcome(self) -> Mapping[str, str] | None:
+        """What the last nightly run has shown: `verdict` and `detail`. `None` if there are no such runs (any more)."""
+        return self.nightly_result if self.nightly and self.pinned_at else None
 
     @staticmethod
     def is_sharing_allowed() -> bool:
