@@ -192,7 +192,11 @@ class _Tracer:
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
             allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
         if not self._words.statistics(context).isdisjoint(self._tables.statistics):
-            allowed = [(hit, place) for hit, place in allowed if self._words.nearness(place, context) >= IS_NAMED]
+            allowed = [
+                (hit, place)
+                for hit, place in allowed
+                if not self._tables.is_read(hit.source) or self._words.nearness(place, context) >= IS_NAMED
+            ]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._words.nearness(found[1], context))

@@ -164,6 +164,10 @@ class SourceTables:
         names = (name for table in self.all for name in table.column_labels)
         return frozenset(map(label_statistic, {*rows, *names})) - {""}
 
+    def is_read(self, source: SourceText) -> bool:
+        """Return whether the tables of a source were read, which those of long ones are not."""
+        return id(source) in self._rows
+
     def is_row_number(self, hit: Hit) -> bool:
         """Return whether a number only counts the rows of a table, or names a quantile."""
         starts, rows = self._rows.get(id(hit.source), ([], []))

@@ -94,5 +94,11 @@ def test_code_names_the_units_of_columns(text: str, expected: list[str]) -> None
     assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
 
 
+def test_statistic_in_another_output_takes_no_source_from_a_long_one() -> None:
+    long = "city  mean\n" + "".join(f"City{n}  {n + 0.125}\n" for n in range(4000))
+    sources = [SourceText("output", long), SourceText("output", DESCRIPTION)]
+    assert [one.verdict for one in trace_numbers("The mean of City17 is 17.125.", sources)] == ["output"]
+
+
 def test_ratio_is_no_operand_of_the_value_that_it_comes_from() -> None:
     assert verdicts(GROUPS, "Coral is 1.019 times Alba. For Alba it is 7.35.") == ["derived", "nowhere"]
