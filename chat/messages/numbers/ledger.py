@@ -47,6 +47,7 @@ _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
 """A number with as many digits as a negative one in a table is the same one, without its sign."""
+_NAME_CHARS: Final = 40
 _HITS_LIMIT: Final = 60
 """Places of one value that are looked at."""
 
@@ -120,9 +121,9 @@ class _Tracer:
         """Yield the numbers, without those that have no source and are no claims."""
         contexts = [self._contexts.at(number.start) for number in self._numbers]
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
-        for one in bounds(self._text, self._numbers, self._contexts):
-            both = (one.first, one.first + 1)
-            if one.is_wrong and not (one.is_change and self._are_named(both, contexts)):
+        for pair in bounds(self._text, self._numbers, contexts):
+            both = (pair.first, pair.first + 1)
+            if pair.is_wrong and not (pair.is_change and self._are_named(both, contexts)):
                 for n in both:
                     direct[n] = replace(direct[n], verdict="nowhere")
                     self._mismatches.add(n)
@@ -131,7 +132,9 @@ class _Tracer:
                 yield one
                 continue
             number, context = self._numbers[n], contexts[n]
-            if any(one.start < context.position < one.end for one in mentions(context.text, self._tables.labels)):
+            before = max(0, context.position - _NAME_CHARS)
+            names = mentions(context.text[before : context.position + _NAME_CHARS], self._tables.labels)
+            if any(name.start < context.position - before < name.end for name in names):
                 # It is a part of a name, as in `Ring 2`.
                 continue
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from chat.messages.numbers.claims import direction
-from chat.messages.numbers.naming import Contexts
+from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
 
 _TO: Final = r"(?:to|and|bis|und|auf|à|et|a|al|y|hasta|jusqu'à|until)\b|至|到|与|和|增至|降至|变为|से|और|[-–—]|\.\."
@@ -45,19 +45,16 @@ class Bounds:
     """Whether the words say another order of the two."""
 
 
-def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Contexts) -> Iterator[Bounds]:
+def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context]) -> Iterator[Bounds]:
     """Yield the bounds in a Markdown text."""
     for number, (one, other) in enumerate(pairwise(numbers)):
-        between = text[one.end : other.start]
-        if len(between) > _BEFORE_CHARS:
-            continue
-        context = contexts.at(one.start)
-        if other.start >= context.start + len(context.text):
+        between, context = text[one.end : other.start], contexts[number]
+        is_change, is_range = _CHANGED.fullmatch(between), _BETWEEN.fullmatch(between)
+        if not (is_change or is_range) or other.start >= context.start + len(context.text):
             continue
         before = context.text[max(0, context.position - _BEFORE_CHARS) : context.position]
-        said = direction(context.clause) or direction(before)
         rise = other.amount.value - one.amount.value
-        if _FROM.search(before) and said and _CHANGED.fullmatch(between):
+        if is_change and _FROM.search(before) and (said := direction(context.clause) or direction(before)):
             yield Bounds(number, is_change=True, is_wrong=said * rise < 0)
-        elif _BETWEEN.fullmatch(between) and _RANGE.search(before + text[other.end : other.end + 4]):
+        elif is_range and _RANGE.search(before + text[other.end : other.end + 4]):
             yield Bounds(number, is_change=False, is_wrong=rise <= 0)

@@ -120,8 +120,9 @@ DIFFERENCE: Final = re.compile(
 )
 """A word that says that a number is how far two others are from each other."""
 _SCALES_LIMIT_CHARS: Final = 40_000
-_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3}
-_HEADER_SCALES |= {f"m{currency}": 6 for currency in ("eur", "usd", "gbp", "chf")}
+_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3} | {
+    f"m{currency}": 6 for currency in ("eur", "usd", "gbp", "chf")
+}
 _SCALE_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ\u0900-\u0963]+|百万|千万|万亿|[千万亿]")
 PERCENT_HINT: Final = re.compile(
     r"%|pct|percent|prozent|pourcent|porcent|proportion|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
