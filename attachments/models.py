@@ -39,13 +39,16 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
     """Queries for attachments."""
 
     def readable_by(self, user: AbstractBaseUser | AnonymousUser) -> AttachmentQuerySet:
-        """Return the user's own attachments, but none that only deleted conversations show.
+        """Return the user's own attachments, but none that only deleted conversations and their runs show.
 
         These rows stay until they are deleted in the background. Reviewers read the files of other users only in the
         admin, which logs each access.
         """
-        # The outer join also keeps files that nothing shows yet.
-        is_kept = Q(message_attachments__message__conversation__deleted_at=None) | Q(project_files__isnull=False)
+        is_kept = Q(project_files__isnull=False)
+        for shown in ("message_attachments__message__conversation", "newer_file_runs__conversation"):
+            is_kept |= Q(**{f"{shown}__isnull": False, f"{shown}__deleted_at": None})
+        # Nothing shows it yet.
+        is_kept |= Q(message_attachments__isnull=True, newer_file_runs__isnull=True)
         return self.filter(Exists(self.model.objects.filter(is_kept, pk=OuterRef("pk"))), owner_id=user.pk)
 
 

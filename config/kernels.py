@@ -37,6 +37,9 @@ KERNEL_CELL_LIMIT_S = 120
 #: Dotted path of the function that is called with each file that a person uploads: `attachments` knows nothing of
 #: `chat`.
 UPLOAD_LISTENER = "chat.python.table_readings.reading_requests.read_upload"
+#: Dotted path of the function that returns the cells of an attached workbook as text, or `None`: `chat.messages` knows
+#: nothing of kernels.
+WORKBOOK_READER = "chat.python.table_readings.workbook_texts.workbook_text"
 
 if JUPYTER_GATEWAY_TOKEN and not JUPYTER_GATEWAY_URL:
     raise ImproperlyConfigured("JUPYTER_GATEWAY_TOKEN is set, but no server: set JUPYTER_GATEWAY_URL too.")
@@ -52,6 +55,8 @@ _DEMO_KERNELS = 8
 _PREVIEW_KERNELS = 2
 #: Conversations whose code runs on a newer file at once (`chat.python.newer_files.run.RUNS_LIMIT`).
 _NEWER_FILE_KERNELS = 1
+#: Conversations whose code runs again at night (`chat.python.reruns.nightly`), one after the other.
+_NIGHTLY_KERNELS = 1
 #: The service ends a kernel without a client only long after the web server should have ended its session.
 _SERVICE_IDLE_FACTOR = 3
 
@@ -63,6 +68,7 @@ def service_arguments() -> list[str]:
     arguments = ["--directory", str(KERNEL_SERVICE_DIR)]
     arguments += ["--memory-limit", str(KERNEL_MEMORY_LIMIT_MIB)]
     # The service's own limits must not be reached before those of the settings.
-    arguments += ["--kernels-limit", str(KERNELS_LIMIT + _DEMO_KERNELS + _PREVIEW_KERNELS + _NEWER_FILE_KERNELS)]
+    others = _DEMO_KERNELS + _PREVIEW_KERNELS + _NEWER_FILE_KERNELS + _NIGHTLY_KERNELS
+    arguments += ["--kernels-limit", str(KERNELS_LIMIT + others)]
     arguments += ["--idle-limit", str(_SERVICE_IDLE_FACTOR * KERNEL_IDLE_LIMIT_S)]
     return [*arguments, "--without-sandbox"] if KERNELS_WITHOUT_SANDBOX else arguments

@@ -49,6 +49,7 @@ from config.kernels import KERNELS_LIMIT as KERNELS_LIMIT
 from config.kernels import KERNELS_PER_USER_LIMIT as KERNELS_PER_USER_LIMIT
 from config.kernels import KERNELS_WITHOUT_SANDBOX as KERNELS_WITHOUT_SANDBOX
 from config.kernels import UPLOAD_LISTENER as UPLOAD_LISTENER
+from config.kernels import WORKBOOK_READER as WORKBOOK_READER
 from config.language import LANGUAGE_CODE as LANGUAGE_CODE
 from config.language import LANGUAGES as LANGUAGES
 from config.language import LOCALE_PATHS as LOCALE_PATHS
@@ -291,7 +292,6 @@ ALLOW_SHARING = env.boolean("ALLOW_SHARING", default=True)
 
 #: Minutes after which a temporary conversation is deleted, once its last page has been closed.
 TEMPORARY_LIMIT_MIN = 10
-
 #: Seconds in which a person can undo the deletion of a conversation. Its rows and files are deleted after that.
 DELETION_UNDO_S = 30
 #: Open WebSockets of one user on one server process.

@@ -13,19 +13,16 @@ from typing import TypeAlias
 
 import pytest
 from asgiref.sync import SyncToAsync
-from django.apps import AppConfig
 from django.core.cache import caches
+from django.core.management.commands import flush
 from django.db import connection, connections
-from django.db.models.signals import post_migrate
-from django.dispatch import receiver
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
-from attachments.models import ObjectDeletion
 from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.page.rendering.temml import missing_scripts
 from chat.python.sessions.rows import session_store
-from tests.first_rows import load_first_rows
+from tests.first_rows import kept_rows
 from tests.kernel_service import kernel_service as kernel_service
 from tests.scripts_of_formulas import WITHOUT_SCRIPTS
 
@@ -81,30 +78,22 @@ def fast_password_hasher(settings: Settings) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Close connections that threads keep: asgiref's own, on which `await …aexists()` runs, and the product's.
+    """What migrations put into tables is there in every test: those with transactions of their own empty all tables.
 
+    At the end, close connections that threads keep: asgiref's own, on which `await …aexists()` runs, and the product's.
     PostgreSQL drops no database that somebody is connected to, so the connections of all other threads are ended too.
     """
-    yield
+    with django_db_blocker.unblock():
+        put_back = kept_rows()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flush, "emit_post_migrate_signal", put_back)
+        yield
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
     for thread in (turn_store, prompt_reader, log_folder, session_store):
         thread.close_connection()
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute(END_OTHER_CONNECTIONS)
-
-
-@receiver(post_migrate)
-def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
-    """What migrations put into tables is there in every test: those with transactions of their own empty all tables.
-
-    Django tells of that as of a migration.
-    """
-    if sender.name == "chat":
-        load_first_rows(using)
-        # Emptying the table of attachments has queued their objects for deletion.
-        if ObjectDeletion._meta.db_table in connections[using].introspection.table_names():
-            ObjectDeletion.objects.using(using).all().delete()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

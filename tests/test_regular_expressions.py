@@ -16,6 +16,7 @@ import time
 import tracemalloc
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -43,6 +44,8 @@ LENGTHS = (28, 1_000, 6_000, 60_000)
 
 TEXTS = int(os.environ.get("PLOTLINE_TEST_FUZZ") or 3)
 """How many texts of each length are tried; without the variable, few. All are about 300 for an expression."""
+PARTS = 4
+"""Tests among which the expressions are divided."""
 DRILL_TEXTS = int(os.environ.get("PLOTLINE_TEST_FUZZ") or 30)
 
 BOUNDED = {
@@ -117,7 +120,8 @@ def patterns_in(value: object, depth: int = 0) -> Iterator[AnyPattern]:
             yield from patterns_in(inner, depth + 1)
 
 
-def collect() -> dict[str, tuple[AnyPattern, frozenset[str]]]:
+@cache
+def expressions() -> dict[str, tuple[AnyPattern, frozenset[str]]]:
     """Return each expression with the methods by which its module calls it, or others if it does not."""
     found: dict[str, tuple[AnyPattern, frozenset[str]]] = {}
     seen: set[AnyPattern] = set()
@@ -155,17 +159,9 @@ def _calls(module: ModuleType) -> dict[str, frozenset[str]]:
     return calls
 
 
-EXPRESSIONS = collect()
-
-
-def module_of(name: str) -> str:
-    """Return the module in the name of an expression."""
-    return re.split(r":|\._?[A-Z]", name, maxsplit=1)[0]
-
-
 def try_texts(name: str, number: int) -> list[float]:
     """Try `number` texts of each length; return the CPU times in s. Raise AssertionError for one above the limit."""
-    pattern, methods = EXPRESSIONS[name]
+    pattern, methods = expressions()[name]
     tree = parse(pattern)
     bound = min((limit for start, limit in BOUNDED.items() if name.startswith(start)), default=max(LENGTHS))
     times: list[float] = []
@@ -187,21 +183,21 @@ def try_texts(name: str, number: int) -> list[float]:
     return times
 
 
-@pytest.mark.parametrize("module", dict.fromkeys(map(module_of, EXPRESSIONS)))
-def test_no_hostile_text_takes_long(module: str) -> None:
-    for name in EXPRESSIONS:
-        if module_of(name) == module:
-            assert try_texts(name, TEXTS)
+# They are found by the test: tests are collected by each worker, and to find them takes longer than all imports.
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_hostile_text_takes_long(part: int) -> None:
+    for name in list(expressions())[part::PARTS]:
+        assert try_texts(name, TEXTS)
 
 
 def test_no_group_is_repeated_possessively() -> None:
-    assert [name for name, (pattern, _) in EXPRESSIONS.items() if repeats_group_possessively(parse(pattern))] == []
+    assert [name for name, (pattern, _) in expressions().items() if repeats_group_possessively(parse(pattern))] == []
 
 
 @pytest.mark.drill
 @pytest.mark.timeout(1_200)
 def test_no_hostile_text_of_many_takes_long() -> None:
-    times = {name: try_texts(name, DRILL_TEXTS) for name in EXPRESSIONS}
+    times = {name: try_texts(name, DRILL_TEXTS) for name in expressions()}
     print(f"{len(times)} expressions, {sum(map(len, times.values()))} cases; the slowest:")
     for name in sorted(times, key=lambda one: -max(times[one]))[:5]:
         print(f"{max(times[name]) * 1000:.0f} ms {name}")

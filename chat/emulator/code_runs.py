@@ -65,6 +65,8 @@ class CodeRun:
         if not plan.comment:
             return texts["own"] + "\n"
         printed = {name: _in_language(value, plan.language) for name, value in self._printed().items()}
+        # A result is printed as LaTeX, too, where it needs commands of LaTeX.
+        printed.setdefault("LaTeX", printed.get("result", "–").replace("∨", r"\vee"))
         known = [
             one for one in plan.remarks if {name for _, name, _, _ in Formatter().parse(one) if name} <= printed.keys()
         ]

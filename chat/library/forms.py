@@ -161,6 +161,7 @@ class ConversationSettingsForm(ChangesForm):
         },
     )
     private_data = TrueFalseField()
+    nightly = TrueFalseField()
     system_instruction = PromptField(what="This instruction")
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from chat.messages.answer import Answer
 from chat.messages.changes import CallDecided
-from chat.vocabulary.parts import JSON, FunctionCall, JSONObject
+from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Refusal
 
 CODE = "code"
 """The argument of a function call that holds code. A person may change it before the call runs."""
@@ -42,6 +42,8 @@ class Approval:
     """The code that is to run, or that has run. `None`: the function runs no code."""
     result: Mapping[str, JSON] | None = None
     """What the function returned, if the question is whether it may be sent."""
+    is_private: bool = False
+    """Whether the data of files are left out of the result. No graphs are then sent with it."""
 
     @property
     def is_result(self) -> bool:
@@ -92,6 +94,7 @@ def awaited_approval(answer: Answer) -> Approval | None:
         call.arguments or {},
         decision.code if decision and decision.code is not None else _own_code(call),
         held.result if held else None,
+        held is not None and held.refusal is Refusal.PRIVATE,
     )
 
 

@@ -6,7 +6,7 @@ One row is one stored step with one `seq`. Text that was appended to one part wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, TypeAlias
 
 from chat.messages.answer import Answer
@@ -71,6 +71,7 @@ PLAIN_CHANGES: Mapping[str, type[Change]] = {
 }
 """Changes whose fields need no conversion to JSON."""
 
+FIELDS: Mapping[type, list[str]] = {kind: [field.name for field in fields(kind)] for kind in PLAIN_CHANGES.values()}
 NAMES: Mapping[type, str] = {kind: name for table in (REPORTS, PLAIN_CHANGES) for name, kind in table.items()}
 
 
@@ -123,7 +124,7 @@ def to_row(change: Change) -> Row:
         case ResultHeld(response):
             return "held", {"response": part_to_json(response)}
         case _:
-            return NAMES[type(change)], asdict(change)
+            return NAMES[type(change)], {name: getattr(change, name) for name in FIELDS[type(change)]}
 
 
 def from_row(name: str, data: Mapping[str, Any]) -> Change | None:

@@ -30,13 +30,16 @@ def unmentioned_missing_cells(parts: Sequence[Part]) -> str:
 
     Empty if there is none, or the text of the answer mentions missing cells.
     """
+    missing = _missing(parts)
+    if not missing:
+        return ""
     text = "\n".join(part.text for part in parts if isinstance(part, Text))
     if not text.strip() or _MENTION.search(text):
         return ""
     code = "\n".join(part.code for part in parts if isinstance(part, ExecutableCode))
     if not _SUMMARY.search(code):
         return ""
-    used = {column: count for column, count in _missing(parts).items() if _is_named(column, code)}
+    used = {column: count for column, count in missing.items() if _is_named(column, code)}
     column = max(used, key=lambda one: used[one], default="")
     return SENTENCE.format(column=column, number=f"{used[column]:,}") if column else ""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
@@ -13,7 +15,7 @@ from chat.messages.numbers.as_json import NumberJSON, number_json
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText
 from chat.messages.records import MessageRecord, records_by_id
-from chat.models import Message, MessageAttachment, NumberLedger, Part
+from chat.models import Conversation, Message, NumberLedger
 from chat.models.plain_sql import select_rows
 from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.display_text import display_text
@@ -57,10 +59,11 @@ def has_results(conversation_id: uuid.UUID) -> bool:
 
     Where it has none, no number has a source, so answers are traced only when a person asks.
     """
-    of_conversation = "message_id IN (SELECT id FROM chat_message WHERE conversation_id = %s) LIMIT 1"
+    of_conversation = "JOIN chat_message ON chat_message.id = message_id WHERE conversation_id = chat_conversation.id"
+    has_output = f"EXISTS (SELECT 1 FROM chat_part {of_conversation} AND kind IN %s)"
+    has_file = f"EXISTS (SELECT 1 FROM chat_messageattachment {of_conversation})"
     return bool(
-        select_rows(Part, f"kind IN %s AND {of_conversation}", _OUTPUTS, conversation_id, columns="id")
-        or select_rows(MessageAttachment, of_conversation, conversation_id, columns="id")
+        select_rows(Conversation, f"id = %s AND ({has_output} OR {has_file})", conversation_id, _OUTPUTS, columns="id")
     )
 
 
@@ -89,7 +92,7 @@ def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
     """Yield what the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
 
-    `unread`: gets the names of attached files that are no text, such as workbooks, or too large.
+    `unread`: gets the names of attached files that are neither text nor workbooks, or too large.
     """
     path = _path(message)
     records = records_by_id(path)
@@ -134,7 +137,7 @@ def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText
 
 
 def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
-    """Yield the attached files that are text, such as CSV."""
+    """Yield the attached files that are text, such as CSV, or workbooks."""
     for placed in record.attachments:
         if placed.attachment.mime_type.startswith("image/"):
             continue
@@ -146,9 +149,15 @@ def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceTe
 
 
 def file_text(attachment: Attachment) -> str | None:
-    """Return the text of a file that numbers may come from; `None` if it is too large, no text, or not there now."""
-    if attachment.size_bytes > FILE_LIMIT_BYTES or not is_text(attachment.mime_type):
+    """Return the text of a file, or the cells of a workbook, that numbers may come from.
+
+    `None` if it is too large, something else, or not there now. Reading a workbook waits for a kernel.
+    """
+    if attachment.size_bytes > FILE_LIMIT_BYTES:
         return None
+    if not is_text(attachment.mime_type):
+        text: str | None = import_string(settings.WORKBOOK_READER)(attachment)
+        return text
     try:
         return read_bytes(attachment).decode(errors="replace").replace("\r\n", "\n")
     except BytesUnavailable:

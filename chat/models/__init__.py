@@ -5,7 +5,8 @@ from __future__ import annotations
 from chat.models import release as release
 from chat.models.access_log import AccessEntry
 from chat.models.catalogue import Instruction, LanguageModel, Preset
-from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition, Page
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet, ListPosition, Page
 from chat.models.endpoints import ENDPOINT_PROVIDER, EndpointModel, ModelEndpoint
 from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
 from chat.models.imports import ImportedConversation, ImportJob, ImportPiece

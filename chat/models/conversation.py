@@ -1,10 +1,9 @@
-"""Conversations: their settings, and queries for lists of them."""
+"""Conversations and their settings."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import ClassVar, TypeAlias
 
@@ -16,102 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models import settings_choices
-from chat.models.full_text.query import Term
-from chat.models.search import ContainsTerm
-
-
-@dataclass(frozen=True, slots=True)
-class ListPosition:
-    """A position in `newest_first`: after the conversation with this time and id."""
-
-    updated_at: datetime
-    conversation_id: uuid.UUID
-    rank: int = 0
-    """In the results of a search: the rank of this conversation, as in `chat.models.ranked_search`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page of conversations, newest first, or a page of results."""
-
-    conversations: list[Conversation]
-    end: ListPosition | None
-    """Where the next page begins; `None` on the last page."""
-    ranks: Sequence[int] = ()
-    """Of results: the rank of each conversation, as in `chat.models.ranked_search`."""
-
-
-class ConversationQuerySet(models.QuerySet["Conversation"]):
-    """Queries for conversations."""
-
-    def owned_by(self, user_id: int) -> ConversationQuerySet:
-        """Return the conversations of one user."""
-        return self.filter(owner_id=user_id)
-
-    def in_use(self) -> ConversationQuerySet:
-        """Return the conversations that are not archived."""
-        return self.filter(archived_at__isnull=True)
-
-    def kept(self) -> ConversationQuerySet:
-        """Return the conversations that are not temporary: those of lists, searches, galleries, exports and reviews."""
-        return self.filter(temporary_seen_at__isnull=True)
-
-    def archived(self) -> ConversationQuerySet:
-        """Return the archived conversations."""
-        return self.filter(archived_at__isnull=False)
-
-    def newest_first(self) -> ConversationQuerySet:
-        """Order the conversations by their last change."""
-        return self.order_by("-updated_at", "-pk")
-
-    def page(self, size: int, after: ListPosition | None = None) -> Page:
-        """Return the newest conversations, or those after a position.
-
-        A conversation that has become newer since the earlier pages were read is not repeated.
-        """
-        conversations = list(self.after(after)[: size + 1])
-        last = conversations[size - 1] if len(conversations) > size else None
-        return Page(conversations[:size], ListPosition(last.updated_at, last.pk) if last else None)
-
-    def after(self, position: ListPosition | None) -> ConversationQuerySet:
-        """Return the conversations after a position, or all, newest first."""
-        rows = self.newest_first()
-        if position is None:
-            return rows
-        # The last condition follows from the other one, and lets the database use an index.
-        is_later = Q(updated_at__lt=position.updated_at) | Q(pk__lt=position.conversation_id)
-        return rows.filter(is_later, updated_at__lte=position.updated_at)
-
-    def holding(self, terms: Sequence[Term], owner_id: int | None = None) -> ConversationQuerySet:
-        """Return the conversations whose title and shown messages contain every term. Without terms, return none.
-
-        `owner_id`: whose conversations are searched. `None`: those of all users, which reads their texts.
-        """
-        return self.filter(*(ContainsTerm(term, owner_id) for term in terms)) if terms else self.none()
-
-    def untouched(self, settings: Mapping[str, str], project_id: uuid.UUID | None = None) -> ConversationQuerySet:
-        """Return the conversations of a project, or of none, without messages, with these and the default settings."""
-        defaults: dict[str, str | None] = {
-            "title": "",
-            "system_instruction": "",
-            "web_search": Conversation.WebSearch.AUTO,
-            "archived_at": None,
-            "pinned_at": None,
-            "temporary_seen_at": None,
-        }
-        untouched = self.exclude(private_data=True).filter(messages__isnull=True, project=project_id)
-        return untouched.filter(**defaults, **settings)
-
-
-ConversationManager = models.Manager.from_queryset(ConversationQuerySet)
-
-
-class ExistingConversations(ConversationManager["Conversation"]):
-    """The conversations that their owners have not deleted."""
-
-    def get_queryset(self) -> ConversationQuerySet:
-        """Leave out the deleted conversations that can still be restored."""
-        return ConversationQuerySet(self.model, using=self._db).filter(deleted_at__isnull=True)
+from chat.models.conversation_queries import ConversationQuerySet, ExistingConversations
 
 
 class Conversation(models.Model):
@@ -191,6 +95,11 @@ class Conversation(models.Model):
     pinned_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner pinned it. Empty: it is not pinned."
     )
+    nightly = models.BooleanField(
+        null=True, blank=True, help_text="Whether all its code runs again each night, while it is pinned."
+    )
+    nightly_at = models.DateTimeField(null=True, blank=True, help_text="When the last nightly run began.")
+    nightly_result = models.JSONField(null=True, blank=True, help_text="What it has shown: `verdict` and `detail`.")
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
     )
@@ -249,6 +158,11 @@ class Conversation(models.Model):
     def is_unread(self) -> bool:
         """Whether an answer has ended that its owner did not have on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
+
+    @property
+    def nightly_outcome(self) -> Mapping[str, str] | None:
+        """What the last nightly run has shown: `verdict` and `detail`. `None` if there are no such runs (any more)."""
+        return self.nightly_result if self.nightly and self.pinned_at else None
 
     @staticmethod
     def is_sharing_allowed() -> bool:

@@ -13,7 +13,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from attachments.models import Attachment
-from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet
 from chat.models.logins import LoginSession
 from chat.models.message import Message, MessageAttachment, Part
 from chat.models.newer_file_runs import NewerFileRun

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from attachments.models import Attachment
-from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet
 from chat.models.message import Message, MessageAttachment, Part
 
 

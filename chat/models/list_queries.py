@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet, ListPosition
 from chat.models.list_states import with_live_status
 
 

@@ -1,4 +1,6 @@
-"""The states that entries of the conversation list show: an answer is being written, waits, or is unread."""
+"""The states that entries of the conversation list show: an answer is being written, waits, or is unread, or its code
+gives something else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from django.db.models import F, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.fields import CharField
 
-from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet
 from chat.models.message import Message
 from chat.models.turn import Turn
 
@@ -25,6 +28,8 @@ class ListState(StrEnum):
     RUNNING = "running"
     WAITING = "waiting"
     UNREAD = "unread"
+    DIFFERS = "differs"
+    """Code of the last nightly run gave something else, or failed."""
     NONE = ""
 
 
@@ -45,7 +50,10 @@ def list_state(conversation: Conversation) -> ListState:
         return ListState.WAITING
     if live_status:
         return ListState.RUNNING
-    return ListState.UNREAD if conversation.is_unread else ListState.NONE
+    if conversation.is_unread:
+        return ListState.UNREAD
+    outcome = conversation.nightly_outcome
+    return ListState.DIFFERS if outcome and outcome["verdict"] in ("differs", "failed") else ListState.NONE
 
 
 def mark_read(conversation: Conversation) -> None:

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from attachments.models import Attachment
-from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet, ListPosition
 from chat.models.user import lock_user
 
 NAME_LIMIT = 200

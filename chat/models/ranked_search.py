@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition, Page
+from chat.models.conversation import Conversation
+from chat.models.conversation_queries import ConversationQuerySet, ListPosition, Page
 from chat.models.full_text.query import Term, make_exact
 from chat.models.search import ContainsTerm
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from chat.models import PythonSession, Turn
+from chat.models import Conversation, PythonSession, Turn
 from chat.page.rendering.jinja import render
 from chat.python.sessions.branch import can_replay, has_run_other_version
 from chat.python.sessions.lifetime import seconds_left
@@ -75,8 +75,9 @@ class SessionView:
 
 def panel_html(conversation_id: uuid.UUID) -> SafeString:
     """Render the panel's state."""
+    conversation = Conversation.objects.only("nightly", "pinned_at").filter(pk=conversation_id).first()
     session = PythonSession.objects.filter(conversation=conversation_id).first()
-    return render("chat/_session", {"session": _view(conversation_id, session)})
+    return render("chat/_session", {"session": _view(conversation_id, session), "conversation": conversation})
 
 
 def _view(conversation_id: uuid.UUID, session: PythonSession | None) -> SessionView:

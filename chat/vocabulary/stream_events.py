@@ -6,7 +6,7 @@ The provider's own finish reason, usage report and metadata are kept beside the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -76,9 +76,13 @@ class Usage:
         return Usage(
             *(
                 None if left is None and right is None else (left or 0) + (right or 0)
-                for left, right in zip(astuple(self), astuple(other), strict=True)
+                for left, right in zip(self.counts().values(), other.counts().values(), strict=True)
             )
         )
+
+    def counts(self) -> dict[str, int | None]:
+        """Return each count by its name, as JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)

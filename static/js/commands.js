@@ -6,6 +6,8 @@ const dialog = await load();
 const box = dialog.querySelector("input");
 const list = document.getElementById("command-list");
 const controls = () => [...list.querySelectorAll("a, button")];
+/** The result that Enter opens: the one under a mouse that was moved since the last key, or the first. */
+const chosen = () => dialog.matches(".pointed") ? list.querySelector(":is(a, button):hover") : controls()[0];
 let isAsked = false; // Enter was pressed before the results of the newest text came
 
 async function load() {
@@ -44,7 +46,15 @@ function move(offset) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+dialog.addEventListener("pointermove", ({ target, pointerType, movementX, movementY }) => {
+  if (pointerType !== "mouse" || (!movementX && !movementY)) return;
+  const isPointed = controls().some((control) => control.contains(target));
+  dialog.classList.toggle("pointed", isPointed);
+  if (isPointed) box.focus();
+});
+
 dialog.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") dialog.classList.remove("pointed");
   if (event.isComposing || event.keyCode === 229) return;
   if (event.key === "ArrowDown") move(1);
   else if (event.key === "ArrowUp") move(-1);
@@ -55,7 +65,7 @@ dialog.addEventListener("keydown", (event) => {
 box.form.addEventListener("submit", (event) => {
   event.preventDefault();
   isAsked = box.value !== (list.dataset.searched ?? "");
-  if (!isAsked && controls().length) run(controls()[0]);
+  if (!isAsked && chosen()) run(chosen());
 });
 
 dialog.addEventListener("htmx:after:swap", () => {

@@ -4,6 +4,7 @@
  */
 import { call, CallError, read } from "./api.js";
 import { connection } from "./connection.js";
+import { save } from "./settings.js";
 import { words } from "./words.js";
 
 const REFRESH_AFTER_MS = 400;
@@ -50,15 +51,15 @@ function content() {
   if (isReplaying) return [words("Running everything again…"), words("Stop"), "stop-replay"];
   if (!blocks().length) return null;
   if (state.can_replay) {
-    const what = state.state === "running" ? words("The Python session was restarted. Its variables are gone.") : words("The Python session has ended. Its variables are gone.");
+    const what = state.state === "running" ? words("The session was restarted. Its variables are gone.") : words("The session has ended. Its variables are gone.");
     return [what, words("Run everything again"), "replay"];
   }
   if (state.is_other_branch) {
-    return [words("The Python session holds variables of another version."), words("Run the code of this version from the start"), "replay"];
+    return [words("The session holds variables of another version."), words("Run this version from the start"), "replay"];
   }
   const left = secondsLeft();
   if (left > SOON_S) return null;
-  return [words("The Python session ends in {time} if it is not used.", { time: clock(left) }), words("Keep it for a day"), "keep"];
+  return [words("The session ends in {time} if it is not used.", { time: clock(left) }), words("Keep it for a day"), "keep"];
 }
 
 function show() {
@@ -105,9 +106,13 @@ async function replay() {
 
 document.addEventListener("click", async ({ target }) => {
   const pressed = target.closest("button[data-action]");
-  const { action, keep } = pressed?.dataset ?? {};
+  const { action, keep, nightly } = pressed?.dataset ?? {};
   if (action === "replay" && !isReplaying) replay();
   if (action === "stop-replay") transcript.querySelector('[data-action="stop-rerun"]')?.click();
+  if (action === "nightly") {
+    note.textContent = await save({ nightly });
+    panel.dispatchEvent(new Event("stale"));
+  }
   if (action === "keep" && await change("keep", { keep: keep !== "no" })) {
     note.textContent = keep === "no" ? words("The Python session is not kept any more.") : words("The Python session is kept for a day.");
   }

@@ -62,9 +62,9 @@ def check(tab: Page, heading: str) -> list[str]:
 
 
 def confirm(tab: Page, secret: str) -> None:
-    """Enter a password or a code into the only field of a page."""
+    """Enter a password or a code into the only field of a page. The sidebar has buttons of other forms."""
     tab.locator("input[name=password], input[name=code]").fill(secret)
-    tab.click("button[type=submit]")
+    tab.click("main button[type=submit]")
 
 
 def code_of(secret: str) -> str:

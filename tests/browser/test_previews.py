@@ -127,3 +127,10 @@ def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(pa
     dialog.get_by_role("button", name=re.compile("^Show the distribution")).click()
     expect(dialog).to_be_hidden()
     expect(page.locator(QUESTION).last).to_contain_text('Show the distribution of "n"')
+    # The file of a message can be replaced by a newer one.
+    page.locator(QUESTION).first.get_by_role("button", name="Preview of <b>.csv").click()
+    dialog.get_by_role("link", name="Replace by a newer file…").click()
+    expect(page.get_by_role("heading", name="Replace by a newer file: <b>.csv")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()

@@ -17,7 +17,17 @@ from chat.answering.turns import deletions
 from chat.answering.turns.deletions import delete_due
 from chat.library.exports.registry import export_conversation
 from chat.library.imports.importer import import_file
-from chat.models import Conversation, ConversationQuerySet, Message, MessageAttachment, Part, Turn, TurnEvent, User
+from chat.models import (
+    Conversation,
+    ConversationQuerySet,
+    Message,
+    MessageAttachment,
+    NewerFileRun,
+    Part,
+    Turn,
+    TurnEvent,
+    User,
+)
 from chat.models.deletion import (
     UNDO_MARGIN_S,
     delete_account,
@@ -74,6 +84,7 @@ def places_of(conversation: Conversation, browser: Client, staff: Client) -> dic
         "REST detail": f"/api/v1/conversations/{conversation.pk}/",
         "REST messages": f"/api/v1/conversations/{conversation.pk}/messages/",
         "REST turn": f"/api/v1/turns/{message.turn.pk}/",
+        "newer file": f"/attachments/{conversation.newer_file_runs.get().newer_id}/content/",
     }
     places = {name: str(conversation.pk) in browser.get(path).content.decode() for name, path in pages.items()}
     places |= {name: browser.get(path).status_code == 200 for name, path in own.items()}
@@ -88,12 +99,17 @@ def test_deletion_hides_a_conversation_everywhere_and_undo_shows_it_again(browse
     staff = Client()
     staff.force_login(make_user(is_staff=True, is_superuser=True))
     conversation = make_conversation(owner, title="Needle")
-    make_graph(make_model_message(conversation))
+    graph = make_graph(make_model_message(conversation))
+    newer, shown_elsewhere = make_attachment(owner), make_attachment(owner)
+    NewerFileRun.objects.create(conversation=conversation, replaced=graph, newer=newer)
+    attach(make_user_message(conversation), shown_elsewhere)
+    NewerFileRun.objects.create(conversation=make_conversation(owner), replaced=graph, newer=shown_elsewhere)
     before = places_of(conversation, browser, staff)
     assert all(before.values()), before
     browser.post(f"/c/{conversation.pk}/delete/")
     hidden = places_of(conversation, browser, staff)
     assert not any(hidden.values()), hidden
+    assert browser.get(f"/attachments/{shown_elsewhere.pk}/content/").status_code == 200
     for path in ("rename/", "settings/", "marks/", "delete/"):
         assert browser.post(f"/c/{conversation.pk}/{path}", {"title": "New"}).status_code == 404
     response = browser.post(f"/c/{conversation.pk}/restore/")

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 
 from tests.scenarios.asked import Asked, Script
+from tests.scenarios.private_questions import answer_from_output
 from tests.scenarios.steps import Calls, Code, End, Steps, Text, Thought
 
 UNDECLARED_FUNCTION = "undeclared_function"
@@ -115,6 +116,7 @@ CALLS: Mapping[str, Script] = {
     ),
     "function-forever": function_forever,
     "function-script": function_script,
+    "answer-from-output": answer_from_output,
     "script-with-end": script_with_end,
     "code-then-session": code_then_session,
     "code-beside-session": code_beside_session,

@@ -21,8 +21,9 @@ PRIVATE = """
 The data of this conversation are private. Of attached files you get the names, and of tables the columns with their \
 types. The user sees every output whole. You get it without rows, cells and texts of the files: [text 1] stands for a \
 text, the same text has the same number each time, and code does not know these numbers. So let code compute what the \
-question needs, such as counts, means and shares, and print that, not rows. For single values, refer the user to the \
-output. Never guess what is withheld, and never write code that hides or encodes data to get it past this filter."""
+question needs, such as counts, means and shares, and print that, not rows. [number] stands for a number that may be a \
+cell: if it is a computed result, print it with more digits. For single values, refer the user to the output. Never \
+guess what is withheld, and never write code that hides or encodes data to get it past this filter."""
 """What models are told in private conversations. It belongs to the filter, so that operators do not change it."""
 
 

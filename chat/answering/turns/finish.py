@@ -92,7 +92,7 @@ class Ending:
             "ended_at": self.ended_at,
             "log_kept_until": None if self.keeps_log else self.ended_at + LOG_LIFETIME,
             "lease_expires_at": None,
-            "usage": {} if answer.usage is None else asdict(answer.usage),
+            "usage": {} if answer.usage is None else answer.usage.counts(),
             "round_count": len(answer.rounds),
             "finish": last_round.finish or "",
             "finish_reason": last_round.finish_reason,
@@ -198,7 +198,7 @@ def _rounds(turn: EndedTurn) -> Iterator[Round]:
         yield Round(
             turn_id=turn.turn_id,
             index=index,
-            usage={} if one.usage is None else asdict(one.usage),
+            usage={} if one.usage is None else one.usage.counts(),
             provider_usage=one.provider_usage,
             finish=one.finish or "",
             finish_reason=one.finish_reason,

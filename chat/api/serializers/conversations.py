@@ -23,6 +23,7 @@ from chat.models import Conversation
 from chat.models.form_fields import TITLE_LIMIT
 from chat.models.search_results import SearchResult
 from chat.vocabulary.parts import JSONObject
+from chat.vocabulary.sentences import translate_sentence
 
 
 class NewConversationSerializer(StrictSerializer):
@@ -82,6 +83,11 @@ class ConversationChangesSerializer(NewConversationSerializer):
         required=False, help_text="Archived conversations have a list of their own. A question ends that."
     )
     pinned = JSONBooleanField(required=False, help_text="Pinned conversations come first in the list.")
+    nightly = JSONBooleanField(
+        required=False,
+        help_text="Whether all code runs again each night, while the conversation is pinned. The operator of the server"
+        " decides when.",
+    )
     is_temporary = JSONBooleanField(required=False, help_text="False keeps a temporary conversation as a normal one.")
 
 
@@ -139,6 +145,7 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     project = serializers.UUIDField(source="project_id", allow_null=True, help_text="The project that it is in.")
     archived = serializers.SerializerMethodField(help_text="Archived conversations have a list of their own.")
     pinned = serializers.SerializerMethodField(help_text="Pinned conversations come first in the list.")
+    nightly = serializers.SerializerMethodField(help_text="Whether all code runs again each night, while it is pinned.")
     is_temporary = serializers.BooleanField(help_text="Whether it is deleted after its last page was closed.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField(
@@ -156,6 +163,10 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     def get_pinned(self, conversation: Conversation) -> bool:
         """Return whether the conversation is pinned."""
         return conversation.pinned_at is not None
+
+    def get_nightly(self, conversation: Conversation) -> bool:
+        """Return whether nightly runs are on."""
+        return bool(conversation.nightly)
 
 
 class ListedConversationSerializer(ConversationSerializer):
@@ -182,11 +193,33 @@ class ConversationUsageSerializer(serializers.Serializer[UsageTotals]):
     )
 
 
+class NightlyRunSerializer(serializers.Serializer[Conversation]):
+    """The last nightly run of a conversation's code."""
+
+    at = serializers.DateTimeField(source="nightly_at", help_text="When it began.")
+    verdict = serializers.CharField(
+        source="nightly_outcome.verdict", help_text="The worst one: `reproduced`, `differs` or `failed`. Empty: none."
+    )
+    detail = serializers.SerializerMethodField(help_text="A sentence that counts the verdicts, or says why none ran.")
+
+    def get_detail(self, conversation: Conversation) -> str:
+        """Return the sentence in English."""
+        return translate_sentence((conversation.nightly_outcome or {}).get("detail", ""))
+
+
 class ConversationDetailSerializer(ConversationSerializer):
     """A conversation with its settings and what it has used. Reading it takes two queries."""
 
+    nightly_run = serializers.SerializerMethodField(help_text="The last one that has ended. Null: none.")
+
     live_turn_id = serializers.SerializerMethodField(help_text="The turn that writes an answer now. Null: none.")
     usage = serializers.SerializerMethodField(help_text="Of all answers that have ended, shown or not.")
+
+    @extend_schema_field(NightlyRunSerializer(allow_null=True))
+    def get_nightly_run(self, conversation: Conversation) -> JSONObject | None:
+        """Return when the last nightly run began, and what it has shown."""
+        run: JSONObject = NightlyRunSerializer(conversation).data if conversation.nightly_outcome else {}
+        return run or None
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_live_turn_id(self, conversation: Conversation) -> str | None:

@@ -12,12 +12,12 @@ from chat.messages.numbers.sources import Hit
 from chat.messages.numbers.tables import Place
 from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
 
+COMPUTED_PERCENTS: Final = re.compile(r"\* ?100\b|mul\(100\b")
+"""Code that computes percentages."""
 PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
 
 
-def fits(
-    number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context, *, is_hinted: bool
-) -> bool:
+def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context, *, hint: str) -> bool:
     """Return whether the unit and the sign of a number are those of a place with its value."""
     unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
     if number.unit in PERCENTS:
@@ -25,7 +25,7 @@ def fits(
             return False
         if factor != 1 and hit.value.is_integer() and hit.value != 1:
             return False
-        if factor == 1 and place and not _may_be_percent(hit, place, is_hinted=is_hinted):
+        if factor == 1 and place and not _may_be_percent(hit, place, hint=hint):
             return False
     elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
         return False
@@ -45,10 +45,10 @@ def _has_direction(number: WrittenNumber, value: float, context: Context) -> boo
     return said < 0 if value < 0 else said >= 0
 
 
-def _may_be_percent(hit: Hit, place: Place, *, is_hinted: bool) -> bool:
+def _may_be_percent(hit: Hit, place: Place, *, hint: str) -> bool:
     """Return whether words say that a number in a table is a percentage, or its column looks like it.
 
-    `is_hinted`: code names a column of percentages.
+    `hint`: `computed` if code computes percentages, `named` if it names a column of them.
     """
     name = place.table.names[place.column]
     if abs(hit.value) < 1 and not place.table.has_percents[place.column]:
@@ -56,7 +56,7 @@ def _may_be_percent(hit: Hit, place: Place, *, is_hinted: bool) -> bool:
         return bool(PERCENTS_HINT.search(f"{name} {place.row.label}"))
     if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
         return True
-    if name and not (is_hinted and not any(map(str.isalpha, name))):
+    if name and hint != "computed" and (not hint or any(map(str.isalpha, name))):
         return False
     column = place.table.columns[place.column] or (hit.value,)
     return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100

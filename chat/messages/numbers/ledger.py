@@ -17,11 +17,13 @@ from typing import Final
 
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet, is_whole
-from chat.messages.numbers.fitting import PERCENTS_HINT, fits
+from chat.messages.numbers.fitting import COMPUTED_PERCENTS, PERCENTS_HINT, fits
 from chat.messages.numbers.measures import is_other_measure, measure_of_name, named_measures
+from chat.messages.numbers.mentions import mentions
 from chat.messages.numbers.naming import Context, Contexts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.operations import Result
+from chat.messages.numbers.ranges import bounds
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.sources import (
@@ -34,7 +36,7 @@ from chat.messages.numbers.sources import (
     comparable_source,
 )
 from chat.messages.numbers.tables import Place, SourceTables
-from chat.messages.numbers.units import PERCENTS, named_scales
+from chat.messages.numbers.units import DECREASE, DIFFERENCE, INCREASE, PERCENTS, named_scales
 from chat.messages.numbers.words import IS_NAMED, Words
 
 TEXT_LIMIT_CHARS: Final = 200_000
@@ -45,6 +47,7 @@ _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
 """A number with as many digits as a negative one in a table is the same one, without its sign."""
+_NAME_CHARS: Final = 40
 _HITS_LIMIT: Final = 60
 """Places of one value that are looked at."""
 
@@ -96,7 +99,9 @@ class _Tracer:
         self._tables = SourceTables(sources)
         self._words = Words(self._tables, self._starts)
         scales = named_scales(source.text for source in sources)
-        self._has_percents = any(PERCENTS_HINT.search(one.text) for one in sources if one.kind == "code")
+        code = "\n".join(source.text for source in sources if source.kind == "code")
+        named = "named" if PERCENTS_HINT.search(code) else ""
+        self._percents = "computed" if COMPUTED_PERCENTS.search(code) else named
         self._measures = named_measures(source.text for source in sources if source.kind == "code")
         self._wanted = [list(_wanted(number, scales)) for number in numbers]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
@@ -116,11 +121,22 @@ class _Tracer:
         """Yield the numbers, without those that have no source and are no claims."""
         contexts = [self._contexts.at(number.start) for number in self._numbers]
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
+        for pair in bounds(self._text, self._numbers, contexts):
+            both = (pair.first, pair.first + 1)
+            if pair.is_wrong and not (pair.is_change and self._are_named(both, contexts)):
+                for n in both:
+                    direct[n] = replace(direct[n], verdict="nowhere")
+                    self._mismatches.add(n)
         for n, one in enumerate(direct):
             if one.verdict != "nowhere":
                 yield one
                 continue
             number, context = self._numbers[n], contexts[n]
+            before = max(0, context.position - _NAME_CHARS)
+            names = mentions(context.text[before : context.position + _NAME_CHARS], self._tables.labels)
+            if any(name.start < context.position - before < name.end for name in names):
+                # It is a part of a name, as in `Ring 2`.
+                continue
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
             fitting = [result for result in found if self._may_be(number, result, context)]
             # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
@@ -133,6 +149,11 @@ class _Tracer:
                 yield replace(one, verdict="derived", hit=None, note=result.note)
             elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
                 yield one
+
+    def _are_named(self, numbers: Sequence[int], contexts: Sequence[Context]) -> bool:
+        """Return whether all numbers are those of rows that the words around them name."""
+        places = [(one.place, contexts[n]) for n in numbers if (one := self._operands.get(n))]
+        return len(places) == len(numbers) and all(self._words.nearness(*one) >= IS_NAMED for one in places)
 
     def _may_be(self, number: WrittenNumber, result: Result, context: Context) -> bool:
         """Return whether the words, the sign and the unit of a number allow that it is a result."""
@@ -173,8 +194,12 @@ class _Tracer:
         allowed = [(hit, place) for hit, place in fitting if not self._words.contradict(place, context)]
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
             allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
-        if len(allowed) < len(fitting) and self._words.statistics(context):
-            allowed = [(hit, place) for hit, place in allowed if self._words.nearness(place, context) >= IS_NAMED]
+        if not self._words.statistics(context).isdisjoint(self._tables.statistics):
+            allowed = [
+                (hit, place)
+                for hit, place in allowed
+                if not self._tables.is_read(hit.source) or self._words.nearness(place, context) >= IS_NAMED
+            ]
         if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._words.nearness(found[1], context))
@@ -194,7 +219,7 @@ class _Tracer:
         known = frozenset({measure}) if measure else self._measures
         if is_other_measure(number.measure, known):
             return False
-        return fits(number, hit, place, factor, context, is_hinted=self._has_percents)
+        return fits(number, hit, place, factor, context, hint=self._percents)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
@@ -216,6 +241,9 @@ class _Tracer:
         tried = islice(results(number, context, operands, self._tables), self._results_left)
         equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
         self._results_left -= computed
+        text = f"{context.text} {context.column} {context.head}"
+        if not (number.sign or any(words.search(text) for words in (DIFFERENCE, INCREASE, DECREASE))):
+            equal = [result for result in equal if result.sign != "difference"]
         return equal
 
 

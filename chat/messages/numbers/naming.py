@@ -129,6 +129,10 @@ def _label_beside(
     if is_before_label and any(map(str.isalpha, between)):
         # `312 orders`.
         return (after[0].label,)
+    label_start = before[-1].start
+    if any(_ONLY_NUMBER.fullmatch(context.text, one, label_start) for one in number_starts if one < label_start):
+        # It is that of the number before it.
+        return ()
     if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
         return ()
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))

@@ -117,7 +117,7 @@ def _label(line: str, matches: Sequence[re.Match[str]]) -> tuple[str, int]:
     if lead and len(matches) > 1 and _is_of_name(line, first):
         return normal_label(f"{lead} {first['run']}"), 1
     if lead:
-        return normal_label(lead.partition("\t")[0]), 0
+        return normal_label(lead.partition("\t")[0].rstrip(": ").rpartition(": ")[2]), 0
     if first["date"]:
         return first["date"], 1
     if len(matches) == 1 or first["none"]:

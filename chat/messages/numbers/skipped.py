@@ -35,17 +35,17 @@ WITHOUT_CLAIMS: Final = (
     r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
     rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
     rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
-    r"\d(?<!\d\d)(?:(?<=[01])\d|(?<=2)[0-3])?:[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:Uhr|[ap]m\b))?",
+    r"\d(?<!\d\d)(?:(?<=[01])\d|(?<=2)[0-3])?:[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:uhr|[ap]m\b))?",
     r"\b\d{1,2} ?h ?\d{2}\b",
     # Versions, names with digits, ordinals.
     r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
-    r"(?<![A-Za-zÀ-ÖØ-öø-ɏ_])[A-Za-zÀ-ÖØ-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
+    r"(?<![a-zß-öø-ɏ_])[a-zß-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
     r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
     r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
     r"第 ?\d+",
     r"\d(?<![\d.]\d)(?>[\d.]*) ?版",
-    r"1[.,]5 ?[×x*·] ?IQR",
-    r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[A-ZÀ-ÖØ-Þ]{1,3}\d[\w-]*|"
+    r"1[.,]5 ?[×x*·] ?iqr",
+    r"(?<![\d.,])\d[\d.,]*[-‐]?(?:(?!e\d)[a-zß-öø-þ]{1,3}\d[\w-]*|"
     r"-?(?:bit|fold|way|day|month|year|point|jährig|tägig)\b)",
     rf"(?<![\d.,])\d{{1,2}}{ORDINAL}(?:{TO}\d{{1,2}}{ORDINAL})?[ -]?(?:{PERCENTILE})",
     rf"(?:{PERCENTILE})(?:es|e|s|en)? \d{{1,2}}(?:{TO}\d{{1,2}})?(?![\d.,]\d|\d)",
@@ -58,11 +58,12 @@ WITHOUT_CLAIMS: Final = (
     r"(?:/ ?|\b(?:per|pro|je|pour|por|por cada) |प्रति |每 ?)1(?:0|[.,\u00a0\u202f ]000)+(?![\d.,]\d|\d)(?: ?[万千])?",
     # Fractions such as 2/3.
     r"(?<![\d/.,])\d/\d(?![\d/])",
+    r"§+ ?\d[\d.]*",
     # Indices and exponents of formulas.
     r"[_^](?:\{[^{}\n]{0,100}\}|[+-]?\d+)",
 )
-"""Regular expressions, in any case and of several lines."""
-_WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE | re.IGNORECASE) for pattern in WITHOUT_CLAIMS)
+"""Regular expressions for texts in lower case, of several lines."""
+_WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE) for pattern in WITHOUT_CLAIMS)
 _DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
 _BEFORE_CHARS: Final = 24
 _NAMED: Final = re.compile(rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}$", re.IGNORECASE)
@@ -80,6 +81,8 @@ _AFTER_YEAR: Final = re.compile(r"[\d.,]\d|\d| ?[%€$£₹]")
 def skipped_ranges(text: str) -> bytearray:
     """Return a mask of the text, one byte a character: 1 where digits are no claims. `text`: with ASCII digits."""
     mask = bytearray(len(text))
+    lower = text.lower()
+    text = lower if len(lower) == len(text) else text
     for pattern in _WITHOUT_CLAIMS:
         for match in pattern.finditer(text):
             start, end = match.span()

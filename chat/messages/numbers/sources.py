@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 import uuid
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from math import inf
+from string import ascii_letters, digits
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from chat.messages.numbers.numerals import read_run, with_ascii_digits
 
@@ -18,19 +21,22 @@ Verdict: TypeAlias = Literal["output", "file", "question", "code", "derived", "n
 
 SOURCE_LIMIT_CHARS: Final = 1_500_000
 """Characters of all sources of one answer that are searched. The newest sources come first."""
-_SEARCHED_CHARS: Final = 200_000_000
-_RUN: Final = re.compile(r"[0-9.,]+")
+_PART_CHARS: Final = 4_000
+"""A number is looked for in parts of a text of this length."""
 SHORT_CHARS: Final = 40_000
 """The tables of longer sources are not read: their numbers are looked up, whatever row or column they are in."""
 _POSITIONS_LIMIT: Final = 40
 """Positions of one number in a short source that are looked at. Of a long source, it is the first one."""
+_NEAREST_LIMIT: Final = 3
+"""Different numbers of a long source that are looked at for one that is wanted."""
 _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
 """Splitting what this leaves takes a fifth of the time of a regular expression."""
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
 _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
 """Delimiters of comma-separated tables, and quoted cells."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
-_DIGITS_OR_POINT: Final = "0123456789."
+_IN_WORDS: Final = frozenset(f"{digits}.{ascii_letters}")
+"""What stands before digits that are a part of a number or a name, such as `int64`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +104,30 @@ def bounded_sources(sources: Sequence[SourceText]) -> Iterator[SourceText]:
         left -= min(left, len(source.text))
 
 
+class _Run(NamedTuple):
+    """A wanted number in a part of a text."""
+
+    value: float
+    run: str
+    start: int
+    end: int
+
+
 class Search:
     """Finds the numbers of sources whose absolute values are in one of several intervals."""
 
     def __init__(self, intervals: Iterable[tuple[float, float]]) -> None:
         """Merge the intervals to ordered ones that do not overlap."""
         bounds: list[tuple[float, float]] = []
-        for low, high in sorted(intervals):
+        intervals = sorted(intervals)
+        for low, high in intervals:
             if bounds and low <= bounds[-1][1]:
                 bounds[-1] = (bounds[-1][0], max(high, bounds[-1][1]))
             else:
                 bounds.append((low, high))
-        self._lows = [low for low, _ in bounds]
+        self._lows = [*(low for low, _ in bounds), inf]
         self._highs = [high for _, high in bounds]
+        self._intervals = frozenset(intervals)
         self._beginnings = frozenset(text.encode() for low, high in bounds for text in _beginnings(low, high))
 
     def hits(self, sources: Sequence[SourceText]) -> Iterator[Hit]:
@@ -119,25 +136,16 @@ class Search:
             yield from self._hits_in(source, source.text)
 
     def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
-        beginnings = self._beginnings
-        limit = _POSITIONS_LIMIT if len(text) <= SHORT_CHARS else 1
+        is_short = len(text) <= SHORT_CHARS
         # Python writes numbers with a decimal point; files may be written otherwise.
-        mark = "." if source.kind in ("output", "code") else ""
-        tokens = set(text.encode("latin-1", "replace").translate(_NUMBERS_ONLY).split())
-        wanted: dict[str, list[float]] = {}
-        for token in [token for token in tokens if token[:3] in beginnings]:
-            run = token.decode().strip(".,")
-            try:
-                likely = float(run)
-            except ValueError:
-                likely = None
-            # Most are a plain number that is near a wanted one only.
-            if likely is not None and mark and not self._contains(likely):
-                continue
-            if values := [float(one.value) for one in read_run(run, mark) if self._contains(float(one.value))]:
-                wanted[run] = values
-        for run, position in _positions_of(wanted, text, limit):
-            yield from (_hit(source, position, position + len(run), value) for value in wanted[run])
+        found = sorted(self._runs(text, "." if source.kind in ("output", "code") else ""))
+        left = Counter[float]()
+        for one in found if is_short else self._nearest(found):
+            for position in _positions(text, one):
+                left[one.value] += 1
+                if left[one.value] > (_POSITIONS_LIMIT if is_short else 1):
+                    break
+                yield _hit(source, position, position + len(one.run), one.value)
         if "e-" in text or "e+" in text:
             for match in _WITH_EXPONENT.finditer(text):
                 value = float(match[0])
@@ -145,8 +153,37 @@ class Search:
                     yield _hit(source, match.start(), match.end(), value)
 
     def _contains(self, value: float) -> bool:
-        place = bisect_left(self._highs, value)
-        return place < len(self._lows) and self._lows[place] <= value
+        return self._lows[bisect_left(self._highs, value)] <= value
+
+    def _runs(self, text: str, mark: str) -> Iterator[_Run]:
+        """Yield the wanted numbers of each part of a text. `mark`: the decimal mark, if it is known."""
+        lows, highs = self._lows, self._highs
+        numbers = text.encode("latin-1", "replace").translate(_NUMBERS_ONLY)
+        start = 0
+        while start < len(numbers):
+            end = numbers.find(b" ", start + _PART_CHARS) if start + _PART_CHARS < len(numbers) else len(numbers)
+            end = len(numbers) if end < 0 else end
+            for token in {token for token in numbers[start:end].split() if token[:3] in self._beginnings}:
+                try:
+                    value = float(token)
+                    is_plain = bool(mark)
+                except ValueError:
+                    is_plain = False
+                # Most are a plain number that is near a wanted one only.
+                if not is_plain or lows[bisect_left(highs, value)] <= value:
+                    run = token.decode().strip(".,")
+                    values = {float(one.value) for one in read_run(run, mark)} if run else ()
+                    yield from (_Run(value, run, start, end) for value in values if self._contains(value))
+            start = end
+
+    def _nearest(self, found: Sequence[_Run]) -> list[_Run]:
+        """Return the numbers that are nearest to the middle of an interval. `found`: in order of their values."""
+        values = [one.value for one in found]
+        nearest: set[_Run] = set()
+        for low, high in self._intervals:
+            some = found[bisect_left(values, low) : bisect_right(values, high)]
+            nearest.update(sorted(some, key=lambda one: abs(one.value - (low + high) / 2))[:_NEAREST_LIMIT])
+        return sorted(nearest)
 
 
 def _hit(source: SourceText, start: int, end: int, value: float) -> Hit:
@@ -155,31 +192,16 @@ def _hit(source: SourceText, start: int, end: int, value: float) -> Hit:
     return Hit(source, start, end, -value if is_negative else value)
 
 
-def _positions_of(runs: Collection[str], text: str, limit: int) -> Iterator[tuple[str, int]]:
-    """Yield up to `limit` positions of each number."""
-    if len(runs) * len(text) <= _SEARCHED_CHARS:
-        yield from ((run, position) for run in runs for position in _positions(text, run, limit))
-        return
-    # Searching for each one would take a minute in the longest sources.
-    left = dict.fromkeys(runs, limit)
-    for match in _RUN.finditer(text):
-        run = match[0].strip(".,")
-        if left.get(run):
-            left[run] -= 1
-            yield run, match.start() + match[0].index(run)
-
-
-def _positions(text: str, run: str, limit: int) -> Iterator[int]:
-    """Yield up to `limit` positions of a number that is no part of a longer one."""
-    position = text.find(run)
-    while position >= 0 and limit:
-        after = position + len(run)
-        is_part = text[position - 1 : position] in _DIGITS_OR_POINT and position > 0
+def _positions(text: str, one: _Run) -> Iterator[int]:
+    """Yield the positions of a number that is no part of a longer one, or of a name."""
+    position = text.find(one.run, one.start, one.end)
+    while position >= 0:
+        after = position + len(one.run)
+        is_part = position > 0 and text[position - 1] in _IN_WORDS
         following = text[after : after + 2]
         if not is_part and not (following[:1].isdigit() or (following[:1] in (".", ",") and following[1:].isdigit())):
-            limit -= 1
             yield position
-        position = text.find(run, after)
+        position = text.find(one.run, after, one.end)
 
 
 def _beginnings(low: float, high: float) -> Iterator[str]:

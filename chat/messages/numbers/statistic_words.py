@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -24,23 +26,37 @@ _LABELS: Final = {
     "r2": "r2 r²",
     "se": "se",
     "ci": "ci",
+    "r": "r",
     "weighted": "weighted",
     "simple": "simple unweighted",
+    "difference": "difference diff delta gap range iqr change δ",
+    "ratio": "ratio",
 }
 _KIND_OF_LABEL: Final = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
 _QUANTILE: Final = re.compile(r"0?\.(?:[1-9]0?|[05]5|9[0-9])|0?\.0[1-9]|0?\.[1-9]5")
 """Keys of `quantile()`."""
 _OF_COLUMNS: Final = frozenset({"mean", "median", "std", "min", "max", "se"})
 _OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "se"})
+_KINDS_OF_MEANS: Final = frozenset({"weighted", "simple"})
+_FAR_CHARS: Final = 30
+"""How far `weighted` may be from the word for a mean."""
 _WORDS: Final = {
     "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
     "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"
     r"desv\. \w+|标准差|मानक विचलन",
+    "ci": r"confidence|konfidenz\w*|intervalle de confiance|intervalo de confianza|置信区间|विश्वास|\bci\b|"
+    r"\bic\b(?= ?(?:à|de|del|al)? ?\d\d ?%)",
+    "r": r"\br ?(?==)|correlation|korrelation|corrélation|correlación|相关系数|सहसंबंध",
+    "simple": r"unweighted|ungewichtet\w*|non pondérée?|sin ponderar|\bsimple\b|\beinfache\w*|简单|साधारण|सरल",
+    "weighted": r"weighted|gewichtet\w*|pondérée?|ponderad[oa]|加权|भारित",
+    "ratio": r"\bratio|verhältnis|rapport entre|razón|比值|अनुपात",
+    "difference": r"\bdifference|\bgap\b|distance|unterschied|abstand|differenz|\bécart\b|différence|"
+    r"diferencia|distancia|brecha|相差|差距|差值|अंतर|फ़ासला",
     HALF: r"(?:middle |central )?half of|mittlere hälfte|hälfte der|moitié (?:centrale )?des|mitad (?:central )?de|"
     r"一半的|आधे मान|आधे आँकड़े",
     "median": r"median\w*|médian\w*|中位数?|माध्यिका|मध्यिका",
     "mean": r"averag\w*|\bmean\b|durchschnitt\w*|mittelwert\w*|\b(?:arithmetische[sn]? |im )?mittel\b|gesamtmittel|"
-    r"moyenne?s?|promedio|\bmedia\b|平均值?|均值|औसत",
+    r"moyen(?:ne)?s?\b|promedio|\bmedia\b|平均值?|均值|औसत",
     "max": r"maxim\w*|máxim\w*|largest|highest|greatest|(?:größte|höchste)\w*|"
     r"plus (?:grande?|haute?|élevée?)|\bmayor\b|"
     r"más (?:alt|elevad)[oa]|最大值?|最高值?|अधिकतम|सबसे (?:बड़|अधिक|ज़्यादा|ऊँच)",
@@ -49,8 +65,10 @@ _WORDS: Final = {
     "intercept": r"intercept|achsenabschnitt|ordonnée à l['’]origine|ordenada en el origen|截距|अंतःखंड|अवरोध",
     "r2": r"\br ?(?:²|\^ ?2|2\b)|bestimmtheitsmaß|决定系数",
     "slope": r"\bslope|\bsteigung\b|\bpente\b|\bpendiente\b|斜率|ढाल",
-    "25%": r"\bq1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|下四分位数?",
-    "75%": r"\bq3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|tercer cuartil|上四分位数?",
+    "25%": r"(?<![\d-])q1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|"
+    r"下四分位数?",
+    "75%": r"(?<![\d-])q3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|"
+    r"tercer cuartil|上四分位数?",
     "percentile": rf"\d\d?{ORDINAL}(?={TO}\d\d?{ORDINAL}[ -]?(?:{PERCENTILE}))|"
     r"\bp ?\d\d?\b|\d\d?(?:th|st|nd|rd|e|º|\.|वें|वाँ)?[ -]?(?:per[cz]entil|centil|पर्सेंटाइल|百分位)\w*|"
     r"\b(?:per[cz]entil\w*|centile) \d\d?\b|第 ?\d\d? ?(?:个)?百分位数?|"
@@ -66,6 +84,8 @@ def label_statistic(label: str) -> str:
     found = {
         _KIND_OF_LABEL.get(word) or (word if word.endswith("%") else "") for word in re.split(r"[^\w%²]+|_", label)
     } - {""}
+    if not found.isdisjoint(_KINDS_OF_MEANS):
+        found.discard("mean")
     return found.pop() if len(found) == 1 else ""
 
 
@@ -73,6 +93,8 @@ def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
     """Return whether a statistic is none of those that a sentence names. Counts and sums have too many names."""
     if statistic in said:
         return False
+    if statistic in _KINDS_OF_MEANS or not said.isdisjoint(_KINDS_OF_MEANS):
+        return statistic in _OF_COLUMNS | _KINDS_OF_MEANS and bool(said) and {statistic, *said} != {"simple", "mean"}
     is_of_column = statistic in _OF_COLUMNS or statistic.endswith("%")
     if is_of_column and any(one in _OF_COLUMNS or one.endswith("%") for one in said):
         return True
@@ -92,7 +114,20 @@ def statistic_mentions(text: str) -> tuple[Mention, ...]:
         for match in _WORD.finditer(text)
     )
     has_percentiles = any(one.label.endswith("%") for one in found)
-    return tuple(one for one in found if one.label != HALF or not has_percentiles)
+    are_means = any(one.label in ("mean", "weighted") for one in found)
+    found = tuple(
+        one for one in found if not (one.label == HALF and has_percentiles) and (are_means or one.label != "simple")
+    )
+    return tuple(replace(one, label=_kind_of_mean(one, found, text)) for one in found)
+
+
+def _kind_of_mean(mean: Mention, found: Sequence[Mention], text: str) -> str:
+    """Return `weighted` or `simple` if that is said beside a mean, else the label that it has."""
+    for one in found if mean.label == "mean" else ():
+        between = text[min(one.end, mean.end) : max(one.start, mean.start)]
+        if one.label in _KINDS_OF_MEANS and len(between) < _FAR_CHARS and not any(map(str.isdigit, between)):
+            return one.label
+    return mean.label
 
 
 def _kind(word: str, kind: str) -> str:

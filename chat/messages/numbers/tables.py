@@ -125,6 +125,9 @@ class Place:
         lead = self.table.source.text[cells[number - 1].end : cells[number].start] if number else ""
         if sum(map(str.isalpha, lead)) > _LINK_LETTERS:
             return label_statistic(lead.lower())
+        if self.row.label in self.table.column_labels and self.table.names[self.column]:
+            # A table of correlations.
+            return "r"
         return label_statistic(self.row.label) or label_statistic(normal_label(self.table.names[self.column]))
 
     @property
@@ -153,6 +156,17 @@ class SourceTables:
     def labels(self) -> frozenset[str]:
         """The labels of the rows of all tables."""
         return frozenset(label for table in self.all for label in table.labels)
+
+    @cached_property
+    def statistics(self) -> frozenset[str]:
+        """The statistics that the rows and columns of all tables hold."""
+        rows = (row.label for table in self.all for row in table.rows)
+        names = (name for table in self.all for name in table.column_labels)
+        return frozenset(map(label_statistic, {*rows, *names})) - {""}
+
+    def is_read(self, source: SourceText) -> bool:
+        """Return whether the tables of a source were read, which those of long ones are not."""
+        return id(source) in self._rows
 
     def is_row_number(self, hit: Hit) -> bool:
         """Return whether a number only counts the rows of a table, or names a quantile."""

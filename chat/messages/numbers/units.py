@@ -82,7 +82,7 @@ DECREASE: Final = re.compile(
     r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
     r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|"
     r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
-    r"kleiner|geringer|unter|abnahme|schrumpf|"
+    r"kleiner|geringer|unter|abnahme|schrumpf|\bnach\.|"
     r"recul|baiss|chut|diminu|perte|perdu|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
     r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|"
     r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
@@ -108,11 +108,25 @@ STATISTIC: Final = re.compile(
     re.IGNORECASE,
 )
 """A word that names a statistic of a column."""
+DIFFERENCE: Final = re.compile(
+    r"differ|\bgap\b|distance|spread|range|subtract|apart|exceed|lead|remain|without|\bnot\b|deviat|\biqr\b|"
+    r"change|Δ|\bdelta|[–−] |"
+    r"unterschied|abstand|differenz|spann|abzieh|abweich|rest|bleib|\bvor\b|veränder|änder|"
+    r"übersteig|übertr[ai]ff|überschr|\bohne\b|\bnicht\b|"
+    r"écart|différence|devanc|sans\b|retranch|dépass|étendue|amplitude|évolu|vari|"
+    r"brecha|distancia|restar|restan?\b|quedan|supera|rango|diferencia|cambi|desviaci|"
+    r"差|距|不|未|减|少|剩|变|领先|另有|अंतर|फ़ासला|नहीं|शेष|आगे|पीछे|बदलाव|दूर",
+    re.IGNORECASE,
+)
+"""A word that says that a number is how far two others are from each other."""
 _SCALES_LIMIT_CHARS: Final = 40_000
-_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3}
+_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3} | {
+    f"m{currency}": 6 for currency in ("eur", "usd", "gbp", "chf")
+}
 _SCALE_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ\u0900-\u0963]+|百万|千万|万亿|[千万亿]")
 PERCENT_HINT: Final = re.compile(
     r"%|pct|percent|prozent|pourcent|porcent|proportion|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
+    r"conversion|return|volatil|yield|rendit|"
     r"wachstum|croissance|crecimiento|margin|accura|率|比|占|प्रतिशत|दर",
     re.IGNORECASE,
 )

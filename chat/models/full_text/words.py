@@ -98,7 +98,7 @@ NON_JOINER = "\u200c"
 LETTER = f"[^ {SIGNS}{UNSPACED}{EMOJI}{NON_JOINER}\u200d]"
 """A letter or digit of folded text that is no word of its own."""
 
-PIECE = re.compile(f"{EMOJI_WORD}|[{UNSPACED}]|{LETTER}+|[{SIGNS}]+")
+PIECE = re.compile(f"{LETTER}+|[{UNSPACED}]|[{SIGNS}]+|{EMOJI_WORD}")
 """A word of folded text, or a run of signs."""
 
 _IGNORED_RUN = re.compile(f"[{IGNORED}]+")
@@ -124,7 +124,8 @@ def extract_words(text: str) -> str:
 def extract_index_words(text: str) -> str:
     """Return what is indexed of a text: its words, those with one or more signs beside them, and joined ones."""
     folded = _fold_beginning(text)
-    joined = dict.fromkeys(word.replace(NON_JOINER, "") for word in _JOINED.findall(folded))
+    # Few texts have a joiner, and each search for one takes a tenth of the whole time.
+    joined = [word.replace(NON_JOINER, "") for word in (_JOINED.findall(folded) if NON_JOINER in folded else ())]
     signed = dict.fromkeys(
         word
         for before, signs, after in _find_signs(folded)
@@ -132,7 +133,9 @@ def extract_index_words(text: str) -> str:
         for word in (before and before + signs[:length], after and signs[-length:] + after)
         if word
     )
-    return " ".join([*_split_words(folded), *(word for word in joined if len(word) <= WORD_LIMIT), *signed])
+    return " ".join(
+        [*_split_words(folded), *(word for word in dict.fromkeys(joined) if len(word) <= WORD_LIMIT), *signed]
+    )
 
 
 def extract_signed_words(text: str) -> tuple[str, ...]:
@@ -157,7 +160,9 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower().translate(_ASCII)
     # NFKD also decomposes Hangul and voiced kana; NFKC composes them again.
-    plain = _STRAY_JOINER.sub("", _IGNORED_RUN.sub("", unicodedata.normalize("NFKD", text)))
+    plain = _IGNORED_RUN.sub("", unicodedata.normalize("NFKD", text))
+    if NON_JOINER in plain or "\u200d" in plain:
+        plain = _STRAY_JOINER.sub("", plain)
     plain = unicodedata.normalize("NFKC", plain).lower().translate(VARIANTS)
     return _SEPARATOR.sub(" ", _ORDER.sub(r"\2\1\4\3\5", plain))
 
@@ -178,7 +183,7 @@ def _split_words(folded: str) -> list[str]:
 def _find_signs(folded: str) -> list[tuple[str, str, str]]:
     """Return each run of signs with the words before and after it; empty: there is none, or it is too long."""
     found = []
-    for pieces in split_pieces(folded):
+    for pieces in split_pieces(" ".join(filter(_SIGN.search, folded.split(" ")))):
         words = ["", *(piece if len(piece) <= WORD_LIMIT else "" for piece in pieces), ""]
         found += [
             (words[number], piece, words[number + 2]) for number, piece in enumerate(pieces) if _SIGN.match(piece)

@@ -8,6 +8,7 @@ loop (see the limits in `html_tables`, `tables`, `svg`, `maths` and `json_text`)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +32,9 @@ SVG = "image/svg+xml"
 WIDGET = "Jupyter widget"
 MARKDOWN_LIMIT_CHARS = 16_000
 """Longer Markdown is shown as text: rendering it takes about 1 ms per 1,000 characters."""
+_HEADING = re.compile(r"<(/?)h([3-6])>")
+_HIGHEST_LEVEL = 3
+"""Headings of texts stand below those of the page and of the message."""
 FOLD_LINES = 24
 FOLD_CHARS = 2_000
 """Longer sources are folded."""
@@ -185,6 +189,7 @@ def _html_blocks(html: str, options: MarkdownOptions) -> tuple[Block, ...]:
 def _content_blocks(content: HtmlContent, options: MarkdownOptions | None) -> list[Block]:
     """Return the blocks of the pieces. `options`: those of its Markdown; `None` if its texts are no Markdown."""
     blocks: list[Block] = []
+    levels: list[int] = []
     for piece in content.pieces:
         match piece:
             case Table():
@@ -194,8 +199,20 @@ def _content_blocks(content: HtmlContent, options: MarkdownOptions | None) -> li
             case _ if options is None:
                 blocks.append(PlainText(piece))
             case _:
-                blocks.append(RenderedMarkdown(render_markdown(piece, options), piece))
+                blocks.append(RenderedMarkdown(_nest_headings(render_markdown(piece, options), levels), piece))
     return blocks
+
+
+def _nest_headings(html: SafeString, levels: list[int]) -> SafeString:
+    """Return rendered text whose headings skip no level. `levels`: of the last heading and of those above it."""
+
+    def nested(tag: re.Match[str]) -> str:
+        level = int(tag[2])
+        if not tag[1]:
+            levels[:] = [*(one for one in levels if one < level), level]
+        return f"<{tag[1]}h{_HIGHEST_LEVEL - 1 + len(levels)}>"
+
+    return SafeString(_HEADING.sub(nested, html))
 
 
 def _show_latex(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:

@@ -42,6 +42,11 @@ class Columns:
     first_day: str
     last_day: str
 
+    @property
+    def is_one_day(self) -> bool:
+        """Whether all amounts are of one day, which a sentence says better than an image."""
+        return len({bar.x for bar in self.bars}) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

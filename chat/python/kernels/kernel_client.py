@@ -33,7 +33,7 @@ from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus,
 from chat.python.kernels.pending_execution import PendingExecution
 from chat.python.kernels.request_runner import End, RequestRunner
 from chat.python.kernels.table_reading import ANSWER_LIMIT_CHARS as READING_LIMIT_CHARS
-from chat.python.kernels.table_reading import TableReading, parse_table_reading
+from chat.python.kernels.table_reading import SHEETS_LIMIT_CHARS, TableReading, parse_sheet_text, parse_table_reading
 
 logger = logging.getLogger(__name__)
 
@@ -215,6 +215,14 @@ class KernelClient:
             error = "reading it takes too long." if is_late else "its content is not understood."
             return TableReading(error=error, is_lasting=not is_late)
         return parse_table_reading(answer)
+
+    async def sheet_text(self, name: str, *, limit_s: float) -> str:
+        """Return the cells of a workbook as lines; empty if it is none, or too large. Raises like `contents`."""
+        try:
+            answer = await self._run_program("sheet_texts", name, limit_s=limit_s, limit_chars=SHEETS_LIMIT_CHARS)
+        except ProgramFailed:
+            return ""
+        return parse_sheet_text(answer)
 
     async def write_file(self, name: str, chunks: AsyncIterable[bytes]) -> str:
         """Write a file into the working directory and return its name there, the label of `name` (see `file_labels`).

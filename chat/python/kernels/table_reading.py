@@ -17,6 +17,8 @@ from chat.python.kernels.table_code_guard import guard_code
 
 ANSWER_LIMIT_CHARS = 256 * 1024
 """A longer answer is refused. It has at most 100 columns of about 500 characters, as ASCII."""
+SHEETS_LIMIT_CHARS = 6_000_000
+"""The text of a workbook has half a million characters at most, each of up to twelve in JSON."""
 COLUMNS_LIMIT = 100
 NOTES_LIMIT = 16
 EXAMPLES_LIMIT = 3
@@ -119,6 +121,11 @@ def parse_table_reading(answer: Mapping[str, object]) -> TableReading:
         code=guard_code(clean_text(answer.get("code")), None),
         is_lasting=is_lasting,
     )
+
+
+def parse_sheet_text(answer: Mapping[str, object]) -> str:
+    """Return the text in the answer of `in_kernel.sheet_texts`."""
+    return clean_text(answer.get("text"))
 
 
 def _parse_choices(value: object) -> dict[str, Choice]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 import uuid
 import weakref
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -24,14 +23,13 @@ from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.outputs import Execution
 from chat.python.newer_files import rows
 from chat.python.newer_files.numbers import LostNumberJSON, find_lost_numbers
-from chat.python.newer_files.rows import INTERRUPTED, LEASE_S, NewerFileRefused
+from chat.python.newer_files.rows import INTERRUPTED, LEASE_S
 from chat.python.reruns.earlier_blocks import compare_with_answer
+from chat.python.reruns.new_kernel import run_in_new_kernel, took_too_long
 from chat.python.reruns.recorded_outputs import output_of
 from chat.python.sessions.branch import CodeBlock, replay_codes
 from chat.python.sessions.errors import SessionUnavailable
-from chat.python.sessions.files import SessionFile, place_files, session_files
-from chat.python.sessions.kernel_time import check_kernel_time, count_kernel_time
-from chat.python.sessions.places import current_client
+from chat.python.sessions.files import SessionFile, session_files
 from chat.vocabulary.parts import OUTCOME_OK
 
 logger = logging.getLogger(__name__)
@@ -40,7 +38,6 @@ RUNS_LIMIT = 1
 """Runs at once, in this process. `config.kernels` allows for their kernels."""
 RENEWALS_PER_LEASE = 3
 END_LIMIT_S = 5.0
-TOOK_TOO_LONG = "The code was stopped after {number} seconds, the limit for all of it together."
 
 _tasks: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, set[asyncio.Task[None]]] = weakref.WeakKeyDictionary()
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
@@ -106,37 +103,24 @@ async def _run(run_id: uuid.UUID) -> None:
             find = database_sync_to_async(find_lost_numbers, thread_sensitive=False)
             numbers = await find(plan.run.conversation_id, plan.run.replaced, plan.run.newer, outputs)
         error = ""
-    except (KernelGone, KernelsUnavailable, NewerFileRefused, SessionUnavailable) as refusal:
+    except (KernelGone, KernelsUnavailable, SessionUnavailable) as refusal:
         error = str(refusal)
     except TimeoutError:
         if not limit.expired():
             raise
-        error = TOOK_TOO_LONG.format(number=f"{settings.TURN_LIMIT_S:g}")
+        error = took_too_long()
     finally:
         await database_sync_to_async(rows.end, thread_sensitive=False)(run_id, numbers, error)
 
 
 async def _run_blocks(plan: _Plan) -> Mapping[CodeBlock, str]:
-    """Run each block, also after one that fails; after one that ends the kernel, the others run in a new one."""
     outputs: dict[CodeBlock, str] = {}
     verdicts: list[Mapping[str, object]] = []
-    left = list(plan.blocks)
-    while left:
-        async with current_client().new_kernel() as kernel:
-            _, problems = await place_files(kernel, plan.files, {}, ())
-            if problems:
-                raise NewerFileRefused(problems[0])
-            while left:
-                await check_kernel_time(plan.owner_id)
-                block = left.pop(0)
-                began_at = time.monotonic()
-                try:
-                    execution = await kernel.execute(block.code, limit_s=settings.KERNEL_CELL_LIMIT_S)
-                finally:
-                    await count_kernel_time(plan.owner_id, time.monotonic() - began_at)
-                outputs[block] = await _store_verdict(plan.run.pk, block, execution, verdicts)
-                if not kernel.is_alive:
-                    break
+
+    async def note_end(block: CodeBlock, execution: Execution) -> None:
+        outputs[block] = await _store_verdict(plan.run.pk, block, execution, verdicts)
+
+    await run_in_new_kernel(plan.owner_id, plan.blocks, plan.files, note_end)
     return outputs
 
 

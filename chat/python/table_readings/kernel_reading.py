@@ -78,6 +78,19 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
     return file.with_encoding(reading, is_chosen="encoding" in choices)
 
 
+async def read_workbook(attachment: Attachment) -> str:
+    """Return the cells of a workbook as lines; empty if it is none or has too many.
+
+    Raises BytesUnavailable, KernelGone, KernelsUnavailable, and ValueError if the kernel has no room for it.
+    """
+    limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
+    async with limits.admit(attachment.owner_id):
+        data: bytes = await database_sync_to_async(read_bytes_unconnected, thread_sensitive=False)(attachment)
+        async with current_client().new_kernel() as kernel:
+            name = await kernel.write_file(attachment.name, _in_one_piece(data))
+            return await kernel.sheet_text(name, limit_s=READ_LIMIT_S)
+
+
 def read_file(attachment: Attachment, chosen_encoding: str = "") -> FileForKernel:
     """Return what the kernel gets of an attachment. Raises BytesUnavailable."""
     data = read_bytes_unconnected(attachment)

@@ -11,24 +11,30 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from django.test import AsyncClient
 from django.utils import timezone
 from pytest_django import Settings
 
+from attachments.models import Attachment
 from chat.library.exports import as_html, as_markdown, as_notebook
 from chat.library.exports.as_json import message_json
 from chat.library.exports.source import ExportSource
+from chat.messages.ledger_tasks import begin_ledger
 from chat.messages.records import records_by_id
 from chat.models import Message, NumberLedger, Turn, User
 from chat.page.fragments import message_html
 from chat.page.readers import OWNER
 from chat.page.transcript.views import message_view
+from chat.python.newer_files.numbers import find_lost_numbers
 from chat.vocabulary.parts import PartKind
 from tests.chat.turn_driver import ask_and_wait, new_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
+from tests.tables.corpus.workbooks import Cell, Sheet, write_xlsx
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ANSWER = "Ulm has 1,381 orders, 815 of them from the file, and 99 from nowhere."
 
 
@@ -129,7 +135,7 @@ async def test_answers_without_results_or_files_before_them_are_traced_only_on_r
 async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
     question, answer = await sync_to_async(make_answer)(owner)
     workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
-    workbook.mime_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    workbook.mime_type = XLSX
     await workbook.asave()
     await sync_to_async(attach)(question, workbook)
     client = AsyncClient()
@@ -141,6 +147,40 @@ async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_
         while (response := await client.get(page)).status_code == 202:
             await asyncio.sleep(0.05)
     assert "<bdi>b.xlsx</bdi>" in response.content.decode()
+
+
+async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels: Settings, owner: User) -> None:
+    def make(orders: int) -> Attachment:
+        rows: list[list[Cell]] = [["city", "orders", "share"], ["Ulm", orders, 0.125], ["Bonn", 240, None]]
+        hidden = Sheet("notes", [["secret", 4711]], state="hidden")
+        workbook = make_attachment(owner, name="b.xlsx", data=write_xlsx([Sheet("May", rows), hidden]))
+        workbook.mime_type = XLSX
+        workbook.save()
+        return workbook
+
+    def make_question() -> Message:
+        answer = make_model_message(
+            make_conversation(owner), parts=[(PartKind.TEXT, "Ulm has 815 orders, which is 12.5 %. 4711 is hidden.")]
+        )
+        assert answer.parent
+        attach(answer.parent, former)
+        return answer
+
+    former, newer = await sync_to_async(make)(815), await sync_to_async(make)(900)
+    answer = await sync_to_async(make_question)()
+    await begin_ledger(answer.pk)
+    ledger = await NumberLedger.objects.aget(message=answer)
+    found = [(one["text"], one["verdict"], one.get("source", {}).get("text")) for one in ledger.numbers]
+    assert found == [
+        ("815", "file", "Ulm\t815\t0.125"),
+        ("12.5 %", "file", "Ulm\t815\t0.125"),
+        ("4711", "nowhere", None),
+    ]
+    assert ledger.unread_files == []
+    # So a newer workbook is compared by its cells.
+    find = database_sync_to_async(find_lost_numbers, thread_sensitive=False)
+    [lost] = await find(answer.conversation_id, former, newer, {})
+    assert lost["text"] == "815"
 
 
 @pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])

@@ -36,7 +36,7 @@ MODULES = (
     "chat/python/tool_set/factory.py",
     "chat/library/newer_file_views.py",
     "chat/python/newer_files/rows.py",
-    "chat/python/newer_files/run.py",
+    "chat/python/reruns/new_kernel.py",
     "chat/python/newer_files/start.py",
     "chat/python/reruns/rerun.py",
     "chat/answering/turns/resume.py",

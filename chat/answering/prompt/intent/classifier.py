@@ -98,9 +98,9 @@ def load_weights() -> Mapping[str, float]:
 def score(features: Features) -> float:
     """Return the log-odds that code execution is wanted."""
     weights = load_weights()
-    get = weights.get
-    signals = sum(get(name, 0.0) * value for name, value in features.signals.items())
-    return weights[BIAS] + signals + features.ngram_value * sum(get(ngram, 0.0) for ngram in features.ngrams)
+    signals = sum(weights.get(name, 0.0) * value for name, value in features.signals.items())
+    known = features.ngrams & weights.keys()
+    return weights[BIAS] + signals + features.ngram_value * sum(map(weights.__getitem__, known))
 
 
 def find_weightiest_word(prose: str, features: Features, *, is_wanted: bool) -> str | None:

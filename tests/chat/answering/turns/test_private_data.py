@@ -15,6 +15,7 @@ from attachments.models import Attachment
 from chat.answering.prompt.instructions import PRIVATE as PRIVATE_INSTRUCTION
 from chat.answering.prompt.private_records import LEFT_OUT
 from chat.answering.turns import private_results
+from chat.answering.turns.resume import current_approval
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import Ask, Regenerate, RunCode
 from chat.answering.turns.start_rules import NO_PRIVATE_CODE, NOT_PRIVATE, StartRefused
@@ -23,7 +24,7 @@ from chat.models import Conversation, LanguageModel, Message, Project, Turn
 from chat.models.projects import move_conversation
 from chat.python.sessions.kept_files import keep_file
 from tests.chat.answering.tools.recording_tools import UseTools
-from tests.chat.answering.turns.approvals import ask_for_code, decide_and_wait
+from tests.chat.answering.turns.approvals import ask_for_code, decide_and_wait, reread
 from tests.chat.answering.turns.protocol_outcomes import GENERATE_CONTENT, IN_SESSION, PROTOCOLS, Case, conversation_at
 from tests.chat.answering.turns.session_turns import ask_with_files, make_file, responses_of
 from tests.chat.turn_driver import (
@@ -131,7 +132,12 @@ async def test_calls_of_other_tools_are_withheld_unless_they_can_be_filtered(
     tools = use_tools("echo", "fail")
     conversation = await new_conversation(model="scenario-function-script")
     await make_private(conversation)
-    turn = await ask_and_wait(conversation, '%echo {"value": 1}\n===\n%fail')
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(release="ask")
+    turn = await reread(await ask_and_wait(conversation, '%echo {"value": 1}\n===\n%fail'))
+    approval = await database_sync_to_async(current_approval)(turn)
+    assert approval
+    assert (approval.is_result, approval.is_private) == (True, True)
+    turn = await decide_and_wait(turn)
     assert [response.get("note") or response["error"] for response in await responses_of(turn)] == [
         private_results.PRIVATE,
         "It cannot be done today.",

@@ -147,7 +147,7 @@ PROMPTS = (
     Newcomer("2^100", prints(result=str(2**100))),
     Newcomer("what is 15% of 80", prints(result=12)),
     Newcomer("square root of 2", prints(result=math.sqrt(2))),
-    Newcomer("solve x^2 - 5x + 6 = 0", prints(result="x = 2; or x = 3")),
+    Newcomer("solve x^2 - 5x + 6 = 0", prints(result="x = 2 ∨ x = 3")),
     Newcomer("solve x + y = 5, x - y = 1", prints(result="x = 3, y = 2")),
     Newcomer("derivative of x^3", prints(result="3*x**2")),
     Newcomer("integrate x^2 from 0 to 3", prints(result=9)),
@@ -177,7 +177,7 @@ PROMPTS = (
     Newcomer("Zeichne x^2 - 3 von -2 bis 4", draws(lambda x: x * x - 3, -2, 4)),
     Newcomer("gib mir die ersten 40 fibonacci zahlen", lists([fibonacci(number) for number in range(1, 41)])),
     Newcomer("列出前 50 个素数", lists(FIFTY_PRIMES)),
-    Newcomer("求 x^4-5x^2+4=0 的所有根", prints(result="x = -2; or x = -1; or x = 1; or x = 2")),
+    Newcomer("求 x^4-5x^2+4=0 的所有根", prints(result="x = -2 ∨ x = -1 ∨ x = 1 ∨ x = 2")),
     Newcomer(
         "What is in here?", both(prints(rows=5, columns=5), lambda result: f"{max(prices())}" in result.text), sales
     ),

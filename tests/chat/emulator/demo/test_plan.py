@@ -52,6 +52,17 @@ def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> li
     return run_programs([(files, one.program) for files, one in planned], folder)
 
 
+def test_result_is_typeset_where_nothing_but_plain_text_was_printed() -> None:
+    planned = plan("Solve x^2 - 5x + 6 = 0")
+    assert isinstance(planned, Plan)
+    for printed, latex in (
+        ("result: x = 2 ∨ x = 3", r"x = 2 \vee x = 3"),
+        ("result: 0.5, exactly 1/2\nLaTeX: \\frac{1}{2} = 0.5", r"\frac{1}{2} = 0.5"),
+    ):
+        run_code = CodeRun(ExecutionStatus.OK, printed, "", 0, None)
+        assert run_code.comment(planned) == f"The result is ${latex}$.\n"
+
+
 @pytest.mark.drill
 def test_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
     answers = [(one, plan(one.prompt, files=one.files)) for one in PROMPTS]

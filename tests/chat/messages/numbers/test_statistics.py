@@ -14,6 +14,8 @@ DESCRIPTION = (
 )
 QUANTILES = "0.10    17.87\n0.25    23.38\n0.50    30.05\nName: hours, dtype: float64\n"
 PIVOT = "year       2018  2023\nregion               \nNorth     20581  5173\nSouth      1272  4735\n"
+MEANS = "weighted: 2.698  simple: 2.706\n"
+CORRELATIONS = "         age  income\nage     1.00    0.42\nincome  0.42    1.00\n\nn = 60\n"
 LINES = "slope = -0.5127\nintercept = 214.8\nR2 = 0.3348  n = 12\n"
 
 
@@ -60,6 +62,14 @@ def test_keys_and_names_with_digits_are_labels_of_rows(output: str, labels: list
         (PIVOT, "North reached 5,173 in 2018.", ["nowhere"]),
         (PIVOT, "From 2018 to 2023, North fell from 20,581 to 5,173, down 75 %.", ["output", "output", "derived"]),
         (PIVOT, "Both years of South add up to 6,007.", ["derived"]),
+        (DESCRIPTION, "The values lie between -9.83 and 35.25.", ["output"] * 2),
+        (DESCRIPTION, "The values lie between 35.25 and -9.83.", ["nowhere"] * 2),
+        (DESCRIPTION, "It fell from 15.94 to 18.18.", ["nowhere"] * 2),
+        (MEANS, "Weighted by pupils the mean is 2.698, the simple mean 2.706.", ["output"] * 2),
+        (MEANS, "Weighted by pupils the mean is 2.706, the simple mean 2.698.", ["nowhere"] * 2),
+        (CORRELATIONS, "Age and income have a correlation of 0.42.", ["output"]),
+        ("Ulm 50671\nBonn 40391\ngap 10280\n", "In Ulm there are 40,391.", ["nowhere"]),
+        ("Name: x, dtype: int64\n", "It was sold 64 times.", ["nowhere"]),
         (LINES, "The intercept is 214.8; each unit takes away 0.5127 less.", ["output"] * 2),
         (LINES, "Each unit raises it by 0.5127.", ["nowhere"]),
         (LINES, "R² is 0.3348, so the line explains 33.5 %.", ["output"] * 2),
@@ -82,6 +92,12 @@ def test_words_name_the_statistic_the_row_and_the_column(output: str, text: str,
 def test_code_names_the_units_of_columns(text: str, expected: list[str]) -> None:
     code = 'df[["wait_hours", "cost_chf", "share_pct"]].mean()'
     assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
+
+
+def test_statistic_in_another_output_takes_no_source_from_a_long_one() -> None:
+    long = "city  mean\n" + "".join(f"City{n}  {n + 0.125}\n" for n in range(4000))
+    sources = [SourceText("output", long), SourceText("output", DESCRIPTION)]
+    assert [one.verdict for one in trace_numbers("The mean of City17 is 17.125.", sources)] == ["output"]
 
 
 def test_ratio_is_no_operand_of_the_value_that_it_comes_from() -> None:

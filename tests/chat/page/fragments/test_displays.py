@@ -132,6 +132,12 @@ def test_text_of_html_is_shown_if_the_plain_text_only_names_the_object() -> None
     assert re.search(r"<h\d>Report</h\d>\s*<p>All good.</p>", html_of(BUNDLES["html"]))
 
 
+def test_headings_of_html_begin_below_the_heading_of_the_message_and_skip_no_level() -> None:
+    source = "<h3>A</h3><table><tr><td>1</td></tr></table><h5>B</h5><h2>C</h2><h3>D</h3><h6>E</h6><h3>F</h3>"
+    html = html_of({"text/html": source, "text/plain": "<IPython.core.display.HTML object>"})
+    assert re.findall(r"<h(\d)>(\w)", html) == [*zip("343454", "ABCDEF", strict=True)]
+
+
 def test_html_keeps_links_items_and_tables_and_names_what_cannot_be_shown() -> None:
     source = (
         '<h3>1. *Parts*</h3><a href="https://example.com/a_(b)">more</a><ul><li>one<li>two</ul>'

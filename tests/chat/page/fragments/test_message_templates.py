@@ -196,8 +196,10 @@ def test_result_that_needs_a_release_is_shown() -> None:
         "Send to the model",
         "Do not send",
         "&#34;output&#34;: &#34;1&#34;",
+        "with its graphs",
     ):
         assert words in html
+    assert "without graphs" in waiting_message(replace(RESULT_APPROVAL, is_private=True))
 
 
 def test_whole_arguments_and_results_are_shown_to_the_person_who_decides() -> None:

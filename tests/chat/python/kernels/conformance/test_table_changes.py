@@ -79,3 +79,12 @@ async def test_faults_are_named_and_cells_that_change_nothing_are_quiet(kernel: 
     shown(f"faults: {100 - len(missed)} of 100 named; cells that change nothing: {len(alarms)} of 100 with a line")
     assert not missed
     assert not alarms
+
+
+async def test_large_tables_that_are_sorted_are_compared_by_a_sample(kernel: KernelClient) -> None:
+    await changes(
+        kernel, f"%reset -f\n{MAKE.format(seed=5, rows=50)}\nsales = pd.concat([sales] * 5_000, ignore_index=True)"
+    )
+    assert await changes(kernel, "sales = sales.sort_values('price')") == ""
+    scaled = "sales = sales.sort_values('units', kind='stable')\nsales['price'] *= 100"
+    assert await changes(kernel, scaled) == "`sales`: `price` all values times 100"

@@ -1,0 +1,60 @@
+"""Bounds of ranges and changes in the text of an answer, such as `between 3 and 5` and `fell from 5 to 3`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from chat.messages.numbers.claims import direction
+from chat.messages.numbers.naming import Context
+from chat.messages.numbers.reading import WrittenNumber
+
+_TO: Final = r"(?:to|and|bis|und|auf|à|et|a|al|y|hasta|jusqu'à|until)\b|至|到|与|和|增至|降至|变为|से|और|[-–—]|\.\."
+_BETWEEN: Final = re.compile(
+    rf"[*_]*\s?[^\s\d,;:()|]{{0,14}}[*_]*\s?(?:{_TO})\s?"
+    r"(?:about|around|rund|etwa|près de|environ|unos|约)?\s?[*_$€£₹¥]*",
+    re.IGNORECASE,
+)
+"""What stands between two bounds: a unit, and a word such as `to`."""
+_CHANGED: Final = re.compile(
+    rf"[^\d,;:|\n]{{0,30}}(?:\([^()\n]{{1,12}}\)|\d[\d-]{{3,6}})?\s?(?:{_TO})\s?[*_$€£₹¥]*", re.IGNORECASE
+)
+"""Between the first and the last value of a change, there may also be the time of the first one."""
+_RANGE: Final = re.compile(
+    r"between|rang|\bvary|\bvaries|\bspan|outside|interval|zwischen|reich|außerhalb|intervall|spann|"
+    r"\bentre\b|\bvari|étend|oscil|\bextér|\bci\b|\bic\b(?= ?(?:à|de|del|al)? ?\d\d ?%)|"
+    r"介于|位于|落在|范围|区间|之间|不等|बीच|सीमा|अंतराल",
+    re.IGNORECASE,
+)
+_FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
+_BEFORE_CHARS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Two numbers that follow each other, the first of which is the lower one, or the earlier one."""
+
+    first: int
+    """Which number of the answer it is. The other one follows it."""
+    is_change: bool
+    """Whether the words say that something went from one to the other, not only that it is between them."""
+    is_wrong: bool
+    """Whether the words say another order of the two."""
+
+
+def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context]) -> Iterator[Bounds]:
+    """Yield the bounds in a Markdown text."""
+    for number, (one, other) in enumerate(pairwise(numbers)):
+        between, context = text[one.end : other.start], contexts[number]
+        is_change, is_range = _CHANGED.fullmatch(between), _BETWEEN.fullmatch(between)
+        if not (is_change or is_range) or other.start >= context.start + len(context.text):
+            continue
+        before = context.text[max(0, context.position - _BEFORE_CHARS) : context.position]
+        rise = other.amount.value - one.amount.value
+        if is_change and _FROM.search(before) and (said := direction(context.clause) or direction(before)):
+            yield Bounds(number, is_change=True, is_wrong=said * rise < 0)
+        elif is_range and _RANGE.search(before + text[other.end : other.end + 4]):
+            yield Bounds(number, is_change=False, is_wrong=rise <= 0)
