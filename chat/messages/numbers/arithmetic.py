@@ -66,7 +66,6 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
     rows = list(chain.from_iterable(rows for _, rows in named))
     anywhere, along, across = operations(number, context)
     is_statistic = STATISTIC.search(context.text) is not None
-    row_pairs = [pair for table, rows in named for pair in _row_pairs(number, table, rows)]
     columns = (one for table in some for one in _of_columns(number, table, context))
     totals = (pair for table in some for pair in _total_pairs(number, table))
     found: tuple[Iterable[Result], ...] = (
@@ -79,9 +78,9 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
         of_pairs(number, across, (pair for one in sources for pair in _pairs_in_column(one, rows))),
         of_pairs(number, along, (pair for one in sources for pair in _pairs_in_row(one))),
         _complements(number, beside),
-        of_pairs(number, across[:2], row_pairs),
+        of_pairs(number, across[:2], _pairs_of_rows(number, named)),
         of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        of_pairs(number, across[2:], row_pairs),
+        of_pairs(number, across[2:], _pairs_of_rows(number, named)),
         of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
         (one for table, rows in named for one in _shares(number, table, rows)),
         of_pairs(number, anywhere[:2], product(before, beside)),
@@ -115,7 +114,7 @@ def _of_tables(
     left_out = named if number.unit in PERCENTS else []
     yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))
     yield of_pairs(number, along, (pair for _, some in rows for row in some for pair in _cell_pairs(row)))
-    yield of_pairs(number, across, (pair for table, some in rows for pair in _row_pairs(number, table, some)))
+    yield of_pairs(number, across, _pairs_of_rows(number, rows))
 
 
 def equal_results(
@@ -185,6 +184,11 @@ def _pairs_in_column(one: Operand, named: Sequence[Row]) -> Iterator[Pair]:
             if cell := row.cells[place.column]:
                 value = place.table.value(place.column, cell)
                 yield (value, one.value) if row.start < place.row.start else (one.value, value)
+
+
+def _pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
+    for table, rows in rows_of_tables:
+        yield from _row_pairs(number, table, rows)
 
 
 def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Pair]:

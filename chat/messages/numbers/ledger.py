@@ -48,6 +48,7 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
 """A number with as many digits as a negative one in a table is the same one, without its sign."""
 _NAME_CHARS: Final = 40
+_WORDS_CHARS: Final = 300
 _HITS_LIMIT: Final = 60
 """Places of one value that are looked at."""
 
@@ -241,8 +242,9 @@ class _Tracer:
         tried = islice(results(number, context, operands, self._tables), self._results_left)
         equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
         self._results_left -= computed
-        text = f"{context.text} {context.column} {context.head}"
-        if not (number.sign or any(words.search(text) for words in (DIFFERENCE, INCREASE, DECREASE))):
+        near = context.text[max(0, context.position - _WORDS_CHARS) : context.position + _WORDS_CHARS]
+        text = f"{near} {context.column} {context.head}"
+        if equal and not (number.sign or any(words.search(text) for words in (DIFFERENCE, INCREASE, DECREASE))):
             equal = [result for result in equal if result.sign != "difference"]
         return equal
 

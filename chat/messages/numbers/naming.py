@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -24,6 +24,8 @@ _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
+_SENTENCE_CHARS: Final = 1_000
+"""Longer sentences are read in parts."""
 _BETWEEN_LABELS_CHARS: Final = 10
 _BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
 _AFTER_LABEL: Final = re.compile(r"\s*[)）]")
@@ -61,7 +63,8 @@ class Contexts:
     def __init__(self, text: str) -> None:
         """Split a Markdown text to sentences and rows of tables."""
         self._text = text
-        self._starts = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
+        ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+        self._starts = [part for start, end in pairwise(ends) for part in _parts(text, start, end)]
 
     def at(self, position: int) -> Context:
         """Return the context of a position."""
@@ -90,6 +93,16 @@ class Contexts:
             if _RULE_LINE.fullmatch(rule):
                 return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
         return []
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where the parts of a sentence begin. What each number costs grows with its part."""
+    while True:
+        yield start
+        if end - start <= _SENTENCE_CHARS:
+            return
+        space = text.rfind(" ", start, start + _SENTENCE_CHARS) + 1
+        start = space if space > start else start + _SENTENCE_CHARS
 
 
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:

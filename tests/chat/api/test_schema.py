@@ -18,6 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from attachments.models import AttachmentPreview
 from chat.api.problems import ProblemType
 from chat.api.urls import calls
+from chat.messages.stored_ledgers import VERSION as LEDGER_VERSION
 from chat.models import NewerFileRun, NumberLedger, Project, PythonSession, Share, User
 from chat.models.projects import add_files
 from chat.python.kernels.table_reading import TableColumn, TableReading
@@ -101,7 +102,7 @@ def test_responses_have_the_documented_fields_and_no_others(
     add_files(project, [graph])
     source = {"message_id": None, "part_index": None, "line": 0, "text": "2 - 1"}
     number = {"text": "1", "start": 0, "end": 1, "value": "1", "unit": "", "verdict": "derived", "source": source}
-    NumberLedger.objects.create(message=message, version=1, numbers=[number], without_source=0)
+    NumberLedger.objects.create(message=message, version=LEDGER_VERSION, numbers=[number], without_source=0)
     verdict = {"message_id": str(message.pk), "index": 0, "verdict": "differs", "detail": "Line 1 is new: “1”."}
     lost = {**number, "message_id": str(message.pk), "after": "2", "line_before": "1", "line_after": "2"}
     run = NewerFileRun.objects.create(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.naming import Contexts
 from chat.messages.numbers.sources import SourceText
 
 TABLE = """      city  revenue_eur  orders  growth
@@ -92,3 +93,9 @@ def test_names_of_columns_count_only_for_rows_of_their_table(output: str, text: 
 
 def test_keys_and_digests_are_no_numbers() -> None:
     assert trace_numbers("9" * 5_000, [SourceText("output", "9" * 5_000, None, None)]) == []
+
+
+def test_sentence_without_an_end_is_read_in_parts() -> None:
+    text = "one and two and " * 2_000
+    contexts = [Contexts(text).at(position) for position in range(0, len(text), 997)]
+    assert all(len(one.text) <= 1_000 and one.start + one.position == 997 * n for n, one in enumerate(contexts))
