@@ -11,10 +11,14 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
-from attachments import reencode_program
 from attachments.validation import PIXEL_LIMIT, SIDE_LIMIT, RefusedUpload, UnreadableImage
 
+#: Not imported: the formats that it reads would take 3 MB of the server's memory.
+PROGRAM = Path(__file__).with_name("reencode_program.py")
+#: Its exit status for a picture of several pages.
+HAS_SEVERAL_PAGES = 3
 #: Longest run of the program for one image.
 REENCODE_LIMIT_S = 30.0
 #: Longest wait for the images that were uploaded before.
@@ -66,7 +70,7 @@ def _run_program(label: str, data: bytes, mime_type: str) -> bytes | None:
     Raise subprocess.TimeoutExpired, and UnreadableImage for several pages.
     """
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
-    command = [sys.executable, "-I", reencode_program.__file__, mime_type, str(PIXEL_LIMIT), str(SIDE_LIMIT)]
+    command = [sys.executable, "-I", str(PROGRAM), mime_type, str(PIXEL_LIMIT), str(SIDE_LIMIT)]
     completed = subprocess.run(
         command,
         input=data,
@@ -76,6 +80,6 @@ def _run_program(label: str, data: bytes, mime_type: str) -> bytes | None:
         timeout=REENCODE_LIMIT_S,
         check=False,
     )
-    if completed.returncode == reencode_program.HAS_SEVERAL_PAGES:
+    if completed.returncode == HAS_SEVERAL_PAGES:
         raise UnreadableImage(f"“{label}” has several pages. Save it as PDF, and attach that file.")
     return completed.stdout if completed.returncode == 0 else None

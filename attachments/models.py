@@ -47,7 +47,7 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
         is_kept = Q(project_files__isnull=False)
         for shown in ("message_attachments__message__conversation", "newer_file_runs__conversation"):
             is_kept |= Q(**{f"{shown}__isnull": False, f"{shown}__deleted_at": None})
-        # Nothing shows it yet.
+        # Files that nothing shows yet are kept.
         is_kept |= Q(message_attachments__isnull=True, newer_file_runs__isnull=True)
         return self.filter(Exists(self.model.objects.filter(is_kept, pk=OuterRef("pk"))), owner_id=user.pk)
 

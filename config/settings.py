@@ -222,7 +222,6 @@ TEMPLATES = [
 ]
 
 TIME_ZONE = "UTC"
-USE_TZ = True
 
 # --- database ---------------------------------------------------------------------------------------------------
 
@@ -292,6 +291,7 @@ ALLOW_SHARING = env.boolean("ALLOW_SHARING", default=True)
 
 #: Minutes after which a temporary conversation is deleted, once its last page has been closed.
 TEMPORARY_LIMIT_MIN = 10
+
 #: Seconds in which a person can undo the deletion of a conversation. Its rows and files are deleted after that.
 DELETION_UNDO_S = 30
 #: Open WebSockets of one user on one server process.

@@ -43,7 +43,7 @@ class Approval:
     result: Mapping[str, JSON] | None = None
     """What the function returned, if the question is whether it may be sent."""
     is_private: bool = False
-    """Whether the data of files are left out of the result. No graphs are then sent with it."""
+    """Whether the result lacks the data of files. Its graphs are not sent then either."""
 
     @property
     def is_result(self) -> bool:

@@ -161,7 +161,7 @@ class Conversation(models.Model):
 
     @property
     def nightly_outcome(self) -> Mapping[str, str] | None:
-        """What the last nightly run has shown: `verdict` and `detail`. `None` if there are no such runs (any more)."""
+        """The result of the last nightly run: `verdict` and `detail`. `None` if they are off, or none has ended."""
         return self.nightly_result if self.nightly and self.pinned_at else None
 
     @staticmethod

@@ -35,9 +35,9 @@ class Page:
 
     conversations: list[Conversation]
     end: ListPosition | None
-    """Where the next page begins; `None` on the last page."""
+    """The position after which the next page begins; `None` on the last page."""
     ranks: Sequence[int] = ()
-    """Of results: the rank of each conversation, as in `chat.models.ranked_search`."""
+    """The rank of each result of a search, as in `chat.models.ranked_search`. Other pages have none."""
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):

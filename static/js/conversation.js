@@ -12,6 +12,5 @@ import "./sidebar.js";
 import "./open_conversation.js";
 import "./folds.js";
 import "./head_menu.js";
-import "./shortcuts.js";
 import "./times.js";
 import "./on_demand.js";

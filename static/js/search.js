@@ -1,6 +1,7 @@
 /**
  * Keyboard control of the search box above the list; htmx sends the queries while the user types. `/` focuses the box, the
- * arrow keys move through the list, and Escape clears the query. Ctrl+K opens the palette of commands.
+ * arrow keys move through the list, and Escape clears the query. Ctrl+K opens the palette of commands, and `?` the list of
+ * keyboard shortcuts.
  */
 import { words } from "./words.js";
 
@@ -8,6 +9,7 @@ const form = document.getElementById("search");
 const box = form.elements.q;
 const list = document.getElementById("conversations");
 const announcer = document.getElementById("announcer");
+const shortcuts = document.getElementById("shortcuts");
 const links = () => Array.from(list.querySelectorAll("li > a"));
 
 function focusBox() {
@@ -38,12 +40,17 @@ function moveFocus(offset) {
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
   const isCombination = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k";
-  const isSlash = key === "/" && !ctrlKey && !metaKey && !altKey && !target.closest("input, textarea, select, [contenteditable]");
+  const isSign = "/?".includes(key) && !ctrlKey && !metaKey && !altKey && !target.closest("input, textarea, select, [contenteditable]");
   // An open dialog makes the elements behind it inert.
-  if (!(isCombination || isSlash) || document.querySelector("dialog[open]")) return;
+  if (!(isCombination || isSign) || document.querySelector("dialog[open]")) return;
   event.preventDefault();
-  if (isSlash) focusBox();
+  if (key === "?") shortcuts?.showModal();
+  else if (isSign) focusBox();
   else import("./commands.js").then(({ open }) => open(), focusBox);
+});
+
+document.addEventListener("click", ({ target }) => {
+  if (target.closest('button[data-action="shortcuts"]')) shortcuts?.showModal();
 });
 
 function handleKey(event) {

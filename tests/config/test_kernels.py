@@ -52,7 +52,7 @@ def test_code_runs_without_a_sandbox_only_if_the_setting_says_so() -> None:
 def test_limits_of_the_service_are_above_those_of_the_settings() -> None:
     arguments = json.loads(read_settings(KERNELS_LIMIT="50").stdout)[2]
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
-    # Beside them, one runs code again at night.
+    # One more kernel runs code again at night.
     assert int(values["--kernels-limit"]) == 50 + demo_model.KERNELS_LIMIT + PREVIEWS_LIMIT + RUNS_LIMIT + 1
     assert int(values["--idle-limit"]) == 3 * settings.KERNEL_IDLE_LIMIT_S
 

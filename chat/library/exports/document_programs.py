@@ -17,11 +17,12 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic
 from typing import IO
 
-from chat.library.exports import limits_program
 from chat.library.exports.document_html import PICTURES_LIMIT_BYTES, PictureFile
 from chat.library.exports.export_format import ExportTooLarge, ExportUnavailable
 from chat.page.render_queue import check_reader
 
+PROGRAM = Path(__file__).with_name("limits_program.py")
+"""Not imported: Typst would take 6 MB of the server's memory."""
 CONVERSION_LIMIT_S = 60.0
 """Longest run of one program."""
 CHECK_INTERVAL_S = 0.25
@@ -101,7 +102,7 @@ def _folder_with(files: Mapping[str, bytes]) -> Iterator[str]:
 
 def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/") -> IO[bytes]:
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
-    command = [sys.executable, "-I", limits_program.__file__, memory_bytes, str(int(CONVERSION_LIMIT_S)), *arguments]
+    command = [sys.executable, "-I", str(PROGRAM), memory_bytes, str(int(CONVERSION_LIMIT_S)), *arguments]
     with ExitStack() as on_errors:
         # A file, because the limit on sizes does not count what is written to a pipe.
         output = on_errors.enter_context(TemporaryFile())

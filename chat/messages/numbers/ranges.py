@@ -18,7 +18,7 @@ _BETWEEN: Final = re.compile(
     r"(?:about|around|rund|etwa|près de|environ|unos|约)?\s?[*_$€£₹¥]*",
     re.IGNORECASE,
 )
-"""What stands between two bounds: a unit, and a word such as `to`."""
+"""The text between two bounds: a unit, and a word such as `to`."""
 _CHANGED: Final = re.compile(
     rf"[^\d,;:|\n]{{0,30}}(?:\([^()\n]{{1,12}}\)|\d[\d-]{{3,6}})?\s?(?:{_TO})\s?[*_$€£₹¥]*", re.IGNORECASE
 )
@@ -40,9 +40,9 @@ class Bounds:
     first: int
     """Which number of the answer it is. The other one follows it."""
     is_change: bool
-    """Whether the words say that something went from one to the other, not only that it is between them."""
+    """Whether the text says that a value went from the first number to the other. Otherwise, they are a range."""
     is_wrong: bool
-    """Whether the words say another order of the two."""
+    """Whether the text says that the numbers are in another order than they are."""
 
 
 def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context]) -> Iterator[Bounds]:

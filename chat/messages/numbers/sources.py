@@ -36,7 +36,7 @@ _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*
 """Delimiters of comma-separated tables, and quoted cells."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _IN_WORDS: Final = frozenset(f"{digits}.{ascii_letters}")
-"""What stands before digits that are a part of a number or a name, such as `int64`."""
+"""Characters before digits that are a part of a number or a name, such as `int64`."""
 
 
 @dataclass(frozen=True, slots=True)

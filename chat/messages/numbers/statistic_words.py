@@ -39,7 +39,7 @@ _OF_COLUMNS: Final = frozenset({"mean", "median", "std", "min", "max", "se"})
 _OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "se"})
 _KINDS_OF_MEANS: Final = frozenset({"weighted", "simple"})
 _FAR_CHARS: Final = 30
-"""How far `weighted` may be from the word for a mean."""
+"""From this distance on, a word such as `weighted` does not belong to the word for a mean."""
 _WORDS: Final = {
     "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
     "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"

@@ -44,7 +44,7 @@ class Columns:
 
     @property
     def is_one_day(self) -> bool:
-        """Whether all amounts are of one day, which a sentence says better than an image."""
+        """Whether all bars are of one day. A sentence says their amounts better than an image."""
         return len({bar.x for bar in self.bars}) == 1
 
 

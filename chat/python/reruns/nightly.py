@@ -35,7 +35,7 @@ INTERVAL = timedelta(hours=12)
 """A conversation that ran later than this long ago is left out, so that the command may be repeated."""
 LEASE_KEY = "run_pinned_again"
 LEASE_MARGIN_S = 120
-"""What starting a kernel and storing results may take, beside the code."""
+"""Seconds that starting a kernel and storing results may take, beside the code itself."""
 
 
 class RunsElsewhere(Exception):
@@ -138,7 +138,7 @@ def _begin(conversation_id: uuid.UUID) -> _Run | None:
 
 def _end(conversation_id: uuid.UUID, result: Mapping[str, str] | None) -> None:
     with transaction.atomic():
-        # As for all changes of the revision, which open pages notice. It must not change while an answer is live.
+        # Open pages load a new revision. It must not change while an answer is live.
         conversation = Conversation.with_deleted.select_for_update().filter(pk=conversation_id).first()
         if conversation is None:
             return

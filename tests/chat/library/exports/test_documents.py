@@ -21,7 +21,7 @@ from lxml import etree
 from pypdf import PdfReader
 
 from attachments.models import PendingUpload
-from chat.library.exports import as_documents, document_html, document_programs, limits_program
+from chat.library.exports import as_documents, document_html, document_programs
 from chat.library.exports.as_documents import pdf_of_html
 from chat.library.exports.document_html import PLAIN, DocumentFiles, _adapt
 from chat.library.exports.document_programs import ConversionFailed, compile_typst, convert_html
@@ -287,9 +287,9 @@ async def test_programs_end_with_the_client_that_asked_for_the_document() -> Non
 
 def test_size_of_a_document_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "limits_program.py"
-    text = Path(limits_program.__file__).read_text()
+    text = document_programs.PROGRAM.read_text()
     program.write_text(text.replace("FILE_LIMIT_BYTES = 128 * 1024**2", "FILE_LIMIT_BYTES = 1000"))
-    monkeypatch.setattr(limits_program, "__file__", str(program))
+    monkeypatch.setattr(document_programs, "PROGRAM", program)
     with pytest.raises(ExportTooLarge):
         convert_html(b"<p>a</p>", "docx")
 
