@@ -56,8 +56,6 @@ def _may_be_percent(hit: Hit, place: Place, *, hint: str) -> bool:
         return bool(PERCENTS_HINT.search(f"{name} {place.row.label}"))
     if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
         return True
-    if name and hint != "computed" and (not hint or any(map(str.isalpha, name))):
-        return False
     column = place.table.columns[place.column] or (hit.value,)
     return not all(map(float.is_integer, column)) and max(map(abs, column), default=0) <= 100
 

@@ -18,7 +18,13 @@ from typing import Final
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet, is_whole
 from chat.messages.numbers.fitting import COMPUTED_PERCENTS, PERCENTS_HINT, fits
-from chat.messages.numbers.measures import is_other_measure, measure_of_name, named_measures
+from chat.messages.numbers.measures import (
+    is_other_measure,
+    measure_of_name,
+    named_measures,
+    powers_between,
+    written_measures,
+)
 from chat.messages.numbers.mentions import mentions
 from chat.messages.numbers.naming import Context, Contexts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
@@ -104,7 +110,11 @@ class _Tracer:
         named = "named" if PERCENTS_HINT.search(code) else ""
         self._percents = "computed" if COMPUTED_PERCENTS.search(code) else named
         self._measures = named_measures(source.text for source in sources if source.kind == "code")
-        self._wanted = [list(_wanted(number, scales)) for number in numbers]
+        units = frozenset[str]()
+        if any(number.measure for number in numbers):
+            names = [name for table in self._tables.all for name in table.names]
+            units = written_measures(source.text for source in sources) | named_measures(names)
+        self._wanted = [list(_wanted(number, scales, powers_between(number.measure, units))) for number in numbers]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
         self._hits: dict[float, list[Hit]] = defaultdict(list)
         for hit in search.hits(sources):
@@ -249,15 +259,18 @@ class _Tracer:
         return equal
 
 
-def _wanted(number: WrittenNumber, scales: frozenset[int]) -> Iterator[_Wanted]:
-    """Yield the absolute values that the number may be a rounding of. `scales`: powers that sources name."""
+def _wanted(number: WrittenNumber, scales: frozenset[int], powers: set[int]) -> Iterator[_Wanted]:
+    """Yield the absolute values that the number may be a rounding of.
+
+    `scales`: powers that sources name. `powers`: those by which the units of sources are greater than its own.
+    """
     for low, high in number.bounds:
         yield _Wanted(low, high, 1)
         if number.unit in PERCENTS:
             yield _Wanted(low / 100, high / 100, 100)
-        if number.scale in scales:
-            # The output is in millions.
-            yield _Wanted(low / 10**number.scale, high / 10**number.scale, 1)
+        # The output is in millions, or in another unit.
+        for power in {*(scales if number.scale else ()), *powers} if number.digits > 1 else ():
+            yield _Wanted(low / 10.0**power, high / 10.0**power, 1)
 
 
 def _given(sources: Sequence[SourceText]) -> Iterator[float]:

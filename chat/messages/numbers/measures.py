@@ -31,10 +31,13 @@ _WORDS: Final = "|".join(
 )
 _AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
 _NAME: Final = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_LETTERS: Final = re.compile(r"[A-Za-z]{2,3}(?![A-Za-z])|千瓦时|兆瓦时|吉瓦时")
 _NAMES: Final = {"c": "°C", "f": "°F", "days": "d", "day": "d", "hours": "h", "years": "y", "months": "month"} | {
     unit.lower().replace("/", ""): unit for unit in _DIMENSION_OF
 }
 """Units at the end of names of columns."""
+_POWERS: Final = {"kWh": 3, "MWh": 6, "GWh": 9, "TWh": 12, "mm": -3, "m": 0, "km": 3, "g": 0, "kg": 3, "t": 6, "kt": 9}
+"""Powers of ten of units of energy, length and mass."""
 _LEAST_CHARS: Final = 3
 """A name that is a unit itself, such as `hours`; shorter ones, and `min`, are hardly units."""
 _LIMIT_CHARS: Final = 40_000
@@ -58,6 +61,18 @@ def named_measures(texts: Iterable[str]) -> frozenset[str]:
     """Return the units that names in short texts hold, such as those of columns in code."""
     names = {name for text in texts if len(text) <= _LIMIT_CHARS for name in _NAME.findall(text.lower())}
     return frozenset(map(measure_of_name, names)) - {""}
+
+
+def powers_between(measure: str, known: frozenset[str]) -> set[int]:
+    """Return the powers of ten by which a number with a measure is divided for each other known unit."""
+    same = (one for one in known if one != measure and _DIMENSION_OF[one] == _DIMENSION_OF.get(measure))
+    return {_POWERS[one] - _POWERS[measure] for one in same if one in _POWERS and measure in _POWERS}
+
+
+def written_measures(texts: Iterable[str]) -> frozenset[str]:
+    """Return the units of energy, length and mass that short texts write, such as `GWh`."""
+    words = {word for text in texts if len(text) <= _LIMIT_CHARS for word in _LETTERS.findall(text)}
+    return frozenset(_UNIT_OF[word] for word in words if _UNIT_OF.get(word) in _POWERS)
 
 
 def is_other_measure(measure: str, known: frozenset[str]) -> bool:

@@ -110,7 +110,9 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
 
     `number_starts`: of all numbers in the context, in order.
     """
-    found = [one for one in mentions(context.text, labels) if not one.label.isdigit() or _is_sure(one, context)]
+    found = mentions(context.text, labels)
+    if not all(not one.label.isdigit() or _is_sure(one, context) for one in found):
+        found = [one for one in found if not one.label.isdigit()]
     head = {one.label for one in mentions(context.head, labels)}
     number_starts = _outside(number_starts, found)
     if found and _HEAD_END.match(context.text, found[0].end):
@@ -125,7 +127,7 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
         beside = _label_beside(context, before, after, number_starts)
         return frozenset({*beside, *head}) if beside else frozenset()
     between = context.text[context.position : after[0].start] if after else ""
-    is_near = not CLAUSE_END.search(between) or not any(map(str.isalpha, between.replace("eur", "")))
+    is_near = not CLAUSE_END.search(between) or not any(one in ",;" or one.isalpha() for one in between.replace("eur", ""))
     is_only = len({one.label for one in after}) == 1 and (is_near or len(number_starts) == 1)
     return frozenset({after[0].label, *head}) if is_only else frozenset()
 

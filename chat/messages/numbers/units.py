@@ -173,4 +173,7 @@ def header_unit(name: str) -> str:
         return unit_name(match[0])
     words = re.split(r"[_\W]+", name.lower())
     units = [_HEADER_UNITS[word] for word in words[1:] if word in _HEADER_UNITS]
+    if units and _HEADER_UNITS.get(words[0]) in CURRENCIES:
+        # A price per kilogram, such as `eur_kg`.
+        return _HEADER_UNITS[words[0]]
     return units[-1] if units else ""

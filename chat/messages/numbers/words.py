@@ -42,6 +42,19 @@ class Words:
         some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
         return [start - context.start for start in some]
 
+    def _is_beside(self, label: str, table: Table, context: Context) -> bool:
+        """Return whether no other number stands between a number and the name of a column."""
+        numbers = self._number_starts(context)
+        return any(
+            one.label == label
+            and not any(
+                min(one.end, context.position) <= number < max(one.start, context.position)
+                for number in numbers
+                if number != context.position and not one.start <= number < one.end
+            )
+            for one in mentions(context.text, table.names_of_columns)
+        )
+
     def statistics(self, context: Context) -> frozenset[str]:
         """Return the statistics of which a number surely is one; empty if it is not sure."""
         found = statistic_mentions(context.text)
@@ -60,7 +73,7 @@ class Words:
         """Return whether words surely name another row, column or statistic than those of a place."""
         if place is None:
             return False
-        said = self.statistics(context)
+        said = self.statistics(context) & self._tables.statistics
         is_row = not place.row.is_statistic
         if is_other_statistic(place.statistic, said - _EXTREMES if is_row else said):
             return True
@@ -70,7 +83,11 @@ class Words:
         if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
             return True
         if table.is_pivot and not context.is_cell:
-            columns = owners(context, table.names_of_columns, self._number_starts(context))
+            columns = {
+                label
+                for label in owners(context, table.names_of_columns, self._number_starts(context))
+                if self._is_beside(label, table, context)
+            }
             if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
                 return True
         named = self.owners(table, context)
@@ -79,7 +96,7 @@ class Words:
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
         """Return whether a statistic is of another column than the sentence names, or the number is that of a row."""
         table, label = place.table, place.key
-        columns = {one.label for one in mentions(f"{context.head} {context.text}", table.column_labels)}
+        columns = {one.label for one in mentions(f"{context.head} {context.clause}", table.column_labels)}
         if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
             return True
         words = label.split()
