@@ -79,7 +79,7 @@ class _Wanted:
     low: float
     high: float
     factor: float
-    """What the source is multiplied by: 100 if it is a fraction and the number a percentage."""
+    """What the source is multiplied by: 100 if it is a fraction and the number a percentage, 0 for another unit."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
@@ -113,7 +113,7 @@ class _Tracer:
         units = frozenset[str]()
         if any(number.measure for number in numbers):
             names = [name for table in self._tables.all for name in table.names]
-            units = written_measures(source.text for source in sources) | named_measures(names)
+            units = written_measures(source.text for source in sources) | named_measures(names) | self._measures
         self._wanted = [list(_wanted(number, scales, powers_between(number.measure, units))) for number in numbers]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
         self._hits: dict[float, list[Hit]] = defaultdict(list)
@@ -228,9 +228,9 @@ class _Tracer:
     def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
         measure = measure_of_name(place.table.names[place.column]) if place else ""
         known = frozenset({measure}) if measure else self._measures
-        if is_other_measure(number.measure, known):
+        if factor and is_other_measure(number.measure, known):
             return False
-        return fits(number, hit, place, factor, context, hint=self._percents)
+        return fits(number, hit, place, factor or 1, context, hint=self._percents)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
@@ -270,7 +270,7 @@ def _wanted(number: WrittenNumber, scales: frozenset[int], powers: set[int]) -> 
             yield _Wanted(low / 100, high / 100, 100)
         # The output is in millions, or in another unit.
         for power in {*(scales if number.scale else ()), *powers} if number.digits > 1 else ():
-            yield _Wanted(low / 10.0**power, high / 10.0**power, 1)
+            yield _Wanted(low / 10.0**power, high / 10.0**power, 0 if power in powers else 1)
 
 
 def _given(sources: Sequence[SourceText]) -> Iterator[float]:

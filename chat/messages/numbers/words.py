@@ -102,6 +102,8 @@ class Words:
         words = label.split()
         parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
         named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
+        # The rows of a table of correlations are columns of others.
+        named -= table.column_labels.keys()
         if named and (subjects := parts & self._tables.labels):
             return not subjects & named
         # A neighbour's value is often the greatest one, too.
