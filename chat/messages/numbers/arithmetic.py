@@ -22,7 +22,7 @@ from chat.messages.numbers.units import PERCENTS, STATISTIC
 RESULTS_OF_ANSWER: Final = 40_000
 """Results that are computed for one answer, which bounds the time."""
 _RESULTS_LEAST: Final = 3
-_RESULTS_OF_DIGIT: Final = 1.5
+_RESULTS_OF_DIGIT: Final = 4.5
 _COMPUTED_OF_ALLOWED: Final = 10
 """Most results are much greater or less than the number and do not count."""
 _TABLES_LIMIT: Final = 12

@@ -203,6 +203,8 @@ class _Tracer:
                 self._operands[n] = Operand(float(number.amount.value))
             return replace(one, hit=hit)
         allowed = [(hit, place) for hit, place in fitting if not self._words.contradict(place, context)]
+        if not allowed and number.digits >= _DIGITS_OF_COPY and not number.is_approximate:
+            self._mismatches.add(n)
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
             allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
         if not self._words.statistics(context).isdisjoint(self._tables.statistics):
