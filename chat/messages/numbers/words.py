@@ -8,7 +8,7 @@ from typing import Final
 
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.mentions import HALF, mentions
-from chat.messages.numbers.naming import Context, owners, statistic_of
+from chat.messages.numbers.naming import CLAUSE_END, Context, owners, statistic_of
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
 from chat.messages.numbers.tables import Place, SourceTables, Table
@@ -16,6 +16,7 @@ from chat.messages.numbers.units import STATISTIC
 
 IS_NAMED: Final = 4
 """What a label of the row adds to how near a place is."""
+_AFTER_CHARS: Final = 40
 _AVERAGES: Final = frozenset({"mean", "median", "std"})
 _QUARTILES: Final = frozenset({"25%", "75%"})
 _EXTREMES: Final = frozenset({"min", "max"})
@@ -55,6 +56,13 @@ class Words:
             for one in mentions(context.text, table.names_of_columns)
         )
 
+    def _follows(self, label: str, table: Table, context: Context) -> bool:
+        """Return whether the label of a row stands after a number in its clause, or in brackets after it."""
+        after = context.text[context.position : context.position + _AFTER_CHARS]
+        found = [one for one in mentions(after, table.keys) if one.label == label]
+        between = after[: found[0].start].replace("(", "", 1) if found else ","
+        return not CLAUSE_END.search(between)
+
     def statistics(self, context: Context) -> frozenset[str]:
         """Return the statistics of which a number surely is one; empty if it is not sure."""
         found = statistic_mentions(context.text)
@@ -91,7 +99,7 @@ class Words:
             if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
                 return True
         named = self.owners(table, context)
-        return bool(label) and bool(named) and label not in named
+        return bool(label) and bool(named) and label not in named and not self._follows(label, table, context)
 
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
         """Return whether a statistic is of another column than the sentence names, or the number is that of a row."""
