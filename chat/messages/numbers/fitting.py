@@ -12,12 +12,10 @@ from chat.messages.numbers.sources import Hit
 from chat.messages.numbers.tables import Place
 from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
 
-COMPUTED_PERCENTS: Final = re.compile(r"\* ?100\b|mul\(100\b")
-"""Code that computes percentages."""
-PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
+_PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
 
 
-def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context, *, hint: str) -> bool:
+def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
     """Return whether the unit and the sign of a number are those of a place with its value."""
     unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
     if number.unit in PERCENTS:
@@ -25,7 +23,7 @@ def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, co
             return False
         if factor != 1 and hit.value.is_integer() and hit.value != 1:
             return False
-        if factor == 1 and place and not _may_be_percent(hit, place, hint=hint):
+        if factor == 1 and place and not _may_be_percent(hit, place):
             return False
     elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
         return False
@@ -45,15 +43,12 @@ def _has_direction(number: WrittenNumber, value: float, context: Context) -> boo
     return said < 0 if value < 0 else said >= 0
 
 
-def _may_be_percent(hit: Hit, place: Place, *, hint: str) -> bool:
-    """Return whether words say that a number in a table is a percentage, or its column looks like it.
-
-    `hint`: `computed` if code computes percentages, `named` if it names a column of them.
-    """
+def _may_be_percent(hit: Hit, place: Place) -> bool:
+    """Return whether words say that a number in a table is a percentage, or its column looks like it."""
     name = place.table.names[place.column]
     if abs(hit.value) < 1 and not place.table.has_percents[place.column]:
         # A fraction is written with a percent sign.
-        return bool(PERCENTS_HINT.search(f"{name} {place.row.label}"))
+        return bool(_PERCENTS_HINT.search(f"{name} {place.row.label}"))
     if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
         return True
     column = place.table.columns[place.column] or (hit.value,)

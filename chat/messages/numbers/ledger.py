@@ -17,7 +17,7 @@ from typing import Final
 
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet, is_whole
-from chat.messages.numbers.fitting import COMPUTED_PERCENTS, PERCENTS_HINT, fits
+from chat.messages.numbers.fitting import fits
 from chat.messages.numbers.measures import (
     is_other_measure,
     measure_of_name,
@@ -106,9 +106,6 @@ class _Tracer:
         self._tables = SourceTables(sources)
         self._words = Words(self._tables, self._starts)
         scales = named_scales(source.text for source in sources)
-        code = "\n".join(source.text for source in sources if source.kind == "code")
-        named = "named" if PERCENTS_HINT.search(code) else ""
-        self._percents = "computed" if COMPUTED_PERCENTS.search(code) else named
         self._measures = named_measures(source.text for source in sources if source.kind == "code")
         units = frozenset[str]()
         if any(number.measure for number in numbers):
@@ -232,7 +229,7 @@ class _Tracer:
         known = frozenset({measure}) if measure else self._measures
         if factor and is_other_measure(number.measure, known):
             return False
-        return fits(number, hit, place, factor or 1, context, hint=self._percents)
+        return fits(number, hit, place, factor or 1, context)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""

@@ -127,7 +127,9 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
         beside = _label_beside(context, before, after, number_starts)
         return frozenset({*beside, *head}) if beside else frozenset()
     between = context.text[context.position : after[0].start] if after else ""
-    is_near = not CLAUSE_END.search(between) or not any(one in ",;" or one.isalpha() for one in between.replace("eur", ""))
+    is_near = not CLAUSE_END.search(between) or not any(
+        one in ",;" or one.isalpha() for one in between.replace("eur", "")
+    )
     is_only = len({one.label for one in after}) == 1 and (is_near or len(number_starts) == 1)
     return frozenset({after[0].label, *head}) if is_only else frozenset()
 

@@ -99,3 +99,36 @@ def test_sentence_without_an_end_is_read_in_parts() -> None:
     text = "one and two and " * 2_000
     contexts = [Contexts(text).at(position) for position in range(0, len(text), 997)]
     assert all(len(one.text) <= 1_000 and one.start + one.position == 997 * n for n, one in enumerate(contexts))
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "verdicts"),
+    [
+        ("       gwh\nWind   10254.0\nSolar  5306.0\n", "Wind made 10.25 TWh.", ["output"]),
+        ("       gwh\nWind   10254.0\nSolar  5306.0\n", "Wind made 10.35 TWh.", ["nowhere"]),
+        ("      sales (万)\nUlm   48200.0\nBonn  31200.5\n", "Ulm: 4.82亿元", ["output"]),
+        ("     eur_kg_2022\nUlm        4.496\nBonn       3.713\n", "Ulm pays 4.50 €/kg.", ["output"]),
+        (
+            "      punctual   min\nS3       94.68  93.3\nS1       92.42  90.5\n",
+            "S3: 94.7 %, at least 93.3 %",
+            ["output"] * 2,
+        ),
+        (
+            "quarter  cancelled  mean\n1        428  6082.0\n3        546  6869.0\n",
+            "The mean rose from 6,082 in Q1 to 6,869 in Q3.",
+            ["output"] * 2,
+        ),
+        (
+            "       skus      value\nDerby    18  193665.67\nHull     11  161207.56\n",
+            "Stock of $355k: $193.7k in Derby, $161.2k in Hull.",
+            ["derived", "output", "output"],
+        ),
+        (
+            "       n     sum   mean\nCar  129  1565300.0  12134.0\nHome  146  1925500.0  13188.0\n",
+            "Home has loans for 1,565,300.",
+            ["nowhere"],
+        ),
+    ],
+)
+def test_uncertain_names_and_other_units_reject_no_source(output: str, text: str, verdicts: list[str]) -> None:
+    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
