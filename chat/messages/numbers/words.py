@@ -56,13 +56,6 @@ class Words:
             for one in mentions(context.text, table.names_of_columns)
         )
 
-    def _follows(self, label: str, table: Table, context: Context) -> bool:
-        """Return whether the label of a row stands after a number in its clause, or in brackets after it."""
-        after = context.text[context.position : context.position + _AFTER_CHARS]
-        found = [one for one in mentions(after, table.keys) if one.label == label]
-        between = after[: found[0].start].replace("(", "", 1) if found else ","
-        return not CLAUSE_END.search(between)
-
     def statistics(self, context: Context) -> frozenset[str]:
         """Return the statistics of which a number surely is one; empty if it is not sure."""
         found = statistic_mentions(context.text)
@@ -99,7 +92,7 @@ class Words:
             if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
                 return True
         named = self.owners(table, context)
-        return bool(label) and bool(named) and label not in named and not self._follows(label, table, context)
+        return bool(label) and bool(named) and label not in named and not _follows(label, context)
 
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
         """Return whether a statistic is of another column than the sentence names, or the number is that of a row."""
@@ -127,3 +120,12 @@ class Words:
         is_named = bool(column) and column in f"{context.text} {context.column}"
         is_statistic = bool(place.statistic) and place.statistic in self.statistics(context)
         return 1 + IS_NAMED * (place.key in self.owners(place.table, context) or is_statistic) + 2 * is_named
+
+
+def _follows(label: str, context: Context) -> bool:
+    """Return whether the label of a row stands after a number in its clause, or in brackets after it."""
+    start = -1 if label.isdigit() else context.text.find(label, context.position, context.position + _AFTER_CHARS)
+    if start < 0:
+        return False
+    between = context.text[context.position : start].replace("(", "", 1)
+    return not CLAUSE_END.search(between)
