@@ -123,7 +123,9 @@ class _Tracer:
         """Numbers whose value is in the row that is named, with another unit or sign."""
         self._results_left = RESULTS_OF_ANSWER
         self._operands: dict[int, Operand] = {}
-        """Of the numbers that have a source, what it holds."""
+        """Of the numbers that have a source, what it holds. Others that may be no claims are operands, too."""
+        self._unsourced = set[int]()
+        """Those others. Neither follows from another one: 6 from 42 and 7, and 7 from 42 and 6."""
 
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers, without those that have no source and are no claims."""
@@ -198,6 +200,7 @@ class _Tracer:
                 self._mismatches.add(n)
             elif is_quiet(number, context):
                 self._operands[n] = Operand(float(number.amount.value))
+                self._unsourced.add(n)
             return replace(one, hit=hit)
         allowed = [(hit, place) for hit, place in fitting if not self._words.contradict(place, context)]
         if not allowed and number.digits >= _DIGITS_OF_COPY and not number.is_approximate:
@@ -242,7 +245,7 @@ class _Tracer:
         beside, before = list[Operand](), list[Operand]()
         around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
         for other in sorted(around, key=lambda other: (abs(other - n), other)):
-            if other != n and other in self._operands:
+            if other != n and other in self._operands and not {n, other} <= self._unsourced:
                 is_beside = context.start <= self._starts[other] < end
                 if is_beside or other < n:
                     (beside if is_beside else before).append(self._operands[other])
