@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chat.python.kernels.in_kernel.table_samples import has_sampled_rows
+
 if TYPE_CHECKING:
     from numpy import ndarray
     from pandas import DataFrame, Index, Series
@@ -122,7 +124,15 @@ def _is_reordered(before: DataFrame, after: DataFrame) -> bool:
     if before.shape != after.shape or not before.columns.equals(after.columns):
         return False
     if after.size > _CELLS_LIMIT:
-        return _has_moved(before, after)
+        if not before.index.equals(after.index):
+            return _has_moved(before, after)
+        if (is_same := has_sampled_rows(before, after)) is not None:
+            return is_same
+    return _has_same_rows(before, after)
+
+
+def _has_same_rows(before: DataFrame, after: DataFrame) -> bool:
+    """Return whether all rows are the same, and at least one at another place."""
     with contextlib.suppress(TypeError):
         hash_rows = importlib.import_module("pandas").util.hash_pandas_object
         first, second = (hash_rows(frame, index=False).to_numpy() for frame in (before, after))
@@ -134,7 +144,7 @@ def _has_moved(before: DataFrame, after: DataFrame) -> bool:
     """Return whether labels have moved with their rows, in a sample of a large table: comparing all rows takes about
     half as long as sorting them.
     """
-    if before.index.equals(after.index) or not before.index.is_unique:
+    if not before.index.is_unique:
         return False
     sample = after.iloc[:: max(1, len(after) // _MOVED_ROWS)]
     places = before.index.get_indexer(sample.index)
