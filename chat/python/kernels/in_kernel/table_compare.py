@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,13 @@ def new_table(frame: DataFrame) -> list[str]:
     if duplicates := _duplicates(frame):
         phrases.append(f"duplicate rows {duplicates:,}")
     return [f"new, {len(frame):,} rows", *phrases] if phrases else []
+
+
+def missing_cells(frame: DataFrame, words: set[str]) -> Iterator[str]:
+    """Yield the numbers of missing cells in columns whose names consist of these words."""
+    for name in frame.columns if frame.columns.is_unique else ():
+        if words.issuperset(re.findall(r"\w+", str(name))) and (count := int(frame[name].isna().sum())):
+            yield f"{_quoted(name)} missing {count:,}"
 
 
 def has_rows_of(before: DataFrame, after: DataFrame) -> bool:
