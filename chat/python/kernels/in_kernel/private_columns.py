@@ -136,6 +136,19 @@ def read_cells(
     for form, group in forms.items():
         for cell in group:
             numbers[cell] = float(number_of(cell.strip(), form, "," if "," in marks else "."))
+    add_dates(dates, days, others, texts)
+    return texts
+
+
+def is_value(text: str) -> bool:
+    """Return whether a text without digits is the value of a cell."""
+    return text.casefold() not in MISSING and text not in ("True", "False")
+
+
+def add_dates(
+    dates: Sequence[tuple[str, DateReading]], days: dict[object, float], others: set[float], texts: list[str]
+) -> None:
+    """Read dates in the usual order of their column, and what else they may be. Those that are none are texts."""
     orders = Counter(order for _, reading in dates for order in reading.orders)
     [(usual, _)] = orders.most_common(1) or [(DAY_FIRST, 0)]
     for cell, moment in dates:
@@ -146,12 +159,6 @@ def read_cells(
             )
         except ValueError:
             texts.append(cell)
-    return texts
-
-
-def is_value(text: str) -> bool:
-    """Return whether a text without digits is the value of a cell."""
-    return text.casefold() not in MISSING and text not in ("True", "False")
 
 
 def add_reading(

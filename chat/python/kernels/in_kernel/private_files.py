@@ -94,8 +94,8 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
         first = source.reading.get("header_rows", 0) if source else 0
         return PrivateTable(source.names if source else [], [[line.strip() for line in lines]], first)
     if columns := split_even_lines(lines, delimiter):
-        rows = [*zip(*(column[:SEARCHED_ROWS] for column in columns), strict=True)]
-        return PrivateTable(source.names, columns, find_first(source, rows))
+        first_rows = [*zip(*(column[:SEARCHED_ROWS] for column in columns), strict=True)]
+        return PrivateTable(source.names, columns, find_first(source, first_rows))
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     try:
         rows = [*csv.reader(lines, delimiter=delimiter)] if delimiter != " " else [line.split() for line in lines]
