@@ -45,6 +45,7 @@ EXAMPLES: Mapping[PartKind, Part] = {
             images=(PrintedImage(0, "data:image/png;base64,", 76, 0),),
             files=(WrittenFile("out.csv", 3, "2026-01-02T03:04:05+00:00", is_new=True),),
             table_changes=("`sales`: 1,000 -> 982 rows",),
+            missing_cells=("`sales`: `price` missing 18",),
             cleared=("0",),
             cleared_left_out=2,
             duration_ms=1200,

@@ -1,6 +1,8 @@
 """Whether an answer works with columns that have missing cells, and does not say so. Pure.
 
-What is missing is known from the changes of tables that the Python session names (`CodeExecutionResult.table_changes`).
+What is missing is known from what the Python session says about tables: those that code of the answer has changed
+(`CodeExecutionResult.table_changes`), and those of earlier code, also of earlier answers (`missing_cells`). So nothing
+but the answer has to be read from the database.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def _missing(parts: Sequence[Part]) -> Mapping[str, int]:
     """Return the most missing cells that each column has had in the answer."""
     counts: dict[str, int] = {}
     for part in parts:
-        for change in part.table_changes if isinstance(part, CodeExecutionResult) else ():
+        for change in (*part.table_changes, *part.missing_cells) if isinstance(part, CodeExecutionResult) else ():
             for column, number in _MISSING.findall(change):
                 counts[column] = max(counts.get(column, 0), int(number.replace(",", "")))
     return {column: count for column, count in counts.items() if count}

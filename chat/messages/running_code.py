@@ -166,8 +166,8 @@ class RunningCode:
             yield PartStarted(self._answer.part_count, replace(part, output=extraction.text if rest else part.output))
             return
         else:
-            opened = replace(part, output=None, outcome=OUTCOME_RUNNING, files=(), table_changes=(), duration_ms=None)
-            opened = replace(opened, cleared=(), cleared_left_out=0)
+            opened = replace(part, output=None, outcome=OUTCOME_RUNNING, files=(), table_changes=(), missing_cells=())
+            opened = replace(opened, duration_ms=None, cleared=(), cleared_left_out=0)
             if rest:
                 yield from self._begin_result(replace(opened, output=extraction.text), extraction)
             if not self._is_last:

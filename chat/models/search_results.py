@@ -1,10 +1,14 @@
-"""Loads what search results show: for each conversation its title and an excerpt of the matching message."""
+"""Loads what search results show.
+
+For each conversation these are its title, and an excerpt of the matching message with its day and role.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 
 from django.db import connection
@@ -19,7 +23,7 @@ from chat.models.search import SqlWithParams, build_sqlite_condition, build_tsqu
 # Both databases read the words of the conversations' messages: an index would read those of all conversations.
 # Selects the newest of the best matches of each conversation: with max(), SQLite takes the other columns from its row.
 _SQLITE = """
-    SELECT message.id, message.conversation_id, substr(message.text, 1, %s) AS text
+    SELECT message.id, message.conversation_id, message.role, message.created_at, substr(message.text, 1, %s) AS text
     FROM (
         SELECT entry.source_id, max((CASE {ranks} ELSE 0 END << 48) + entry.id) AS best
         FROM chat_searchentry entry CROSS JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
@@ -28,7 +32,8 @@ _SQLITE = """
     ) found JOIN chat_message message ON message.id = found.source_id
 """
 _POSTGRESQL = """
-    SELECT DISTINCT ON (entry.conversation_id) message.id, entry.conversation_id, substr(message.text, 1, %s) AS text
+    SELECT DISTINCT ON (entry.conversation_id)
+        message.id, entry.conversation_id, message.role, message.created_at, substr(message.text, 1, %s) AS text
     FROM chat_searchentry entry JOIN chat_message message ON message.id = entry.source_id
     WHERE entry.conversation_id IN ({ids}) AND {matches}
     ORDER BY entry.conversation_id{order}, message.index DESC
@@ -63,6 +68,10 @@ class SearchResult:
     """
     excerpt: tuple[Piece, ...]
     """An excerpt of that message; empty if only the title matches."""
+    role: str
+    """The role of that message; empty if only the title matches."""
+    at: datetime
+    """When that message was created. If only the title matches, when the conversation changed last."""
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
@@ -77,6 +86,8 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
                 mark_matches(str(conversation), terms),
                 message.pk if message else None,
                 build_excerpt(message.text, terms) if message else (),
+                message.role if message else "",
+                message.created_at if message else conversation.updated_at,
             )
         )
     return results

@@ -68,7 +68,7 @@ def part_from_json(json: Mapping[str, Any]) -> Part:
         values["refusal"] = Refusal(values["refusal"])
     if "images" in values:
         values["images"] = tuple(PrintedImage(**image) for image in values["images"])
-    for name in ("cleared", "table_changes"):
+    for name in ("cleared", "table_changes", "missing_cells"):
         if name in values:
             values[name] = tuple(map(str, values[name]))
     if "files" in values:

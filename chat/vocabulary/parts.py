@@ -1,4 +1,4 @@
-"""The parts that a message is made of.
+"""The parts that a message is made of. Pure values: no clock, no network, no database.
 
 Each kind of part is a frozen dataclass below. `PART_TYPES` lists them all, and the table shows where each kind is read
 and written. A test fails for a kind that one of these places does not know.
@@ -8,8 +8,6 @@ and written. A test fails for a kind that one of these places does not know.
 | stored row, log of a live turn, REST API, JSON export | `part_json.py` beside this file, which reads the dataclass |
 | page | `templates/chat/parts/_<kind>.jinja` |
 | codecs of providers, Markdown and notebook export, event stream of the API | a `match` that ends in `assert_never` |
-
-Pure values: no clock, no network, no database.
 """
 
 from __future__ import annotations
@@ -168,6 +166,8 @@ class CodeExecutionResult(BasePart):
     files: tuple[WrittenFile, ...] = ()
     table_changes: tuple[str, ...] = ()
     """Which tables the code has changed, and how."""
+    missing_cells: tuple[str, ...] = ()
+    """How many cells are missing in columns that the code names, in tables of earlier code. Only notices use it."""
     cleared: tuple[str, ...] = ()
     """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
     cleared_left_out: int = 0

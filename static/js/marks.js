@@ -61,6 +61,8 @@ document.addEventListener("click", ({ target }) => {
 let clearTimer = null;
 
 function handleChange() {
+  // The panel offers nightly runs of a pinned conversation.
+  document.getElementById("session")?.dispatchEvent(new Event("stale"));
   notice.querySelector("button")?.focus();
   clearTimeout(clearTimer);
   // After this time, the list of archived conversations still offers to restore an archived conversation.

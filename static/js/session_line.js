@@ -110,7 +110,10 @@ document.addEventListener("click", async ({ target }) => {
   if (action === "replay" && !isReplaying) replay();
   if (action === "stop-replay") transcript.querySelector('[data-action="stop-rerun"]')?.click();
   if (action === "nightly") {
-    note.textContent = await save({ nightly });
+    const refusal = await save({ nightly });
+    document.getElementById("session-error").textContent = refusal;
+    const done = nightly === "true" ? words("All code runs again each night, while this conversation is pinned.") : words("Code does not run again each night any more.");
+    note.textContent = refusal || done;
     panel.dispatchEvent(new Event("stale"));
   }
   if (action === "keep" && await change("keep", { keep: keep !== "no" })) {

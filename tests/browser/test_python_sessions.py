@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
@@ -290,6 +291,35 @@ def test_code_of_the_shown_version_is_offered_if_another_one_made_the_variables(
     # The variables now belong to the second version.
     press(page.locator('article[data-role="user"]').first, "switch")
     expect(line).to_be_visible()
+
+
+@pytest.mark.drill
+def test_code_of_a_pinned_conversation_is_set_to_run_each_night_by_mouse_and_by_keyboard(page: Page) -> None:
+    use_session(page)
+    ask_and_wait(page, "one = 1")
+    panel = open_panel(page)
+    switch, note = panel.locator('button[data-action="nightly"]'), page.locator("#composer-note")
+    expect(panel.get_by_role("row", name="one")).to_be_visible()
+    expect(switch).to_have_count(0)
+    page.locator(f'#conversations [data-action="entry-menu"][data-url="{urlsplit(page.url).path}"]').press("Enter")
+    page.locator("#entry-menu").get_by_role("button", name="Pin", exact=True).press("Enter")
+    switch.click()
+    expect(switch).to_have_text("Turn off")
+    expect(switch).to_be_focused()
+    expect(note).to_have_text("All code runs again each night, while this conversation is pinned.")
+    page.reload()
+    expect(switch).to_have_text("Turn off")
+    switch.press("Space")
+    expect(switch).to_have_text("Run everything again each night")
+    expect(note).to_have_text("Code does not run again each night any more.")
+    page.keyboard.press("Enter")
+    expect(switch).to_have_text("Turn off")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.route("**/settings/", lambda route: route.fulfill(status=400, body="Not now."))
+    switch.click()
+    # On a phone, the panel covers the message box.
+    expect(page.locator("#session-error")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#session-error")).to_have_text("Not now.")
 
 
 @pytest.mark.drill

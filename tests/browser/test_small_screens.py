@@ -150,6 +150,11 @@ def test_low_window_leaves_half_of_its_height_for_reading(
     expect(page.get_by_role("button", name="Send")).to_be_in_viewport()
     press_in_header(page, 'button[data-action="settings"]')
     expect(page.locator("#conversation-settings").get_by_role("button", name="Save")).to_be_in_viewport()
+    page.goto(server.url + RICH)
+    press_in_header(page, 'button[data-action="open-session"]')
+    expect(page.locator("#session .state")).to_be_in_viewport(ratio=1)
+    page.locator("#own-code").get_by_role("button", name="Run").scroll_into_view_if_needed()
+    expect(page.locator("#own-code").get_by_role("button", name="Run")).to_be_in_viewport(ratio=1)
     window.close()
 
 

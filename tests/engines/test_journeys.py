@@ -28,10 +28,15 @@ return articles.length === Number(a[0]) && articles.at(-1).dataset.status === "d
 IS_READY = "return document.querySelector('[data-htmx-powered]') !== null"
 TEXT_OF = "return document.querySelector(a[0])?.textContent.trim() ?? ''"
 BELOW = "const s = document.getElementById('scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight"
-#: As in `actions.articles`, with times of the reader's zone. The focus and the pointer may be elsewhere.
+#: As in `actions.articles`: with times of the reader's zone, and without the lines about numbers, because a tab fills
+#: them when they are seen. The focus and the pointer may be elsewhere.
 ARTICLES = """
 if (![...document.querySelectorAll("#transcript time[datetime]")].every(({ title }) => title)) return "";
-return [...document.querySelectorAll('#transcript article')].map((article) => article.outerHTML).join('');
+return [...document.querySelectorAll('#transcript article')].map((article) => {
+    const copy = article.cloneNode(true);
+    copy.querySelector('.numbers')?.replaceChildren();
+    return copy.outerHTML;
+}).join('');
 """
 FILL = """
 const box = document.getElementById("text");

@@ -86,6 +86,11 @@ class PartSerializer(serializers.Serializer[Part]):
         required=False,
         help_text="Of `code_execution_result`: which tables the code changed in the session, and how.",
     )
+    missing_cells = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Of `code_execution_result`: missing cells of columns that the code names in earlier tables.",
+    )
     cleared = serializers.ListField(
         child=serializers.CharField(),
         required=False,

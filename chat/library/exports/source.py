@@ -20,6 +20,7 @@ from django.db.models import Q
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.messages.records import Deleted, MessageRecord, message_chars, records_in_order
+from chat.messages.stored_ledgers import VERSION
 from chat.models import Conversation, Message, MessageAttachment, NumberLedger, Part, Turn
 from chat.page.render_queue import check_reader
 from chat.vocabulary.parts import PartKind, Role
@@ -54,7 +55,8 @@ class ExportSource:
             raise Deleted
         chars = message_chars(rows)
         for ids in _batches((pk, chars.get(pk, 0)) for pk in listed):
-            numbers = dict(NumberLedger.objects.filter(message__in=ids).values_list("pk", "numbers"))
+            ledgers = NumberLedger.objects.filter(message__in=ids, version=VERSION)
+            numbers = dict(ledgers.values_list("pk", "numbers"))
             for record in records_in_order(ids):
                 record.numbers = numbers.get(record.message.pk)
                 record.message.is_shown, record.message.last_shown = listed[record.message.pk]

@@ -93,6 +93,7 @@ READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "cleared": lambda value: [one.as_text() for one in value.items(CLEARED_LIMIT)],
     "cleared_left_out": JSONValue.as_integer,
     "table_changes": lambda value: [one.as_text() for one in value.items(CLEARED_LIMIT)],
+    "missing_cells": lambda value: [one.as_text() for one in value.items(CLEARED_LIMIT)],
     "duration_ms": JSONValue.as_integer,
     "mime_type": JSONValue.as_text,
     "name": JSONValue.as_text,

@@ -31,9 +31,12 @@ class Mention:
     label: str
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=32)
 def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs."""
+    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs.
+
+    The same few sentences are searched again and again for different labels.
+    """
     words = [match.span() for match in _WORD.finditer(text)]
     phrases: dict[str, tuple[tuple[int, int], ...]] = {}
     for number, (start, _) in enumerate(words):

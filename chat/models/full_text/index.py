@@ -24,8 +24,9 @@ OWNER_MARK, TITLE_MARK = ":", ";"
 
 
 def prefix_words(owner_id: int, words: str, mark: str = OWNER_MARK) -> str:
-    """Return words that are separated by spaces, each after the id of their owner."""
-    return " ".join(f"{owner_id}{mark}{word}" for word in words.split())
+    """Return words that are separated by single spaces, each after the id of their owner."""
+    prefix = f"{owner_id}{mark}"
+    return words and prefix + words.replace(" ", f" {prefix}")
 
 
 def extract_entry_words(owner_id: int, text: str) -> str:

@@ -75,6 +75,8 @@ class KernelContents:
     """Whether variables or files were left out because there are too many."""
     changes: tuple[str, ...] = ()
     """Which tables the last cell has changed, and how; sentences by code of the kernel."""
+    missing_cells: tuple[str, ...] = ()
+    """Missing cells of columns that the last cell names, in tables of earlier cells; sentences like those."""
     error: str = ""
     """Why the kernel did not describe itself; a sentence. Then everything else is empty."""
 
@@ -88,15 +90,19 @@ def parse_contents(answer: Mapping[str, object]) -> KernelContents:
     known_files = tuple(_parse_items(files[:FILES_LIMIT], _parse_file))
     is_complete = len(known_variables) == len(variables) and len(known_files) == len(files)
     is_truncated = answer.get("is_truncated") is not False or not is_complete
-    changes = answer.get("changes")
-    sentences = [clean_text(one)[:CHANGE_LIMIT_CHARS] for one in changes] if isinstance(changes, list) else []
     return KernelContents(
         known_variables,
         known_files,
         min(count or 0, _COUNT_LIMIT),
         is_truncated,
-        tuple(" ".join(one.split()) for one in sentences[:CHANGES_LIMIT] if one.strip()),
+        _sentences(answer.get("changes")),
+        _sentences(answer.get("missing_cells")),
     )
+
+
+def _sentences(value: object) -> tuple[str, ...]:
+    texts = [clean_text(one)[:CHANGE_LIMIT_CHARS] for one in value[:CHANGES_LIMIT]] if isinstance(value, list) else []
+    return tuple(" ".join(one.split()) for one in texts if one.strip())
 
 
 def parse_description(answer: Mapping[str, object]) -> str:

@@ -37,6 +37,8 @@ class CellResult:
     """Files in the working directory that the code has written."""
     table_changes: tuple[str, ...] = ()
     """Which tables the code has changed, and how."""
+    missing_cells: tuple[str, ...] = ()
+    """How many cells are missing in columns that the code names, in tables of earlier code."""
 
 
 @dataclass(slots=True)
@@ -108,7 +110,7 @@ async def run_in_held_kernel(
         await _settle(held)
         raise
     written = written_between(before, files_as_json(after))
-    return CellResult(execution, tuple(notes.sentences), written, after.changes)
+    return CellResult(execution, tuple(notes.sentences), written, after.changes, after.missing_cells)
 
 
 async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:

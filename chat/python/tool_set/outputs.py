@@ -98,15 +98,20 @@ class OutputParts:
         return [redrawn]
 
     def final_result(
-        self, outcome: str, files: tuple[WrittenFile, ...] = (), table_changes: tuple[str, ...] = ()
+        self,
+        outcome: str,
+        files: tuple[WrittenFile, ...] = (),
+        table_changes: tuple[str, ...] = (),
+        missing_cells: tuple[str, ...] = (),
     ) -> CodeExecutionResult:
-        """Return the last result, with all text. `files`, `table_changes`: what the code wrote and changed."""
+        """Return the last result, with all text, and what the code wrote, changed and found missing."""
         return CodeExecutionResult(
             output="".join(self._parts.all_text) or None,
             outcome=outcome,
             engine=Engine.SESSION,
             files=files,
             table_changes=table_changes,
+            missing_cells=missing_cells,
         )
 
 

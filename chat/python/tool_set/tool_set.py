@@ -150,11 +150,12 @@ class PythonSessionTools:
             return
         rest = outputs.take()
         # In a thread, because reading the text of large HTML takes time.
-        response = await asyncio.to_thread(cell_response, run.result, outputs.graph_count)
+        result = run.result
+        response = await asyncio.to_thread(cell_response, result, outputs.graph_count)
         yield [
             *rest,
             outputs.final_result(
-                OUTCOMES[run.result.execution.status], run.result.written_files, run.result.table_changes
+                OUTCOMES[result.execution.status], result.written_files, result.table_changes, result.missing_cells
             ),
             FunctionResponse(call.name, response),
         ]

@@ -22,6 +22,7 @@ from chat.library.exports.as_json import message_json
 from chat.library.exports.source import ExportSource
 from chat.messages.ledger_tasks import begin_ledger
 from chat.messages.records import records_by_id
+from chat.messages.stored_ledgers import VERSION
 from chat.models import Message, NumberLedger, Turn, User
 from chat.page.fragments import message_html
 from chat.page.readers import OWNER
@@ -103,7 +104,7 @@ def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
         {"text": "7", "start": 0, "end": 1, "verdict": "file", **common},
         {"text": "8", "start": 5, "end": 6, "verdict": "nowhere", **common},
     ]
-    NumberLedger.objects.create(message=answer, version=1, numbers=numbers, without_source=1)
+    ledger = NumberLedger.objects.create(message=answer, version=VERSION, numbers=numbers, without_source=1)
     source = ExportSource(answer.conversation, timezone.now())
     assert [message_json(one).get("numbers") for one in source.messages(shown_only=False)] == [None, numbers]
     sentence = "1 of 2 numbers are in the results"
@@ -111,6 +112,10 @@ def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
     assert f'<details class="numbers"><summary>{sentence}</summary>' in html
     assert f"*{sentence}. Without a source: 8*" in b"".join(as_markdown.chunks(source)).decode()
     assert f"*{sentence}. Without a source: 8*" in b"".join(as_notebook.export(source).chunks).decode()
+    # Pages do not show what an earlier version of the rules has found either.
+    ledger.version = VERSION - 1
+    ledger.save()
+    assert sentence not in b"".join(as_html.chunks(source)).decode()
 
 
 async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> None:

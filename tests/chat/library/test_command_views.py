@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django import Settings
 
 from chat.models import Project, User
@@ -31,7 +32,9 @@ def test_palette_begins_with_own_recent_conversations_actions_and_pages() -> Non
     make_conversation(make_user(), title="not mine")
     shown = labels(user, f"?open={opened.pk}")
     assert [label for label in shown if "mine" in label] == [f"mine {number}" for number in (6, 5, 4, 3, 2)]
-    assert labels(user, f"?open={opened.pk}&q=and open") == ["mine, and open"]
+    [result] = labels(user, f"?open={opened.pk}&q=and open")
+    # Its day follows the title.
+    assert result.split() == ["mine,", "and", "open", f"{timezone.now():%Y-%m-%d}"]
     assert {"New conversation", "Conversation settings", "Import", "API tokens"} <= {*shown}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zoneinfo
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -16,7 +16,8 @@ from chat.library.conversation_list import LIST_PAGE_SIZE, SEARCH_PAGE_SIZE
 from chat.library.forms import ListForm
 from chat.models import Conversation, ListPosition, Message, Project, User
 from chat.models.form_fields import ListPositionField
-from tests.factories import make_conversation, make_user, make_user_message
+from chat.vocabulary.parts import PartKind
+from tests.factories import make_conversation, make_model_message, make_user, make_user_message
 from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
@@ -165,6 +166,22 @@ def test_result_links_to_its_message_and_is_escaped(browser: Client, owner: User
     assert f'href="{url}" aria-current="page"' in html
     assert "&lt;i&gt;<mark>needle</mark>&lt;/i&gt;" in html
     assert "a &lt;script&gt;<mark>needle</mark>&lt;/script&gt;" in html
+
+
+def test_result_says_when_its_message_was_written_and_by_which_side(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner, title="Harbour")
+    day = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    expected = [(make_user_message(conversation, "alpha beta"), "alpha", "Question")]
+    expected.append((make_model_message(conversation, parts=[(PartKind.TEXT, "gamma")]), "gamma", "Answer"))
+    Message.objects.filter(conversation=conversation).update(created_at=day)
+    for message, query, side in expected:
+        html = browser.get("/conversations/", {"q": query}, headers=HTMX).content.decode()
+        assert f"message={message.pk}" in html
+        assert f">2026-01-05</time> · {side}</span>" in html
+    # Only the title matches.
+    Conversation.objects.filter(pk=conversation.pk).update(updated_at=day + timedelta(days=1))
+    html = browser.get("/conversations/", {"q": "harbour"}, headers=HTMX).content.decode()
+    assert ">2026-01-06</time></span>" in html
 
 
 def test_result_names_its_project_without_another_query(browser: Client, owner: User) -> None:

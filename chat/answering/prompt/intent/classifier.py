@@ -91,8 +91,10 @@ def load_weights() -> Mapping[str, float]:
     """Return the weight of each feature."""
     if not WEIGHTS_FILE.exists():
         return RULES_ALONE
+    # Weights have one decimal place, so thousands of features share a number: 1 MB less.
+    number = cache(float)
     with WEIGHTS_FILE.open(encoding="utf-8", newline="\n") as lines:
-        return {name: float(weight) for weight, name in (line[:-1].split("\t") for line in lines)}
+        return {name: number(weight) for weight, name in (line[:-1].split("\t") for line in lines)}
 
 
 def score(features: Features) -> float:

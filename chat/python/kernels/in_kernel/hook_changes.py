@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from chat.python.kernels.in_kernel.import_watch import when_imported
 from chat.python.kernels.in_kernel.shell_attributes import CHANGES
-from chat.python.kernels.in_kernel.table_compare import differences, has_rows_of, new_table, rows_change
+from chat.python.kernels.in_kernel.table_compare import differences, has_rows_of, missing_cells, new_table, rows_change
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -47,13 +47,13 @@ class TableChanges:
         """The words of the cell, in order."""
         self._joins: list[str] = []
         self._is_joining = False
-        vars(shell)[CHANGES] = []
+        vars(shell)[CHANGES] = {}
         shell.events.register("pre_run_cell", lambda info: self._begin(info.raw_cell))
         when_imported("pandas", self._watch_joins)
 
     def _begin(self, code: str) -> None:
         self._words = re.findall(r"\w+", code)
-        self._joins, vars(self._shell)[CHANGES] = [], []
+        self._joins, vars(self._shell)[CHANGES] = [], {}
         tables = self._tables()
         self._rows, self._before = {name: len(frame) for name, frame in tables.items()}, {}
         room_bytes = _SIZE_LIMIT_BYTES
@@ -64,15 +64,19 @@ class TableChanges:
 
     def end(self) -> None:
         """Keep the sentences about the cell that has ended."""
-        lines = []
+        lines, missing = [], list[str]()
+        words = {*self._words}
         # Tables may hold values of classes that break whatever looks at them. The cell has worked all the same.
         with contextlib.suppress(Exception):
             for name, frame in self._tables().items():
+                if name in self._rows and name in words:
+                    missing += [f"`{name}`: {phrase}" for phrase in missing_cells(frame, words)]
                 if phrases := self._changes(name, frame):
                     lines.append(f"`{name}`: {'; '.join(phrases)}")
         left_out = len(lines) - _LINES_LIMIT
         more = [f"{left_out} more tables changed"] if left_out > 0 else []
-        vars(self._shell)[CHANGES] = [*self._joins, *lines[:_LINES_LIMIT], *more]
+        changes = [*self._joins, *lines[:_LINES_LIMIT], *more]
+        vars(self._shell)[CHANGES] = {"changes": changes, "missing_cells": missing[:_LINES_LIMIT]}
         self._before = {}
 
     def _changes(self, name: str, frame: DataFrame) -> list[str]:

@@ -7,16 +7,12 @@ import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime
-from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, DateReading, date_value
-from chat.python.kernels.in_kernel.table_numbers import NumberForm, decimals_in, number_of
 from chat.python.kernels.in_kernel.table_source import Unreadable
-from chat.python.kernels.in_kernel.table_values import MISSING, TEXT_LIMIT_CHARS, Reading, Shapes
 
 KEY_CHARS = 120
 """Longer texts are found by this beginning, and by their words."""
@@ -33,9 +29,6 @@ USUAL_ROWS = 20
 """In smaller tables, the median and the quartiles are cells like others."""
 NEIGHBOURS = 8
 """Cells on each side that tell how dense numbers are."""
-DIGIT = re.compile(r"\d")
-NUMBER_IN_TEXT = re.compile(r"(?<![\w-])\d(?:[\d.,'’]*\d)?(?![\w-])")
-MAY_BE_DATE = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)|\d[./-] ?\d")
 CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
 DATE = re.compile(
     rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
@@ -44,7 +37,7 @@ DATE = re.compile(
     rf"|[^\W\d_]{{3,10}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}(?!\d){CLOCK})"
     r"|datetime\.date(?:time)?\((?P<parts>\d{4}, \d{1,2}, \d{1,2})[\d, ]*"
 )
-SEPARATORS = re.compile(r"[^\w\n]+|_+")
+SEPARATORS = re.compile(r"[^\w\n ]+|_+")
 ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
@@ -71,16 +64,15 @@ class Numbers:
     """The numbers of a column, or its dates as days."""
 
     def __init__(
-        self, values: Sequence[float], others: Iterable[float] = (), first: int = 0, *, is_date: bool = False
+        self, values: Sequence[float], others: Collection[float] = (), first: int = 0, *, is_date: bool = False
     ) -> None:
         """`values`: one of each row, NaN for none. `others`: further readings. `first`: its first row."""
         self.is_date = is_date
         self.values = array("d", values)
         self.first = first
-        present = {value for value in values if value == value}
-        self.distinct = array("d", sorted(present.union(others)))
-        self.count = sum(value == value for value in values)
-        ordered = sorted(value for value in values if value == value)
+        ordered = sorted([value for value in values if value == value])
+        self.distinct = array("d", sorted({*ordered, *others}) if others else dict.fromkeys(ordered))
+        self.count = len(ordered)
         places = [quarter * (self.count - 1) for quarter in (1, 2, 3)] if self.count >= USUAL_ROWS else []
         self.usual = [ordered[place // 4] for place in places if place % 4 == 0]
         """The median and the quartiles that are cells."""
@@ -149,18 +141,24 @@ class Texts:
 
     def add(self, texts: Sequence[str]) -> None:
         """Add texts. Raises Unreadable for too many words."""
-        short = (text.strip() for text in texts if len(text) < 24)
-        self.short.update(text for text in short if sum(map(str.isalpha, text)) < 4)
-        lines = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts)).split("\n")
-        for line in lines:
-            words = folded(line).split()
-            self._found.add("".join(words)[:KEY_CHARS])
+        # Texts that begin with letters are the most, and need no count.
+        short = (text.strip() for text in texts if len(text) < 24 and not (text[3:] and text[:4].isalpha()))
+        self.short.update(text for text in short if sum(map(str.isalpha, text)) < SHORT_CHARS)
+        joined = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts))
+        words_of_few: list[str] = []
+        for line, plain in zip(joined.split("\n"), folded(joined).split("\n"), strict=True):
+            self._found.add(plain.replace(" ", "")[:KEY_CHARS])
+            if plain.count(" ") < LONG_WORDS:
+                words_of_few += [plain] if " " in plain else []
+                continue
+            words = plain.split()
             if len(words) > LONG_WORDS:
                 self._word_count += len(words)
                 self.sequences.update(map(hash, zip(words, words[1:], words[2:], strict=False)))
                 self._rare.update({folded(word) for word in line.split() if not (word.islower() and word.isascii())})
-            elif len(words) > 1:
-                self._found.update(filter(is_long, words))
+            else:
+                words_of_few.append(plain)
+        self._found.update(word[:KEY_CHARS] for word in {*" ".join(words_of_few).split()} if is_long(word))
         if self._word_count > PRIVATE_WORDS_LIMIT:
             raise Unreadable("it has too many words.")
 
@@ -192,92 +190,3 @@ def common_length(text: str, other: str) -> int:
     """Return the length of the common beginning of two texts."""
     pairs = enumerate(zip(text, other, strict=False))
     return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
-
-
-def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
-    """Add the texts of a column, and yield its numbers and its dates, if there are some."""
-    numbers: dict[object, float] = {}
-    days: dict[object, float] = {}
-    others: set[float] = set()
-    try:
-        different = {*cells}
-    except TypeError:
-        different = {cell if isinstance(cell, (str, int, float)) else str(cell) for cell in cells}
-    found = read_cells(different, numbers, days, others)
-    texts.add(found)
-    nan = float("nan")
-    for values in (numbers, days):
-        if values:
-            hashable = (cell if isinstance(cell, (str, int, float, date, Decimal)) else None for cell in cells)
-            yield Numbers(
-                [values.get(cell, nan) for cell in hashable],
-                others if values is days else (),
-                first,
-                is_date=values is days,
-            )
-    numbers, days, others = {}, {}, set()
-    within = "\n".join(text for text in found if DIGIT.search(text))
-    read_cells({*NUMBER_IN_TEXT.findall(within)}, numbers, days, others)
-    dated = "\n".join(text for text in found if MAY_BE_DATE.search(text))
-    read_cells({match[0] for match in DATE.finditer(dated)}, {}, days, others)
-    for is_date, inner in enumerate((numbers, days)):
-        if inner:
-            yield Numbers((), [*inner.values(), *(others if is_date else ())], is_date=bool(is_date))
-
-
-def read_cells(
-    cells: Iterable[object], numbers: dict[object, float], days: dict[object, float], others: set[float]
-) -> list[str]:
-    """Sort different cells into numbers and dates, and return the texts."""
-    texts: list[str] = []
-    forms: dict[NumberForm, list[str]] = {}
-    dates: list[tuple[str, DateReading]] = []
-    shapes = Shapes()
-    for cell in cells:
-        if isinstance(cell, str):
-            text = cell.strip()
-            if text.isdecimal() and text.isascii():
-                numbers[cell] = float(text)
-            elif not DIGIT.search(text) or len(text) > TEXT_LIMIT_CHARS:
-                if text.casefold() not in MISSING and text not in ("True", "False"):
-                    texts.append(text)
-            else:
-                reading = shapes.read(text)
-                add_reading(cell, reading, forms, dates, texts)
-        elif isinstance(cell, date):
-            days[cell] = moment_number(cell)
-        elif isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool):
-            numbers[cell] = float(cell)
-        elif cell is not None and not isinstance(cell, bool):
-            texts += re.findall(r"[^\"',:\[\]{}()]+", str(cell))
-    marks = {decimals_in(form, [text.strip() for text in group]) for form, group in forms.items()}
-    for form, group in forms.items():
-        for cell in group:
-            numbers[cell] = float(number_of(cell.strip(), form, "," if "," in marks else "."))
-    orders = Counter(order for _, reading in dates for order in reading.orders)
-    [(usual, _)] = orders.most_common(1) or [(DAY_FIRST, 0)]
-    for cell, moment in dates:
-        try:
-            days[cell] = day_number(date_value(moment, usual))
-            others.update(
-                day_number(date_value(moment, order)) for order in moment.orders if orders[order] == orders[usual]
-            )
-        except ValueError:
-            texts.append(cell)
-    return texts
-
-
-def add_reading(
-    cell: str,
-    reading: Reading,
-    forms: dict[NumberForm, list[str]],
-    dates: list[tuple[str, DateReading]],
-    texts: list[str],
-) -> None:
-    """Sort a text with a digit by what it stands for."""
-    if reading.form:
-        forms.setdefault(reading.form, []).append(cell)
-    elif reading.date:
-        dates.append((cell, reading.date))
-    else:
-        texts.append(cell)

@@ -93,6 +93,9 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
     if source is None or not delimiter:
         first = source.reading.get("header_rows", 0) if source else 0
         return PrivateTable(source.names if source else [], [[line.strip() for line in lines]], first)
+    if columns := split_even_lines(lines, delimiter):
+        first_rows = [*zip(*(column[:SEARCHED_ROWS] for column in columns), strict=True)]
+        return PrivateTable(source.names, columns, find_first(source, first_rows))
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     try:
         rows = [*csv.reader(lines, delimiter=delimiter)] if delimiter != " " else [line.split() for line in lines]
@@ -103,6 +106,19 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
     # Blank lines are no rows of pandas.
     rows = [row for row in rows if any(row)]
     return PrivateTable(source.names, [*zip_longest(*rows)], find_first(source, rows))
+
+
+def split_even_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the columns of lines without quotes that have the same number of cells; nothing for other lines."""
+    lines = [line for line in lines if line.strip(delimiter)]
+    counts = {line.count(delimiter) for line in lines}
+    joined = delimiter.join(lines)
+    if len(counts) != 1 or '"' in joined or delimiter == " ":
+        return []
+    cells, width = joined.split(delimiter), counts.pop() + 1
+    if len(cells) > PRIVATE_CELLS_LIMIT:
+        raise Unreadable("it is too large.")
+    return [cells[at::width] for at in range(width)]
 
 
 def read_leaves(value: object, names: Sequence[str]) -> PrivateTable:

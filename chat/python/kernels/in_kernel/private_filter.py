@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from chat.python.kernels.in_kernel.private_cells import Numbers, Texts, index_column
+from chat.python.kernels.in_kernel.private_cells import Numbers, Texts
+from chat.python.kernels.in_kernel.private_columns import index_column
 from chat.python.kernels.in_kernel.private_files import read_private_file
 from chat.python.kernels.in_kernel.private_numbers import NumberFilter, Token, begins_line
 from chat.python.kernels.in_kernel.private_words import WordFilter

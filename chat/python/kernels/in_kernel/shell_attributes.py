@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 CHANGES = "plotline_table_changes"
-"""The sentences about the tables that the last cell has changed."""
+"""`changes`: sentences about the tables that the last cell has changed. `missing_cells`: those about missing cells of
+columns that it names, in tables of earlier cells.
+"""
 PRIVATE = "plotline_private_texts"
 """The filter of texts with cells of private files, and the problems of these files by their versions."""

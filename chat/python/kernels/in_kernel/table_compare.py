@@ -8,8 +8,11 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from chat.python.kernels.in_kernel.table_samples import has_sampled_rows
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -58,6 +61,13 @@ def new_table(frame: DataFrame) -> list[str]:
     if duplicates := _duplicates(frame):
         phrases.append(f"duplicate rows {duplicates:,}")
     return [f"new, {len(frame):,} rows", *phrases] if phrases else []
+
+
+def missing_cells(frame: DataFrame, words: set[str]) -> Iterator[str]:
+    """Yield the numbers of missing cells in columns whose names consist of these words."""
+    for name in frame.columns if frame.columns.is_unique else ():
+        if words.issuperset(re.findall(r"\w+", str(name))) and (count := int(frame[name].isna().sum())):
+            yield f"{_quoted(name)} missing {count:,}"
 
 
 def has_rows_of(before: DataFrame, after: DataFrame) -> bool:
@@ -122,7 +132,15 @@ def _is_reordered(before: DataFrame, after: DataFrame) -> bool:
     if before.shape != after.shape or not before.columns.equals(after.columns):
         return False
     if after.size > _CELLS_LIMIT:
-        return _has_moved(before, after)
+        if not before.index.equals(after.index):
+            return _has_moved(before, after)
+        if (is_same := has_sampled_rows(before, after)) is not None:
+            return is_same
+    return _has_same_rows(before, after)
+
+
+def _has_same_rows(before: DataFrame, after: DataFrame) -> bool:
+    """Return whether all rows are the same, and at least one at another place."""
     with contextlib.suppress(TypeError):
         hash_rows = importlib.import_module("pandas").util.hash_pandas_object
         first, second = (hash_rows(frame, index=False).to_numpy() for frame in (before, after))
@@ -134,7 +152,7 @@ def _has_moved(before: DataFrame, after: DataFrame) -> bool:
     """Return whether labels have moved with their rows, in a sample of a large table: comparing all rows takes about
     half as long as sorting them.
     """
-    if before.index.equals(after.index) or not before.index.is_unique:
+    if not before.index.is_unique:
         return False
     sample = after.iloc[:: max(1, len(after) // _MOVED_ROWS)]
     places = before.index.get_indexer(sample.index)

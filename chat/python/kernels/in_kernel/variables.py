@@ -77,7 +77,7 @@ def contents(namespace: Mapping[str, object]) -> dict[str, object]:
         "variables": variables,
         "files": sorted(kept_files, key=lambda file: str(file["name"])),
         "execution_count": execution_count(),
-        "changes": list(vars(sys.modules["IPython"].get_ipython()).get(CHANGES, ()))[:CHANGES_LIMIT],
+        **vars(sys.modules["IPython"].get_ipython()).get(CHANGES, {}),
         "is_truncated": has_more_files or len(variables) < len(names) or len(kept_files) < len(found_files),
     }
 

@@ -96,6 +96,30 @@ sales = sales.dropna()
     assert "<code>sales</code>: <code>price</code> all values times 100</p>" in tab.page.transcript
 
 
+async def test_missing_cells_of_tables_of_earlier_answers_get_a_notice(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    await ask_and_wait(
+        conversation, "import pandas as pd\nsales = pd.DataFrame({'price': [1, None, 3], 'n': [1, 2, 3]})", tab
+    )
+    found = []
+    mean = "print(sales['price'].mean())"
+    for code in (mean, "print(sales.n.mean())", "sales['price'] = sales.price.fillna(0)", mean):
+        turn = await ask_and_wait(conversation, code, tab)
+        [result] = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+        found.append((result.table_changes, result.missing_cells))
+        if code == mean:
+            assert "Missing cells in “price”: 1." in tab.page.transcript
+            assert tab.page.transcript == await fresh_page(conversation)
+    assert found == [
+        ((), ("`sales`: `price` missing 1",)),
+        ((), ()),
+        (("`sales`: `price` missing 1 -> 0",), ()),
+        ((), ()),
+    ]
+    assert tab.page.transcript.count("Missing cells in “price”") == 1
+
+
 async def test_outputs_that_code_changes_are_shown_as_they_are_at_its_end(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)

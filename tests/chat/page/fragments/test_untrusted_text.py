@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from django.template.loader import render_to_string
+from django.utils import timezone
 
 from chat.messages.approval import Approval, ApprovalKind
 from chat.messages.notices import Notice
@@ -104,7 +105,7 @@ def hostile_page_parts() -> Iterator[str]:
     yield render_to_string("chat/_sidebar.html", {"conversation": conversation, "conversations": [conversation]})
     pieces = (Piece(HOSTILE, is_match=False), Piece(HOSTILE, is_match=True))
     search = {"searched": HOSTILE, "more_url": HOSTILE, "conversations": [conversation]}
-    result = SearchResult(conversation, pieces, MESSAGE_ID, pieces)
+    result = SearchResult(conversation, pieces, MESSAGE_ID, pieces, "user", timezone.now())
     yield render_to_string("chat/_search.html", search)
     yield render_to_string("chat/_sidebar.html", {**search, "found": [result]})
     yield render_to_string("chat/_sidebar.html", {"searched": HOSTILE})

@@ -88,3 +88,26 @@ async def test_large_tables_that_are_sorted_are_compared_by_a_sample(kernel: Ker
     assert await changes(kernel, "sales = sales.sort_values('price')") == ""
     scaled = "sales = sales.sort_values('units', kind='stable')\nsales['price'] *= 100"
     assert await changes(kernel, scaled) == "`sales`: `price` all values times 100"
+
+
+@pytest.mark.parametrize("repeated", [1, 5_000])
+async def test_large_tables_that_are_sorted_and_numbered_anew_have_not_changed(
+    kernel: KernelClient, repeated: int
+) -> None:
+    """Rows are found by a number of theirs; in a table that repeats 50 rows, all rows are compared."""
+    make = MAKE.format(seed=5, rows=250_000 // repeated)
+    long = (
+        f"%reset -f\n{make}\nsales = pd.concat([sales.assign(day=sales.day.str[:10])] * {repeated}, ignore_index=True)"
+    )
+    for code in ("sales.sort_values('price').reset_index(drop=True)", "sales.sort_values('units', ignore_index=True)"):
+        await changes(kernel, long)
+        assert await changes(kernel, f"other = {code}\nsales = {code}") == ""
+    for fault in (
+        "sales['units'] = sales.units.sort_values(ignore_index=True)",
+        "sales['city'] = sales.city.sort_values(ignore_index=True)",
+        "sales['price'] += 0.01",
+        "sales.loc[3, 'units'] = 4711",
+    ):
+        await changes(kernel, long)
+        said = await changes(kernel, f"sales = sales.sort_values('price', ignore_index=True)\n{fault}")
+        assert "values changed" in said, (fault, said)
