@@ -229,10 +229,8 @@ class _Tracer:
 
     def _fits(self, number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
         measure = measure_of_name(place.table.names[place.column]) if place else ""
-        known = frozenset({measure}) if measure else self._measures
-        if factor and is_other_measure(number.measure, known):
-            return False
-        return fits(number, hit, place, factor or 1, context)
+        is_other = factor and is_other_measure(number.measure, frozenset({measure}) if measure else self._measures)
+        return not is_other and fits(number, hit, place, factor or 1, context)
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
