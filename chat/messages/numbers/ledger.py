@@ -125,7 +125,7 @@ class _Tracer:
         self._operands: dict[int, Operand] = {}
         """Of the numbers that have a source, what it holds. Others that may be no claims are operands, too."""
         self._unsourced = set[int]()
-        """Those others. Neither follows from another one: 6 from 42 and 7, and 7 from 42 and 6."""
+        """Those others. None follows from another one, or from the code: 6 from 42 and 7, and 7 from 42 and 6."""
 
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers, without those that have no source and are no claims."""
@@ -247,7 +247,8 @@ class _Tracer:
                 is_beside = context.start <= self._starts[other] < end
                 if is_beside or other < n:
                     (beside if is_beside else before).append(self._operands[other])
-        operands = Operands(beside[:_NUMBERS_BESIDE], before, self._given)
+        given = () if n in self._unsourced else self._given
+        operands = Operands(beside[:_NUMBERS_BESIDE], before, given)
         ranges = [(one.low, one.high) for one in self._wanted[n] if one.factor == 1]
         tried = islice(results(number, context, operands, self._tables), self._results_left)
         equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
