@@ -95,6 +95,13 @@ def test_keys_and_digests_are_no_numbers() -> None:
     assert trace_numbers("9" * 5_000, [SourceText("output", "9" * 5_000, None, None)]) == []
 
 
+def test_factors_that_stand_in_the_code_alone_are_no_claims() -> None:
+    """They would follow from each other: 6 is 42 / 7, and 7 is 42 / 6."""
+    sources = [SourceText("output", "42"), SourceText("code", "print(6 * 7)")]
+    [number] = trace_numbers("The product of 6 and 7 is **42**.", sources)
+    assert (int(number.value), number.verdict) == (42, "output")
+
+
 def test_sentence_without_an_end_is_read_in_parts() -> None:
     text = "one and two and " * 2_000
     contexts = [Contexts(text).at(position) for position in range(0, len(text), 997)]
