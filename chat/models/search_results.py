@@ -19,6 +19,7 @@ from chat.models.full_text.query import Term, join_terms, make_exact
 from chat.models.full_text.words import INDEXED_CHARS
 from chat.models.message import Message
 from chat.models.search import SqlWithParams, build_sqlite_condition, build_tsquery
+from chat.vocabulary.parts import Role
 
 # Both databases read the words of the conversations' messages: an index would read those of all conversations.
 # Selects the newest of the best matches of each conversation: with max(), SQLite takes the other columns from its row.
@@ -85,7 +86,7 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
                 conversation,
                 mark_matches(str(conversation), terms),
                 message.pk if message else None,
-                build_excerpt(message.text, terms) if message else (),
+                build_excerpt(message.text, terms, has_tags=message.role != Role.USER) if message else (),
                 message.role if message else "",
                 message.created_at if message else conversation.updated_at,
             )

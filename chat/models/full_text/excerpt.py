@@ -70,16 +70,17 @@ def mark_matches(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
     return _split_pieces(text, _find_matches(_fold_with_spans(text), terms), 0, len(text))
 
 
-def build_excerpt(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
+def build_excerpt(text: str, terms: Sequence[Term], *, has_tags: bool = True) -> tuple[Piece, ...]:
     """Return one line of the text around its best match, or its beginning if there is no match.
 
-    It is the text without its Markdown, unless only that matches, such as the address of a link.
+    It is the text without its Markdown, unless only that matches, such as the address of a link. `has_tags`: see
+    `read_plain_text`.
     """
     text = MARKER.sub(" ", text)
     rank, first, last = _find_best(_fold_with_spans(text), terms)
     start, stop = find_window(text, first, last)
     is_cut = (start > 0, stop < len(text))
-    plain = " ".join(read_plain_text(text, start, stop).split())
+    plain = " ".join(read_plain_text(text, start, stop, has_tags=has_tags).split())
     plain_folded = _fold_with_spans(plain)
     plain_rank, first, last = _find_best(plain_folded, terms)
     if plain_rank > rank:

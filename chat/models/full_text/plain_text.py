@@ -59,14 +59,18 @@ def find_window(text: str, first: int, last: int) -> tuple[int, int]:
     return start, stop
 
 
-def read_plain_text(text: str, start: int, stop: int) -> str:
-    """Return `text[start:stop]`, a span of Markdown, without its marks. Code is its source, and formulas are signs."""
+def read_plain_text(text: str, start: int, stop: int, *, has_tags: bool) -> str:
+    """Return `text[start:stop]`, a span of Markdown, without its marks. Code is its source, and formulas are signs.
+
+    `has_tags`: whether tags are elements, as models mean them. What people typed is shown as typed.
+    """
     fences = _FENCE.findall(text, 0, start)
     opening = fences[-1] + "\n" if len(fences) % 2 else ""
     raw_html = comrak.render_markdown(opening + text[start:stop], _EXTENSIONS, _PARSE_OPTIONS, _RENDER_OPTIONS)
     raw_html = _FORMULA.sub(lambda match: html.escape(_read_formula(html.unescape(match[1]))), raw_html)
-    without_typed = _TYPED_TAG.sub(lambda match: match[1] or (" " if match[2] else ""), raw_html)
-    return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", _IMAGE.sub(r"\1", without_typed))))
+    if has_tags:
+        raw_html = _TYPED_TAG.sub(lambda match: match[1] or (" " if match[2] else ""), raw_html)
+    return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", _IMAGE.sub(r"\1", raw_html))))
 
 
 def _read_formula(source: str) -> str:

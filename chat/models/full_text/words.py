@@ -104,7 +104,7 @@ PIECE = re.compile(f"{LETTER}+|[{UNSPACED}]|[{SIGNS}]+|{EMOJI_WORD}")
 
 _WORD = re.compile(f"{LETTER}+|[{UNSPACED}]|{EMOJI_WORD}")
 _CHUNK_WITH_SIGNS = re.compile(f"(?<![^ ])(?>[^ {SIGNS}]*)[{SIGNS}][^ ]*")
-"""What stands between two spaces and has a sign."""
+"""A text between two spaces that has a sign."""
 _NOT_ASCII = re.compile(r"([^\x00-\x7f]+)")
 _SHORT_RUN = 4
 

@@ -88,6 +88,11 @@ def test_excerpt_shows_the_best_match() -> None:
     assert "[answers] [12] filling" in render(build_excerpt(text, parse("12 answers")))
 
 
+@pytest.mark.parametrize(("has_tags", "expected"), [(True, "a [bold] word"), (False, "a <b>[bold]</b> word")])
+def test_excerpt_keeps_tags_that_a_person_typed(has_tags: bool, expected: str) -> None:
+    assert render(build_excerpt("a <b>bold</b> *word*", parse("bold"), has_tags=has_tags)) == expected
+
+
 def test_excerpt_without_a_match_is_the_beginning_of_the_text() -> None:
     assert render(build_excerpt("word " * 100, parse("else"))).startswith("word word")
 

@@ -15,7 +15,7 @@ from tests.kernel_service import shared_service
 
 ROWS = 100_000
 LIMIT_S = 3.0
-"""Of the kernel's processor time, which other work on the machine also makes longer; 1.6 s was measured."""
+"""The limit of the kernel's processor time, of which other work on the machine needs more; 1.6 s was measured."""
 
 
 def large_table() -> str:
