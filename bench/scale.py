@@ -1,8 +1,7 @@
-"""The benchmark of a large database: pages, and an upgrade; `python -m bench scale [--postgresql URL]`.
+"""The benchmark of a large database: `python -m bench scale [--postgresql URL]`.
 
 With a million messages of many owners, it measures searches, lists, conversations, galleries and the review queue.
-SQLite is always measured, PostgreSQL with the URL of an empty database, whose user must be a superuser. There, the
-messages are written as the first version stored them, then all later migrations are measured.
+SQLite is always measured, PostgreSQL with the URL of an empty database, whose user must be a superuser.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 from bench.processes import ROOT, build_product_environment
 from bench.product import run_python
@@ -22,8 +21,6 @@ from bench.results import describe_environment, write_result
 from bench.tables import format_markdown_table, format_number
 
 FOLDER = ROOT / "var" / "bench" / "scale"
-BASELINE: list[tuple[str, ...]] = [("chat", "0001_initial"), ("attachments",)]
-"""The first migration with conversations, and the tables of files."""
 
 
 class RequestTimes(TypedDict):
@@ -35,26 +32,12 @@ class RequestTimes(TypedDict):
     p95_ms: float
 
 
-class MigrationCost(TypedDict):
-    """The costs of one migration. Times are in seconds."""
-
-    name: str
-    duration_s: float
-    reads_blocked_s: float
-    """The longest time in which reads of an older table were blocked."""
-    writes_blocked_s: float
-
-
-class ScaleCosts(TypedDict):
-    """The result for one database."""
-
-    migrations: list[MigrationCost]
-    """Empty for SQLite, on which Django checks all foreign keys after each migration, for minutes."""
-    requests: list[RequestTimes]
+ScaleCosts: TypeAlias = list[RequestTimes]
+"""The result for one database."""
 
 
 def main(argv: Sequence[str]) -> None:
-    """Fill, migrate and measure each database, write the result and print tables."""
+    """Fill and measure each database, write the result and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench scale", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="result file (default var/bench/<date>-scale.json)")
     parser.add_argument("--postgresql", metavar="URL", help="an empty database of PostgreSQL, to measure that too")
@@ -64,14 +47,11 @@ def main(argv: Sequence[str]) -> None:
     costs = {name: measure_database(url, options.conversations) for name, url in urls.items()}
     path = write_result("scale", describe_environment() | costs, options.json)
     print(format_requests_table(costs))
-    for cost in costs.values():
-        if cost["migrations"]:
-            print(f"\n{format_migrations_table(cost['migrations'])}")
     print(f"\nWritten to {path}", file=sys.stderr)
 
 
 def measure_database(url: str, conversations: int) -> ScaleCosts:
-    """Fill a database and measure requests. PostgreSQL is filled at the first migration, and then migrated."""
+    """Fill a database and measure requests."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     variables = build_product_environment(
@@ -87,34 +67,19 @@ def measure_database(url: str, conversations: int) -> ScaleCosts:
         print(f"  {'PostgreSQL' if url else 'SQLite'}: {module}", file=sys.stderr, flush=True)
         return run_python(variables, "-m", "bench.with_django", module, *arguments)
 
-    for migration in BASELINE if url else [()]:
-        run_python(variables, "manage.py", "migrate", "--verbosity=0", *migration)
+    run_python(variables, "manage.py", "migrate", "--verbosity=0")
     names = run("bench.scale_seed", str(conversations))
-    migrations: list[MigrationCost] = json.loads(run("bench.scale_upgrade")) if url else []
     run_python(variables, "manage.py", "collectstatic", "--noinput", "--verbosity=0")
-    return {"migrations": migrations, "requests": json.loads(run("bench.scale_costs", names))}
+    times: ScaleCosts = json.loads(run("bench.scale_costs", names))
+    return times
 
 
 def format_requests_table(costs: Mapping[str, ScaleCosts]) -> str:
     """Return a Markdown table with a row for each request and three columns for each database."""
     header = ["server time, ms", *(f"{name}, {kind}" for name in costs for kind in ("fastest", "median", "p95"))]
     rows = [tuple(header)]
-    for repeated in zip(*(cost["requests"] for cost in costs.values()), strict=True):
+    for repeated in zip(*costs.values(), strict=True):
         times = ((request["fastest_ms"], request["median_ms"], request["p95_ms"]) for request in repeated)
         cells = [format_number(value, 1) for three in times for value in three]
         rows.append((repeated[0]["label"], *cells))
     return format_markdown_table(rows)
-
-
-def format_migrations_table(migrations: Sequence[MigrationCost]) -> str:
-    """Return a Markdown table with a row for each migration."""
-    rows = [
-        (
-            cost["name"],
-            format_number(cost["duration_s"], 1),
-            format_number(cost["reads_blocked_s"], 2),
-            format_number(cost["writes_blocked_s"], 2),
-        )
-        for cost in migrations
-    ]
-    return format_markdown_table([("migration", "s", "reads blocked, s", "writes blocked, s"), *rows])

@@ -1,8 +1,8 @@
 """Fills a database with messages: `python -m bench.with_django bench.scale_seed CONVERSATIONS`.
 
-The rows are those of the migration at which the database stands. Few owners have 3,000 conversations, the others 10.
-The conversations of all owners are mixed, and each has 10 messages, but the oldest one of two owners has 1,000. The
-texts are the same in every run. Foreign keys are not checked, and rows are copied into PostgreSQL, for speed.
+Few owners have 3,000 conversations, the others 10. The conversations of all owners are mixed, and each has 10 messages,
+but the oldest one of two owners has 1,000. The texts are the same in every run. Foreign keys are not checked, and rows
+are copied into PostgreSQL, for speed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import random
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.db import connection, transaction
-from django.db.migrations.loader import MigrationLoader
+from django.db.models import Model
 from django.utils import timezone
 
+from attachments.models import Attachment
 from bench.generated_text import RARE_WORD, TextGenerator
+from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, User
 
 MESSAGES = 10
 """Messages of a conversation."""
@@ -45,7 +47,7 @@ Value: TypeAlias = str | int | datetime | None
 class Table:
     """Collects rows of a model. Columns without a value get the default of their field."""
 
-    def __init__(self, model: Any, /, **values: object) -> None:  # noqa: ANN401 - models of migrations have no types
+    def __init__(self, model: type[Model], /, **values: object) -> None:
         self._name = model._meta.db_table
         fields = [field for field in model._meta.concrete_fields if field.get_internal_type() != "BigAutoField"]
         self._positions = {field.column: position for position, field in enumerate(fields)}
@@ -80,16 +82,13 @@ class Seed:
     """Makes owners and their conversations."""
 
     def __init__(self) -> None:
-        loader = MigrationLoader(connection)
-        apps: Any = loader.project_state(list(loader.applied_migrations)).apps
-        self._users = apps.get_model("chat", "User")
         self._texts = TextGenerator()
         now = timezone.now()
-        self._conversations = Table(apps.get_model("chat", "Conversation"))
-        self._messages = Table(apps.get_model("chat", "Message"))
-        self._parts = Table(apps.get_model("chat", "Part"), kind="text")
+        self._conversations = Table(Conversation)
+        self._messages = Table(Message)
+        self._parts = Table(Part, kind="text")
         self._turns = Table(
-            apps.get_model("chat", "Turn"),
+            Turn,
             status="done",
             provider="gemini",
             model="plotline-demo",
@@ -100,14 +99,14 @@ class Seed:
             ended_at=now,
         )
         self._rounds = Table(
-            apps.get_model("chat", "Round"),
+            Round,
             index=0,
             usage={"prompt": 300, "candidates": 400, "total": 700},
             finish="stop",
             finish_reason="STOP",
         )
         self._attachments = Table(
-            apps.get_model("attachments", "Attachment"),
+            Attachment,
             name="graph.png",
             mime_type="image/png",
             size_bytes=40_000,
@@ -118,7 +117,7 @@ class Seed:
             status="stored",
             storage_name="graph.png",
         )
-        self._placed = Table(apps.get_model("chat", "MessageAttachment"), index=0, part_index=0)
+        self._placed = Table(MessageAttachment, index=0, part_index=0)
         self._answers = 0
 
     def fill(self, conversations: int) -> dict[str, str]:
@@ -127,7 +126,7 @@ class Seed:
         small_owners = (conversations - large * LARGE_OWNERS) // SMALL
         names = [f"large-{number}" for number in range(LARGE_OWNERS)]
         names += [f"small-{number}" for number in range(small_owners)]
-        owners = [user.pk for user in self._users.objects.bulk_create(self._users(username=name) for name in names)]
+        owners = [user.pk for user in User.objects.bulk_create(User(username=name) for name in names)]
         order = owners[:LARGE_OWNERS] * large + owners[LARGE_OWNERS:] * SMALL
         random.Random(20).shuffle(order)
         # One owner of each kind has a long conversation, the oldest, and the rare word in the middle one.

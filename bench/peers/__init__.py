@@ -1,8 +1,7 @@
 """Other chat products on the same upstream, in OpenAI's wire format. The client speaks to each like its own page.
 
 This project installs none of them. Install a product into its own virtual environment (`python3 -m venv DIR`, then
-`DIR/bin/pip install chainlit openai`, or `gradio openai`, or `open-webui`), and select it with `--peer
-chainlit=DIR/bin/python`.
+`DIR/bin/pip install chainlit openai`, or `open-webui`), and select it with `--peer chainlit=DIR/bin/python`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from tempfile import TemporaryDirectory
 from bench.answers import Level
 from bench.client import Connector, Endpoint
 from bench.figures import LevelResult
-from bench.peers import chainlit, gradio, openwebui
+from bench.peers import chainlit, openwebui
 from bench.processes import BenchError, PinnedProcess, build_plain_environment, find_free_port, select_cores
 from bench.targets import Upstream, measure_level, run_upstream
 
@@ -27,7 +26,7 @@ APPS = Path(__file__).with_name("apps")
 START_TIMEOUT_S = 180.0
 
 #: These variables stop the products from sending requests to the internet.
-OFFLINE_VARIABLES = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "False"}
+OFFLINE_VARIABLES = {"HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "False"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,6 @@ PEERS = {
         chainlit.connect_page,
         ("-m", "chainlit", "run", "{app}", "--headless", "--host", "127.0.0.1", "--port", "{port}"),
     ),
-    "gradio": PeerDefinition(gradio.connect_page, ("{app}", "{port}")),
     "open-webui": PeerDefinition(
         openwebui.connect_page,
         # The `open-webui` program runs the same code.

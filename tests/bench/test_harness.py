@@ -129,7 +129,7 @@ def test_unknown_command_is_refused_with_the_known_ones(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("rival=python", "unknown product 'rival'"), ("gradio=nowhere/python", "is not a program")],
+    [("rival=python", "unknown product 'rival'"), ("chainlit=nowhere/python", "is not a program")],
 )
 def test_peer_that_cannot_be_run_is_refused(value: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -145,5 +145,5 @@ def test_peer_that_does_not_start_is_refused_before_the_measurement(monkeypatch:
 
 
 def test_several_peers_can_be_selected() -> None:
-    options = relay.parse_arguments(["--peer", f"gradio={sys.executable}", "--peer", f"open-webui={sys.executable}"])
-    assert options.peer == [("gradio", sys.executable), ("open-webui", sys.executable)]
+    options = relay.parse_arguments(["--peer", f"chainlit={sys.executable}", "--peer", f"open-webui={sys.executable}"])
+    assert options.peer == [("chainlit", sys.executable), ("open-webui", sys.executable)]

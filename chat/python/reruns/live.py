@@ -12,7 +12,6 @@ import logging
 import uuid
 from collections.abc import Coroutine
 from contextlib import aclosing
-from typing import Any
 
 from django.utils import translation
 
@@ -76,7 +75,7 @@ class LiveRerun:
             self._publish()
         return has_begun
 
-    def launch(self, run: Coroutine[Any, Any, Comparison]) -> asyncio.Task[Comparison]:
+    def launch(self, run: Coroutine[None, None, Comparison]) -> asyncio.Task[Comparison]:
         """Start the task that runs the block, and return it."""
         self._task = asyncio.get_running_loop().create_task(run)
         self._task.add_done_callback(self._forget)

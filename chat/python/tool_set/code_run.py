@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from chat.python.tool_set.outputs import OutputParts
 from chat.vocabulary.stream_events import ToolOutput
@@ -24,7 +24,7 @@ class CodeRun(Generic[T]):
     result: T
     """What the run has returned. It is set when all parts have been read."""
 
-    def __init__(self, run: Callable[[OutputParts], Coroutine[Any, Any, T]]) -> None:
+    def __init__(self, run: Callable[[OutputParts], Coroutine[None, None, T]]) -> None:
         """`run`: runs the code, and adds what it gives to the outputs."""
         self._run = run
         self.outputs = OutputParts()
