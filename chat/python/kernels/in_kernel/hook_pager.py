@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def _print_page(shell: InteractiveShell, data: object, start: int = 0, screen_lines: int = 0) -> None:
-    print(data.get("text/plain", "") if isinstance(data, Mapping) else data)
+    text = data.get("text/plain", "") if isinstance(data, Mapping) else data
+    # In one write: `print` writes the end of the line by itself, and a warning may come between.
+    print(f"{text}\n", end="")
 
 
 def print_pages(shell: InteractiveShell) -> None:
