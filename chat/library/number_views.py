@@ -31,15 +31,16 @@ JUST_ENDED = timedelta(minutes=1)
 def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResponse:
     """Render the numbers of an answer with their sources: 202 while they are traced, 204 if they are not.
 
-    With the parameter `begin`, earlier and imported answers are traced now.
+    With the parameter `begin`, which says that the person asks, earlier and imported answers are traced now.
     """
     message = writable_message(request.user, message_id)
     if message.role != Role.MODEL:
         raise NotFound
+    is_asked = "begin" in request.GET
     if ledger := find_ledger(message.pk):
-        return HttpResponse(numbers_html(message.text, ledger.numbers, ledger.unread_files))
+        return HttpResponse(numbers_html(message.text, ledger.numbers, ledger.unread_files, is_asked=is_asked))
     # The task belongs to the server's event loop, which exists only under ASGI.
-    if isinstance(request, ASGIRequest) and ("begin" in request.GET or _is_being_traced(message)):
+    if isinstance(request, ASGIRequest) and (is_asked or _is_being_traced(message)):
         async_to_sync(begin)(message.pk)
         return HttpResponse(status=202)
     return HttpResponse(status=204)
@@ -48,7 +49,7 @@ def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResp
 def _is_being_traced(message: Message) -> bool:
     turn = message.turn
     has_just_ended = turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
-    return has_just_ended and has_results(message.conversation_id)
+    return has_just_ended and has_results(message.pk)
 
 
 urlpatterns = [path("messages/<uuid:message_id>/numbers/", message_numbers, name="message-numbers")]

@@ -22,15 +22,15 @@ _LIMIT = 2
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
 
 
-def begin_ledger(message_id: uuid.UUID, *, if_results_in: uuid.UUID | None = None) -> asyncio.Task[None]:
+def begin_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> asyncio.Task[None]:
     """Begin to make the ledger of an answer, unless this is done already. Call this in the server's event loop.
 
-    `if_results_in`: the id of its conversation, for an answer that is only traced if `has_results`.
+    `only_with_results`: it is only traced if `has_results`.
     """
     loop = asyncio.get_running_loop()
     tasks = _running.setdefault(loop, {})
     if message_id not in tasks:
-        tasks[message_id] = loop.create_task(_make(message_id, if_results_in), name="number ledger")
+        tasks[message_id] = loop.create_task(_make(message_id, only_with_results), name="number ledger")
         tasks[message_id].add_done_callback(lambda task: _end(tasks, message_id, task))
     return tasks[message_id]
 
@@ -42,13 +42,13 @@ def _end(tasks: dict[uuid.UUID, asyncio.Task[None]], message_id: uuid.UUID, task
         logger.error("The numbers of message %s could not be traced: %s", message_id, type(error).__name__)
 
 
-async def _make(message_id: uuid.UUID, if_results_in: uuid.UUID | None) -> None:
+async def _make(message_id: uuid.UUID, only_with_results: bool) -> None:
     async with _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LIMIT)):
-        await database_sync_to_async(_store, thread_sensitive=False)(message_id, if_results_in)
+        await database_sync_to_async(_store, thread_sensitive=False)(message_id, only_with_results)
 
 
-def _store(message_id: uuid.UUID, if_results_in: uuid.UUID | None) -> None:
-    if if_results_in is None or has_results(if_results_in):
+def _store(message_id: uuid.UUID, only_with_results: bool) -> None:
+    if not only_with_results or has_results(message_id):
         store_ledger(message_id)
 
 

@@ -54,17 +54,19 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
     return NumberLedger.objects.filter(message=message_id, version=VERSION).first()
 
 
-def has_results(conversation_id: uuid.UUID) -> bool:
-    """Return whether a conversation has outputs or files, from which numbers of an answer may come.
+def has_results(answer_id: uuid.UUID) -> bool:
+    """Return whether an answer or the messages before it have outputs or files, from which its numbers may come.
 
-    Where it has none, no number has a source, so answers are traced only when a person asks.
+    Where they have none, no number has a source, so answers are traced only when a person asks.
     """
-    of_conversation = "JOIN chat_message ON chat_message.id = message_id WHERE conversation_id = chat_conversation.id"
-    has_output = f"EXISTS (SELECT 1 FROM chat_part {of_conversation} AND kind IN %s)"
-    has_file = f"EXISTS (SELECT 1 FROM chat_messageattachment {of_conversation})"
-    return bool(
-        select_rows(Conversation, f"id = %s AND ({has_output} OR {has_file})", conversation_id, _OUTPUTS, columns="id")
+    before = (
+        "JOIN chat_message earlier ON earlier.id = message_id"
+        ' WHERE earlier.conversation_id = chat_message.conversation_id AND earlier."index" <= chat_message."index"'
     )
+    has_output = f"EXISTS (SELECT 1 FROM chat_part {before} AND kind IN %s)"
+    has_file = f"EXISTS (SELECT 1 FROM chat_messageattachment {before})"
+    condition = f"chat_message.id = %s AND ({has_output} OR {has_file})"
+    return bool(select_rows(Message, condition, answer_id, _OUTPUTS, columns="chat_message.id"))
 
 
 def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:

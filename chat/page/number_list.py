@@ -40,11 +40,17 @@ def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
     return reverse("message-numbers", args=[message_id]) if has_digits else ""
 
 
-def numbers_html(text: str, numbers: Sequence[NumberJSON], unread_files: Sequence[str] = ()) -> SafeString:
-    """Render the content of the line below an answer with this text: its sentence and the list of the numbers."""
+def numbers_html(
+    text: str, numbers: Sequence[NumberJSON], unread_files: Sequence[str] = (), *, is_asked: bool = False
+) -> SafeString:
+    """Render the content of the line below an answer with this text: its sentence and the list of the numbers.
+
+    `is_asked`: the line is also seen if there are no numbers.
+    """
     views = [_view(text, one) for one in numbers]
     known = sum(one.verdict in IN_RESULTS for one in views)
-    return render("chat/_numbers", {"numbers": views, "known": known, "unread_files": unread_files})
+    context = {"numbers": views, "known": known, "unread_files": unread_files, "is_asked": is_asked}
+    return render("chat/_numbers", context)
 
 
 def _view(text: str, one: NumberJSON) -> NumberView:

@@ -192,7 +192,7 @@ class Runner:
         self._trace_numbers(turn.turn)
 
     def _trace_numbers(self, turn: Turn) -> None:
-        task = begin_ledger(turn.message_id, if_results_in=turn.conversation_id)
+        task = begin_ledger(turn.message_id, only_with_results=True)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -25,6 +25,7 @@ from chat.messages.records import records_by_id
 from chat.messages.stored_ledgers import VERSION
 from chat.models import Message, NumberLedger, Turn, User
 from chat.page.fragments import message_html
+from chat.page.number_list import numbers_html
 from chat.page.readers import OWNER
 from chat.page.transcript.views import message_view
 from chat.python.newer_files.numbers import find_lost_numbers
@@ -133,8 +134,18 @@ async def test_answers_without_results_or_files_before_them_are_traced_only_on_r
     await client.aforce_login(await User.objects.aget(pk=conversation.owner_id))
     page = f"/messages/{answer.pk}/numbers/"
     assert (await client.get(page)).status_code == 204
+    # A file that comes later is no source.
+    table = await sync_to_async(make_attachment)(answer.conversation.owner)
+    await sync_to_async(attach)(await sync_to_async(make_user_message)(conversation), table)
+    assert (await client.get(page)).status_code == 204
     assert not await NumberLedger.objects.aexists()
     assert (await client.get(f"{page}?begin")).status_code == 202
+
+
+def test_an_answer_without_numbers_says_so_only_if_it_is_asked() -> None:
+    sentence = "No numbers to check"
+    assert numbers_html("As in step 1.", []).startswith(f"<summary hidden>{sentence}</summary>")
+    assert numbers_html("As in step 1.", [], is_asked=True).startswith(f"<summary>{sentence}</summary>")
 
 
 async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
