@@ -5,30 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 
 from chat.emulator.demo.language import TEXTS, VOCABULARY, Prompt, read_prompt, word
 from chat.emulator.demo.table_files import Table
 
 OFFERS = 3
-TOPICS = (
-    "calculations",
-    "statistics",
-    "charts",
-    "sequences",
-    "spoken",
-    "dice",
-    "recipes",
-    "tables",
-    "periods",
-    "actions",
-)
+PLACES_LIMIT = 12
+"""Places at which a text is read as two questions."""
+TOPICS = "calculations statistics charts sequences spoken dice recipes tables periods actions".split()
 """Groups of `words.toml` by which questions are alike."""
 COLUMNS = {"number": ("number",), "axis": ("date", "calendar year"), "text": ("text",)}
 """The kinds of columns that a place of a question stands for."""
 
 
-def nearest_questions(prompt: Prompt, tables: Mapping[str, Table], understands: Callable[[str], bool]) -> list[str]:
-    """Return the questions that are most like a prompt, all of which are understood. Those about tables stand first."""
+def nearest_questions(text: str, tables: Mapping[str, Table], understands: Callable[[str], bool]) -> list[str]:
+    """Return the questions that are most like a text, all of which are understood. Those about tables stand first.
+
+    Where the text consists of two questions, they are these two.
+    """
+    for between in islice(re.finditer(word("relations.next"), text, re.IGNORECASE), PLACES_LIMIT):
+        both = [text[: between.start()].strip(), text[between.end() :].strip()]
+        if all(both) and all(map(understands, both)):
+            return both
+    prompt = read_prompt(text)
     offers = [one for one in _of_tables(prompt.language, tables) if understands(one)]
     offers += TEXTS["examples"][prompt.language]
     wanted = _topics(prompt.language, prompt.rest)

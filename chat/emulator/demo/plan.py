@@ -210,7 +210,7 @@ def _refuse(
             reasons.insert(0, texts["no_table"])
     offered = [*filter(None, tables)] if unknown is None else changes
     offered = offered or nearest_questions(
-        prompt, tables, lambda one: isinstance(_read(one, None, tables, set()), Plan)
+        text[:LENGTH_LIMIT], tables, lambda one: isinstance(_read(one, None, tables, set()), Plan)
     )
     return " ".join(reasons) + "\n\n" + "".join(f"- [{escape_label(one)}](#ask)\n" for one in offered)
 

@@ -269,6 +269,20 @@ def test_the_nearest_question_is_offered_first(prompt: str, first: str) -> None:
     assert offered(answer)[0] == first
 
 
+@pytest.mark.parametrize(
+    ("prompt", "questions"),
+    [
+        ("Plot a sine wave and list the first 50 primes", ["Plot a sine wave", "list the first 50 primes"]),
+        ("Zeichne eine Sinuskurve, und dann 3 + 4", ["Zeichne eine Sinuskurve", "3 + 4"]),
+        ("画正弦曲线，然后列出前50个质数", ["画正弦曲线", "列出前50个质数"]),
+    ],
+)
+def test_two_questions_in_one_are_offered_one_by_one(prompt: str, questions: list[str]) -> None:
+    answer = plan(prompt)
+    assert isinstance(answer, str)
+    assert offered(answer) == questions
+
+
 def test_questions_about_a_table_name_its_columns_and_are_understood() -> None:
     answer = plan("What should we do about the price?", files={"sales.csv": SALES})
     assert isinstance(answer, str)
