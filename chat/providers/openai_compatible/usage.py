@@ -12,11 +12,9 @@ USAGE_LIMIT_CHARS = 10_000
 
 
 def usage_reports(wire: WireObject) -> Iterator[UsageReported]:
-    """Yield the report of a usage object. Counts that are all zero are not known: so write servers that do not count."""
+    """Yield the report of a usage object."""
     if wire:
-        usage = _usage(wire)
-        is_counted = any(usage.counts().values())
-        yield UsageReported(usage if is_counted else Usage(), wire if len(str(wire)) <= USAGE_LIMIT_CHARS else {})
+        yield UsageReported(_usage(wire), wire if len(str(wire)) <= USAGE_LIMIT_CHARS else {})
 
 
 def _usage(wire: WireObject) -> Usage:

@@ -260,7 +260,6 @@ def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
         ),
         ({"prompt_tokens": 5.0, "completion_tokens": None, "total_tokens": "?"}, Usage(prompt=5, total=5)),
         ({"prompt_tokens": float("inf"), "completion_tokens": float("nan"), "total_tokens": -1}, Usage()),
-        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, Usage()),
     ],
 )
 def test_usage_counts_each_token_once(wire: dict[str, Any], usage: Usage) -> None:
