@@ -36,6 +36,8 @@ CUT = "The rest of this output is left out here."
 CONTROLS_NOTE = "Buttons and other controls do not work here."
 SCRIPT_NOTE = "This output needs a script, and scripts of code are not run here."
 OBJECT_NOTE = "A drawing or an embedded object is not shown here."
+TRUST_WORDS = "Make this Notebook Trusted to load map"
+"""The beginning of what maps of Folium say to readers in Jupyter."""
 ANIMATION_NOTES = (
     "An animation of {number} frames cannot be played here; its first frame follows.",
     "An animation of {number} frames cannot be played here.",
@@ -192,7 +194,7 @@ class _Pieces:
         self._add_text(element.tail)
 
     def _add_text(self, text: str | None) -> None:
-        if text:
+        if text and not text.startswith(TRUST_WORDS):
             self._lines.add(text[:TEXT_LIMIT_CHARS])
             self._chars += len(text)
 

@@ -50,10 +50,16 @@ READER_VERSION = 2
 
 
 def is_chatgpt(document: JSONValue) -> bool:
-    """Return whether the document looks like a list of ChatGPT's conversations, or like one of them."""
+    """Return whether the document looks like a list of ChatGPT's conversations, or like one of them.
+
+    Messages of DeepSeek's export, which has the same tree, have `fragments` in place of their content.
+    """
     value = document.value
     values = value[:HEAD] if isinstance(value, list) else [value]
-    return any(isinstance(one, dict) and isinstance(one.get("mapping"), dict) for one in values)
+    mappings = [one["mapping"] for one in values if isinstance(one, dict) and isinstance(one.get("mapping"), dict)]
+    nodes = (node for mapping in mappings for node in mapping.values() if isinstance(node, dict))
+    messages = (message for node in nodes if isinstance(message := node.get("message"), dict))
+    return bool(mappings) and not any("fragments" in message for message in messages)
 
 
 def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:

@@ -26,6 +26,7 @@ from chat.library.imports.records import (
     ParsedMessage,
     ParsedPlacement,
 )
+from chat.vocabulary.display_text import MARKDOWN
 from chat.vocabulary.markdown_source import escape_label, fence_code, unescape_text
 from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
 from chat.vocabulary.sentences import translate_sentence
@@ -43,7 +44,10 @@ _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\
 """A heading and, if there is one, the line below it that says who answered. Exports begin an answer with them."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
-_IMAGE_LINK = re.compile(r"(?:(?<!\n)\n+)?!\[(?>(?:[^\[\]\\\n]++|\\.)*)\]\(attachment:[^()\n]*+\)")
+_IMAGE_LINK = re.compile(
+    r"(?:(?<!\n)\n+)?(?:!\[(?>(?:[^\[\]\\\n]++|\\.)*)\]\(attachment:[^()\n]*+\)"
+    r"|<img\s(?:[^<>\n]{0,200}\s)?src=[\"']?attachment:[^<>\n]*+>)"
+)
 _FILE_NAMES = re.compile(r"(?:\A|(?<!\n)\n+)\*With [^\n]*\*\Z")
 
 
@@ -192,8 +196,11 @@ class _NotebookParser:
         if kind == "heading":
             level = cell.get("level").value
             source = f"{'#' * level if isinstance(level, int) and 0 < level < 7 else '#'} {' '.join(source.split())}"
-        images = self._cell_images().read_attachments(cell)
-        source = _IMAGE_LINK.sub("", source) if cell.has("attachments") else source
+        reader = self._cell_images()
+        images = reader.read_attachments(cell)
+        texts, embedded = reader.take_embedded({MARKDOWN: source}, cell)
+        images += embedded
+        source = _IMAGE_LINK.sub("", str(texts[MARKDOWN])) if cell.has("attachments") or embedded else source
         if source.strip() or images:
             self.parts.append(Thought(source) if is_thought else Text(source))
             self._add_images(images)

@@ -18,6 +18,7 @@ from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import PARTS_LIMIT, ParsedAttachment
 from chat.library.imports.refusal import RefusedImport
 from chat.page.rendering.displays import interactive_name
+from chat.python.kernels.display_files import take_files
 from chat.vocabulary.display_bundles import Bundle, bound_bundle
 from chat.vocabulary.display_text import informative_text, text_in
 from chat.vocabulary.parts import JSON, OUTCOME_FAILED, OUTCOME_OK, Display
@@ -103,13 +104,25 @@ class CellImages:
             raise value.refusal("there must be base64 here.") from None
         if not data:
             raise value.refusal("the image is empty.")
+        return self._check(mime_type, data, value)
+
+    def take_embedded(self, texts: Bundle, value: JSONValue) -> tuple[Bundle, list[ParsedAttachment]]:
+        """Return the Markdown and HTML of a bundle without the files in their `data:` URIs, and these files."""
+        rest, files = take_files(texts)
+        taken: list[ParsedAttachment] = []
+        for file in files:
+            with self.left_out.unless_readable():
+                taken.append(self._check(file.mime_type, file.data, value))
+        return {name: form for name, form in rest.items() if name in texts}, taken
+
+    def _check(self, mime_type: str, data: bytes, value: JSONValue) -> ParsedAttachment:
         key = f"{'graph' if self.is_graph else 'image'}-{self.count + 1}"
         file = UncheckedFile(
             key=key,
-            name=f"{key}.{mime_type.removeprefix('image/')}",
+            name=f"{key}.{mime_type.rpartition('/')[2]}",
             data=data,
             mime_type=mime_type,
-            is_graph=self.is_graph,
+            is_graph=self.is_graph and mime_type in RASTER_TYPES,
             is_upload=self.is_upload,
         )
         image = check_file(file, value)
@@ -151,7 +164,8 @@ class CellResult:
         if image is not None:
             self.images.append(image)
             return
-        bundle = _read_texts(data)
+        bundle, files = images.take_embedded(_read_texts(data), data)
+        self.images += files
         if bundle.keys() <= {PLAIN} or (informative_text(bundle) and not interactive_name(bundle)):
             self.texts.append(text_in(bundle, PLAIN))
             return

@@ -1,5 +1,7 @@
 """Where a bare address in Chinese, Japanese or Korean text ends: before the first letter or sign of that text.
 
+The signs of Arabic and Indian sentences end an address, too.
+
 The parser ends an address at a space or `<`, and links one without a scheme only after a space. An address in `<…>` or
 in the parentheses of a link stays whole, since masks vanish in it.
 """
@@ -16,7 +18,10 @@ CJK_LETTERS = (
     r"\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 """For a set of a regular expression."""
-_CJK = rf"{CJK_LETTERS}\u00ab\u00bb\u2014\u2018-\u201f\u2026\u3000-\u30ff\ufe30-\ufe4f\uff00-\uffef"
+_CJK = (
+    rf"{CJK_LETTERS}\u00ab\u00bb\u060c\u061b\u061f\u06d4\u0964\u0965"
+    r"\u2014\u2018-\u201f\u2026\u3000-\u30ff\ufe30-\ufe4f\uff00-\uffef"
+)
 _ADDRESS = re.compile(rf"<?(?:(?:https?|ftp)://|www\.)(?:[{CJK_LETTERS}]{{1,60}}\.)?[^\s<{_CJK}]*+", re.IGNORECASE)
 _CJK_CHARACTER = re.compile(f"[{_CJK}]")
 

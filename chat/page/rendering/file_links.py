@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import quote, unquote
 
-_PATH = re.compile(r"(?:sandbox:)?([^:?#]+)")
+_PATH = re.compile(r"(?:(?:sandbox|attachment|computer):)?([^:?#]+)")
 SAME_NAME_LIMIT = 100
 """Files of one name in different folders to which links may lead."""
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")

@@ -50,7 +50,7 @@ def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
     content, before, after = line[start + 1 : end], line[start - 1 : start], line[end + 1 : end + 2]
     if content == "|":
         return not before.strip() and not after.strip()
-    if not content or content[0].isspace() or content[-1].isspace() or content[-1] in "，。、；：！？（「『【《“":
+    if not content or content[0].isspace() or content[-1].isspace() or content[-1] in "/，。、；：！？（「『【《“":
         return False
     has_command = "\\" in content
     if after.isdigit() and not has_command:
@@ -145,7 +145,7 @@ def _is_variable(content: str, after: str) -> bool:
 
 def _is_beside_names(content: str, before: str, after: str) -> bool:
     """Return whether the dollars belong to names or numbers beside them, as in `$A:$B`, `5$, 6$` or `v$a`."""
-    is_single = len(content) == 1
+    is_single = len(content) == 1 and content != "("
     if (after.isalpha() or after in ("_", "{", "(")) and after.isascii() and after and not is_single:
         if _ENDS_OPEN.search(content) or (content[-1] == "|" != content[0]) or (content[0] == "(" and after == "("):
             return True

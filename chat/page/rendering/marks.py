@@ -16,10 +16,18 @@ _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_
 _HIDDEN_MARK = MARK * 4
 # Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
 _STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'»›”’…।؟؛،](?=\*\*[^\W_])")
+# Its begin in the same sign after a letter of a script without spaces. Chinese, Japanese and Korean need no mark.
+_STRONG_START = re.compile(r"(?<=[^\W\d_A-Za-z])\*\*(?=[(\[{\"'«‹“‘„][^*\r\n]{1,200}\*\*)")
 _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
 )
 
+_SPACE_MARK = MARK * 5
+# The address of a file with spaces, which ends a link in Markdown only between `<` and `>`.
+_SPACED_PATH = re.compile(
+    r"(?<=\]\()(?:sandbox:)?(?! )(?:[^\r\n()<>:\"]|\([^\r\n()<>:\"]{0,40}\)){1,200}(?<=[^\s.(])\.[a-z]\w{1,6}(?=\))",
+    re.IGNORECASE,
+)
 # An item of a list without a letter yet, or with a link whose address has not ended. It is no check box.
 _OPEN_ITEM = re.compile(r"[ \t>]*[-*+](?:[ \t]+(?:\[[^\]]{0,300}(?:\](?:\([^()]{0,300})?)?)?)?")
 
@@ -59,11 +67,18 @@ def hides_end(text: str) -> bool:
 
 
 def mark_strong_ends(text: str) -> str:
-    """Return the source with a mark where strong text ends in punctuation before a letter or digit.
+    """Return the source with marks where strong text ends or begins in punctuation beside a letter or digit.
 
     CommonMark sees no end there, unless the sign is one of Chinese, Japanese or Korean. Models mean one.
     """
-    return _STRONG_TEXT.sub(rf"\g<0>{MARK}", text) if "**" in text else text
+    if "**" not in text:
+        return text
+    return _STRONG_START.sub(rf"\g<0>{MARK}", _STRONG_TEXT.sub(rf"\g<0>{MARK}", text))
+
+
+def mark_spaces(text: str) -> str:
+    """Return the source with marks in place of the spaces in addresses of files: `[Table](my table.csv)`."""
+    return _SPACED_PATH.sub(lambda path: path[0].replace(" ", _SPACE_MARK), text) if "](" in text else text
 
 
 def _ends_in_text(text: str) -> bool:
@@ -80,6 +95,9 @@ def _marked_dashes(match: re.Match[str]) -> str:
 
 def remove_marks(raw_html: str) -> str:
     """Return the parser's HTML without marks."""
+    if MARK not in raw_html and _URL_MARK not in raw_html:
+        return raw_html
+    raw_html = raw_html.replace(_SPACE_MARK, " ").replace(_URL_MARK * 5, "%20")
     if _HIDDEN_MARK in raw_html:
         raw_html = _HIDDEN.sub("", raw_html)
     if MARK * 3 in raw_html:

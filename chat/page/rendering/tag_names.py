@@ -4,13 +4,37 @@ from __future__ import annotations
 
 from chat.page.rendering.marks import MARK
 
-PAIRED_TAGS = ("b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup", "kbd", "code")
+PAIRED_TAGS = (
+    *(
+        "b",
+        "strong",
+        "i",
+        "em",
+        "u",
+        "s",
+        "del",
+        "ins",
+        "mark",
+        "small",
+        "sub",
+        "sup",
+        "kbd",
+        "code",
+        "samp",
+        "var",
+        "q",
+    ),
+    *("ruby", "rt", "rp"),
+)
 FOLD_TAGS = ("details", "summary")
 ELEMENT_TAGS = (*PAIRED_TAGS, *FOLD_TAGS)
 LIST_TAGS = ("ul", "ol", "li")
-DROPPED_TAGS = ("span", "font")
+DROPPED_TAGS = ("span", "font", "abbr", "cite", "dfn", "nobr", "time", "tt")
 """Without their attributes, these mean nothing. Their content is shown."""
-BLOCK_TAGS = ("p", "div", "center", "section", "article", "header", "footer", "main", "figure", "figcaption", "hr")
+BLOCK_TAGS = (
+    *("p", "div", "center", "section", "article", "aside", "header", "footer", "main", "figure", "figcaption", "hr"),
+    *("blockquote", "dl", "dt", "dd"),
+)
 """These only end a paragraph."""
 HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE_NAMES = "|".join((*ELEMENT_TAGS, *DROPPED_TAGS, "br"))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from chat.providers.openai_compatible.usage import usage_reports
 from chat.providers.reasons import GOOGLE_REFUSALS, clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON, Part
@@ -22,12 +23,9 @@ from chat.vocabulary.stream_events import (
     ResponseIdentified,
     Source,
     SourcesReported,
-    Usage,
-    UsageReported,
 )
 
 CALL_KEYS = frozenset({"index", "id", "type", "function"})
-COUNTS_LIMIT = 2**53
 METADATA_LIMIT_CHARS = 10_000
 WORD_LIMIT_CHARS = 200
 """Longest finish reason, name of a function or model, id of a response, and title of a page that is kept whole."""
@@ -36,13 +34,17 @@ CHOICES_LIMIT = 8
 SOURCES_LIMIT = 200
 URL_LIMIT_CHARS = 2_000
 """A longer address is left out, because a part of it leads elsewhere."""
-MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:functions\.)?([^\s<]+)")
+MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:(?:functions|default_api|tools?)[.:])?([^\s<:]+)")
 NATIVE_FINISHES: Mapping[str, Finish] = {**GOOGLE_REFUSALS, "refusal": Finish.BLOCKED}
 """Words of services behind a server, which says less itself: `error`, `stop` or `content_filter`."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
-PICTURE_HOLDERS = ("image_url", "url", "image", "source", "inline_data", "inlineData")
-"""Fields that hold a picture or its address, by server."""
+REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+PICTURE_LISTS = ("images", "image", "multi_mod_content")
+"""Fields of a message with its pictures, by server."""
+PICTURE_HOLDERS = ("image_url", "image", "inline_data", "inlineData", "url", "source")
+"""Fields that hold a picture or its address, by server. The first ones hold nothing else."""
+PICTURE_DATA_FIELDS = ("b64_json", "image_base64", "data")
 PICTURE_TYPE_FIELDS = ("media_type", "mime_type", "mimeType")
 
 
@@ -158,8 +160,8 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     if refusal := as_text(delta.get("refusal")):
         yield TextDelta(refusal, is_refusal=True)
     for holder in (delta, as_object(choice.get("message"))):
-        images = holder.get("images")
-        yield from _pictures(images if isinstance(images, list) else [])
+        for images in map(holder.get, PICTURE_LISTS):
+            yield from _pictures(images if isinstance(images, list) else [images])
     for call in as_objects(delta.get("tool_calls")):
         yield _call(call)
     if function := as_object(delta.get("function_call")):
@@ -179,7 +181,7 @@ def _native_reason(choice: WireObject) -> str:
 def _reasoning(delta: WireObject) -> Iterator[Delta]:
     """Yield the reasoning. Some servers send the same text under two names, and also in `reasoning_details`."""
     details = as_objects(delta.get("reasoning_details"))
-    text = as_text(delta.get("reasoning_content")) or as_text(delta.get("reasoning"))
+    text = next((text for name in REASONING_FIELDS if (text := as_text(delta.get(name)))), "")
     if not text:
         text = "".join(as_text(detail.get("text")) or as_text(detail.get("summary")) for detail in details)
     if text:
@@ -200,7 +202,7 @@ def _content(content: object) -> Iterator[Delta]:
             yield TextDelta("".join(texts), is_reasoning=True)
         elif text := as_text(item.get("text")):
             yield TextDelta(text)
-        elif "image" in as_text(item.get("type")):
+        elif "image" in as_text(item.get("type")) or not item.keys().isdisjoint(PICTURE_HOLDERS[:4]):
             yield from _pictures([item])
 
 
@@ -218,7 +220,7 @@ def _picture_url(item: object) -> str:
     for name in PICTURE_HOLDERS:
         if name in fields and (url := _picture_url(fields[name])):
             return url
-    data = as_text(fields.get("b64_json")) or as_text(fields.get("data"))
+    data = next((text for name in PICTURE_DATA_FIELDS if (text := as_text(fields.get(name)))), "")
     if not data or data.startswith("data:"):
         return data
     mime_type = next((text for name in PICTURE_TYPE_FIELDS if (text := as_text(fields.get(name)))), "image/png")
@@ -254,24 +256,10 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
     ]
     if sources := sources_of(pages):
         yield SourcesReported("citations", sources)
-    usage = as_object(chunk.get("usage")) or as_object(as_object(chunk.get("x_groq")).get("usage"))
-    if usage:
-        yield UsageReported(usage_of(usage), usage if len(str(usage)) <= METADATA_LIMIT_CHARS else {})
-
-
-def usage_of(wire: WireObject) -> Usage:
-    """Return the token counts. `completion_tokens` of most servers, but not of all, include those of the reasoning."""
-    prompt, completion, total = (_count(wire.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    details = as_object(wire.get("completion_tokens_details"))
-    thoughts = _first_count(details.get("reasoning_tokens"), wire.get("reasoning_tokens"))
-    is_included = total is None or total != (prompt or 0) + (completion or 0) + (thoughts or 0)
-    if completion is not None and thoughts and is_included:
-        completion = max(0, completion - thoughts)
-    prompt_details = as_object(wire.get("prompt_tokens_details"))
-    cached = _first_count(prompt_details.get("cached_tokens"), wire.get("prompt_cache_hit_tokens"))
-    if total is None and (prompt, completion) != (None, None):
-        total = (prompt or 0) + (completion or 0) + (thoughts or 0)
-    return Usage(prompt=prompt, thoughts=thoughts, candidates=completion, cached=cached, total=total)
+    # Groq and Moonshot have fields of their own for it.
+    holders = [chunk, as_object(chunk.get("x_groq")), *as_objects(chunk.get("choices"))[:1]]
+    usages = [as_object(holder.get("usage")) for holder in holders]
+    yield from usage_reports(next(filter(None, usages), {}))
 
 
 def sources_of(pages: list[WireObject]) -> tuple[Source, ...]:
@@ -286,11 +274,3 @@ def sources_of(pages: list[WireObject]) -> tuple[Source, ...]:
 def _index(value: object) -> int | None:
     """Return the number of a call, which some servers send as a string."""
     return int(text) if isinstance(value, int | str) and (text := str(value)).isdecimal() and len(text) < 9 else None
-
-
-def _count(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) and 0 <= value < COUNTS_LIMIT else None
-
-
-def _first_count(*values: object) -> int | None:
-    return next((count for value in values if (count := _count(value)) is not None), None)

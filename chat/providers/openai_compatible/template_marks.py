@@ -10,17 +10,22 @@ import re
 from collections.abc import Iterable
 
 STOPS = (
-    *("<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|user|>"),
-    *("<end_of_turn>", "<start_of_turn>", "<eos>", "</s>", "[/INST]", "<｜end▁of▁sentence｜>"),
+    *("<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|endoftext|>", "<|end_of_text|>"),
+    *("<|END_OF_TURN_TOKEN|>", "<|user|>", "<end_of_turn>", "<start_of_turn>", "<eos>", "<pad>"),
+    *("</s>", "[/INST]", "[EOS]", "[|endofturn|]", "<｜end▁of▁sentence｜>"),
 )
 """Marks that are dropped at the end of an answer."""
 STRIKE_END = "</s>"
 """It ends a message, or a text that is struck out."""
 _ROLES = ("assistant", "user", "system", "model", "tool")
+_HEADERS = (
+    *("<|start_header_id|>assistant<|end_header_id|>", "<|header_start|>assistant<|header_end|>"),
+    "<|start_of_role|>assistant<|end_of_role|>",
+)
 TURNS = tuple(
     turn.format(role)
     for role in _ROLES
-    for turn in ("<|im_start|>{}", "<start_of_turn>{}", "<|start_header_id|>{}<|end_header_id|>")
+    for turn in ("<|im_start|>{}", "<start_of_turn>{}", *(header.replace("assistant", "{}") for header in _HEADERS))
 )
 """Marks with the role of the message that they begin."""
 FLAGS = re.IGNORECASE | re.ASCII
@@ -47,14 +52,14 @@ STOPS_LIMIT_CHARS = 200
 """At most so much of the end of a text is held back, because it may be such marks."""
 
 _FIRST = (
-    *("<|im_start|>assistant", "<|im_start|>model", "<|start_header_id|>assistant<|end_header_id|>"),
+    *("<|im_start|>assistant", "<|im_start|>model", *_HEADERS),
     *("<start_of_turn>model", "<|assistant|>", "<|begin_of_text|>", "<|startoftext|>", "<s>", "<bos>", "[/INST]"),
     *("<｜Assistant｜>", "<｜begin▁of▁sentence｜>"),
 )
 _LINE_END = r"(?=[ \t]*+(?:[\r\n]|<|\Z))"
 _FIRST_MARK = (
     rf"(?:(?:<\|im_start\|>(?:assistant|model)?|<start_of_turn>(?:model)?){_LINE_END}"
-    r"|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:assistant|begin_of_text|startoftext)\|>(?! \w)"
+    rf"|{alternatives(_HEADERS)}|<\|(?:assistant|begin_of_text|startoftext)\|>(?! \w)"
     r"|<(?:s|bos)>(?=[\s<\[]|\Z)|\[/INST\]|<｜(?:Assistant|begin▁of▁sentence)｜>)"
 )
 _RUN = re.compile(rf"(?>(?:\s{{0,50}}+{_FIRST_MARK})+)\s*+", FLAGS)

@@ -1,7 +1,8 @@
 """Marks of a model's template in its text, which servers without a parser for the template send on. Pure.
 
-    <think>…</think>            reasoning, at the beginning of an answer, perhaps several times
+    <think>…</think>            reasoning, at the beginning of an answer, perhaps several times (other tags: `THOUGHTS`)
     …</think>                   the opening tag was in the prompt: all text before the closing tag was reasoning
+    <answer>…</answer>          the answer after reasoning, or a part of it (`ANSWERS`)
     <|im_start|>assistant…<|im_end|>
                                 the borders of a message in other templates (`template_marks`)
     <|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…
@@ -22,16 +23,42 @@ from typing import TypeAlias
 
 from chat.providers.openai_compatible.chunks import TextDelta
 from chat.providers.openai_compatible.code_quotes import CodeQuotes
-from chat.providers.openai_compatible.template_marks import FLAGS, TURN, LeadingMarks, alternatives, start_of_stops
+from chat.providers.openai_compatible.template_marks import (
+    FLAGS,
+    TURN,
+    LeadingMarks,
+    alternatives,
+    beginnings,
+    start_of_stops,
+)
 from chat.vocabulary.stream_events import TextBecameThought
 
-OPEN, CLOSE = "<think>", "</think>"
+_TAG_NAMES = ("think", "thinking", "thought", "reasoning", "seed:think")
+THOUGHTS = {f"<{name}>": f"</{name}>" for name in _TAG_NAMES} | {
+    "[think]": "[/think]",
+    "◁think▷": "◁/think▷",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|start_thinking|>": "<|end_thinking|>",
+}
+"""The tags of reasoning, by family of models, in small letters."""
+CLOSES = frozenset(THOUGHTS.values())
+ANSWERS = {
+    "<answer>": "</answer>",
+    "<response>": "</response>",
+    "<|start_response|>": "<|end_response|>",
+    "<|begin_of_solution|>": "<|end_of_solution|>",
+    "<|begin_of_box|>": "<|end_of_box|>",
+}
+"""Tags that are dropped. The first two count after reasoning alone."""
 CHANNEL, CONSTRAIN = "<|channel|>", "<|constrain|>"
 HEADERS = frozenset({"<|start|>", CHANNEL, CONSTRAIN})
 """Marks before words of a header, such as a role or the name of a channel."""
 ENDS = frozenset({"<|end|>", "<|return|>", "<|call|>"})
-MARKS = (OPEN, CLOSE, "<|message|>", *HEADERS, *ENDS)
+ANSWER_ENDS = frozenset(ANSWERS.values())
+TAGS = frozenset({*THOUGHTS, *CLOSES, *ANSWERS, *ANSWER_ENDS})
+MARKS = ("<|message|>", *HEADERS, *ENDS, *TAGS)
 MARK = re.compile(rf"(?P<turn>{TURN})|{alternatives(MARKS)}", FLAGS)
+PARTIAL_MARK = re.compile(rf"(?:{beginnings(MARKS)})\Z", FLAGS)
 LONGEST_MARK = max(map(len, MARKS))
 HEADER_LIMIT_CHARS = 200
 AFTER_WORDS = ("<|message|>", *sorted(HEADERS))
@@ -70,6 +97,10 @@ class TextMarks:
         """Whether a header named the recipient of a function call."""
         self._state = _State.SETTLED if is_reasoning else _State.START
         self._is_reasoning = is_reasoning
+        self._close = ""
+        """The tag that ends the reasoning."""
+        self._answer_end = ""
+        """The tag that ends the answer, or a part of it."""
         self._leading = LeadingMarks()
         self._held = ""
         """The end of the text so far, which may be the beginning of a mark."""
@@ -86,9 +117,9 @@ class TextMarks:
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
-        """Take all later tags as text: reasoning comes in a field of its own."""
+        """Take tags in later text as text: reasoning comes in a field of its own, perhaps without its closing tag."""
         if self._state is not _State.TAGGED:
-            self._state = _State.SETTLED
+            self._state = _State.CLOSED if self._state in _BLANK else _State.SETTLED
 
     def feed(self, text: str) -> list[Piece]:
         """Return what is certain after more text."""
@@ -137,19 +168,27 @@ class TextMarks:
             self._begin_message("", "")
         elif mark in HEADERS:
             return self._read_header(match, is_end=is_end)
-        elif mark in (OPEN, CLOSE):
-            self._apply_tag(match[0], is_open=mark == OPEN)
+        elif mark in ANSWERS:
+            self._answer_end, self._drops_line_ends = ANSWERS[mark], self._drops_line_ends or self._state in _BLANK
+        elif mark in THOUGHTS or mark in CLOSES:
+            self._apply_tag(match[0], close=THOUGHTS.get(mark, ""))
         elif mark in ENDS and self._is_reasoning and self._state is _State.SETTLED:
             self._change_kind(is_reasoning=False)
         return match.end()
 
     def _is_text(self, mark: str) -> bool:
         """Return whether a mark is a tag that has no meaning here."""
-        return mark in (OPEN, CLOSE) and (
-            self._state is _State.SETTLED or (mark == OPEN and self._state is _State.TAGGED)
-        )
+        if self._state is _State.TAGGED:
+            return mark in TAGS and mark != self._close
+        if mark in ANSWERS:
+            return not mark.startswith("<|") and self._state is not _State.CLOSED
+        if mark in ANSWER_ENDS:
+            return mark != self._answer_end
+        return self._state is _State.SETTLED and mark in TAGS
 
-    def _apply_tag(self, tag: str, *, is_open: bool) -> None:
+    def _apply_tag(self, tag: str, *, close: str) -> None:
+        """Apply a tag of reasoning. `close`: the tag that ends it, if this one begins it."""
+        is_open, self._close = bool(close), close
         is_unsure = self._state is _State.UNSURE
         if is_open and is_unsure:
             # Its closing tag will not be alone.
@@ -213,6 +252,5 @@ class TextMarks:
 
 def _start_of_partial_mark(text: str, start: int) -> int:
     """Return where the end of a text begins that may be the beginning of a mark."""
-    position = text.rfind("<", max(start, len(text) - LONGEST_MARK + 1))
-    is_partial = position >= 0 and any(mark.startswith(text[position:].lower()) for mark in MARKS)
-    return position if is_partial else len(text)
+    partial = PARTIAL_MARK.search(text, max(start, len(text) - LONGEST_MARK + 1))
+    return partial.start() if partial else len(text)

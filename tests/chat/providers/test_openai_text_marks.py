@@ -14,7 +14,8 @@ from chat.vocabulary.stream_events import TextBecameThought
 
 PIECES = ["<think>", "</think>", "<|channel|>", "<|start|>", "<|message|>", "<|end|>", "analysis", "final", "assistant",
           "<|im_end|>", "</Think>", "<|im_start|>", "<s>", "</s>", "[/INST]", "<start_of_turn>", "model", "user",
-          "to=functions.f", "`", "``", "```", "~~~", "\n", "\r\n", " ", "a", "<", "<|", "</th", "- "]  # fmt: skip
+          "to=functions.f", "<answer>", "</answer>", "[THINK]", "[/THINK]",
+          "`", "``", "```", "~~~", "\n", "\r\n", " ", "a", "<", "<|", "</th", "- "]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 HARMONY = (
     "<|channel|>analysis<|message|>I can say it.<|end|><|start|>assistant<|channel|>final<|message|>It is 42.<|return|>"
@@ -55,7 +56,7 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "<think>a </thin b</think>c</think>": [thought("a </thin b"), answer("c</think>")],
     "<think>```\nan open fence</think>c": [thought("```\nan open fence"), answer("c")],
     "42 and <think>no tag</think>": [answer("42 and <think>no tag</think>")],
-    "<thinking>42": [answer("<thinking>42")],
+    "<thinker>42": [answer("<thinker>42")],
     " <th": [answer(" <th")],
     "": [],
     " " * 300 + "<think>a</think>": [answer(" " * 300 + "<think>a</think>")],
@@ -75,6 +76,18 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "<Think>Hm.</THINK>42": [thought("Hm."), answer("42")],
     "Hm.\n</THINK>\n\n42": [thought("Hm.\n"), answer("42")],
     "Write `</Think>`.": [answer("Write `</Think>`.")],
+    # In other tags.
+    "<thinking>Hm. </think></thinking>42": [thought("Hm. </think>"), answer("42")],
+    "Hm.</thought>42 </thought>": [thought("Hm."), answer("42 </thought>")],
+    "[THINK]Hm.[/THINK]42 [THINK]": [thought("Hm."), answer("42 [THINK]")],
+    "◁think▷Hm.◁/think▷42": [thought("Hm."), answer("42")],
+    "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>42<|END_RESPONSE|>": [thought("Hm."), answer("42")],
+    "<think>Hm.</think>\n<answer>\n42 <answer>\n</answer></answer>": [
+        thought("Hm."),
+        answer("42 <answer>\n"),
+    ],
+    "<answer>42</answer>": [answer("<answer>42</answer>")],
+    "It is <|begin_of_box|>42<|end_of_box|>, `<|begin_of_box|>`.": [answer("It is 42, `<|begin_of_box|>`.")],
     # Ends of other templates.
     "42<|im_end|>": [answer("42")],
     "42\n<|im_end|>\n<|IM_END|>\n": [answer("42\n")],
@@ -97,7 +110,8 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "<|im_start|>assistant\n42": [answer("42")],
     "<|im_start|>assistant\n<think>\nHm.</think>42": [thought("Hm."), answer("42")],
     "<|start_header_id|>assistant<|end_header_id|>\n\n42<|eot_id|>": [answer("42")],
-    "<start_of_turn>model\n42<end_of_turn>": [answer("42")],
+    "<|header_start|>assistant<|header_end|>\n\n42<|eot|>": [answer("42")],
+    "<start_of_turn>model\n42<end_of_turn><pad>[EOS]": [answer("42")],
     "<s> [/INST] 42 </s>": [answer("42 ")],
     "<|assistant|>\n42<|user|>": [answer("42")],
     "<｜Assistant｜>42<｜end▁of▁sentence｜>": [answer("42")],
@@ -158,4 +172,5 @@ def test_header_with_a_recipient_shows_that_the_model_wrote_a_call() -> None:
 def test_tags_are_text_if_reasoning_comes_in_a_field_of_its_own() -> None:
     marks = TextMarks()
     marks.settle()
-    assert "".join(getattr(piece, "text", "") for piece in marks.feed("42 </think>")) == "42 </think>"
+    pieces = marks.feed("</think>\n\n42 </think>")
+    assert "".join(getattr(piece, "text", "") for piece in pieces) == "42 </think>"

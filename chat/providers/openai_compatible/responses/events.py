@@ -20,14 +20,14 @@ from chat.providers.openai_compatible.chunks import (
     PartDelta,
     TextDelta,
     sources_of,
-    usage_of,
 )
 from chat.providers.openai_compatible.responses.event_types import READ
 from chat.providers.openai_compatible.responses.output_items import parts_of, reasoning_of, text_of, thought_of
+from chat.providers.openai_compatible.usage import usage_reports
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.vocabulary.parts import JSON, JSONObject, Text
-from chat.vocabulary.stream_events import MetadataReported, ResponseIdentified, SourcesReported, Usage, UsageReported
+from chat.vocabulary.stream_events import MetadataReported, ResponseIdentified, SourcesReported
 
 ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 TEXT_TYPES = {"output_text": "response.output_text.delta", "refusal": "response.refusal.delta"}
@@ -270,18 +270,4 @@ def _reports(response: WireObject) -> Iterator[Delta]:
     for name in METADATA:
         if response.get(name) and len(str(response[name])) <= METADATA_LIMIT_CHARS:
             yield MetadataReported(name, response[name])
-    if usage := as_object(response.get("usage")):
-        yield UsageReported(_usage(usage), usage if len(str(usage)) <= METADATA_LIMIT_CHARS else {})
-
-
-def _usage(wire: WireObject) -> Usage:
-    """Return the counts, which have other names in chat completions."""
-    return usage_of(
-        {
-            "prompt_tokens": wire.get("input_tokens"),
-            "completion_tokens": wire.get("output_tokens"),
-            "total_tokens": wire.get("total_tokens"),
-            "prompt_tokens_details": wire.get("input_tokens_details"),
-            "completion_tokens_details": wire.get("output_tokens_details"),
-        }
-    )
+    yield from usage_reports(as_object(response.get("usage")))

@@ -219,6 +219,24 @@ def test_rich_outputs_without_plain_text_are_shown() -> None:
     assert "could not be read" not in page
 
 
+def test_pictures_within_texts_become_files() -> None:
+    uri = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
+    answer = import_notebook(
+        notebook(
+            {
+                "cell_type": "markdown",
+                "metadata": {},
+                "source": f"One\n\n![image.png]({uri})\n\n<img src='{uri}'/>\n\ntwo",
+            },
+            code("report()", {"output_type": "display_data", "data": {"text/html": f"<h3>R</h3><img src='{uri}'>"}}),
+        )
+    ).messages.get(role="model")
+    assert parts_of(answer)[0] == ("text", "One\n\ntwo")
+    assert answer.parts.get(kind=PartKind.DISPLAY).value == Display({"text/html": "<h3>R</h3><img src='attachment:'>"})
+    links = answer.message_attachments.order_by("index")
+    assert [(link.part_index, link.attachment.is_graph) for link in links] == [(0, False), (0, False), (3, True)]
+
+
 def test_what_cannot_be_read_is_left_out_and_listed() -> None:
     answer = import_notebook(
         notebook(

@@ -9,7 +9,16 @@ from chat.page.rendering.file_links import FileLinks
 from chat.page.rendering.markdown import render_markdown
 
 BASE = "/api/v1/conversations/00000000-0000-4000-8000-000000000000/session/files/"
-PATHS = ("result.csv", "out/sums.csv", "out/plots/line.png", "chart.png", "Größe & 1.csv", "a/same.csv", "b/same.csv")
+PATHS = (
+    "result.csv",
+    "out/sums.csv",
+    "out/plots/line.png",
+    "chart.png",
+    "Größe & 1.csv",
+    "a/same.csv",
+    "b/same.csv",
+    "my table (1).csv",
+)
 OWNER = MarkdownOptions(file_links=FileLinks(PATHS, BASE))
 GUEST = MarkdownOptions(file_links=FileLinks(PATHS))
 
@@ -27,6 +36,9 @@ GUEST = MarkdownOptions(file_links=FileLinks(PATHS))
         ("chart.png", "chart.png"),
         ("<Größe & 1.csv>", "Gr%C3%B6%C3%9Fe%20%26%201.csv"),
         ("Gr%C3%B6%C3%9Fe%20&%201.csv", "Gr%C3%B6%C3%9Fe%20%26%201.csv"),
+        ("my table (1).csv", "my%20table%20%281%29.csv"),
+        ("sandbox:/mnt/data/my table (1).csv", "my%20table%20%281%29.csv"),
+        ("attachment:result.csv", "result.csv"),
         ("same.csv", "b/same.csv"),
         ("a/same.csv", "a/same.csv"),
     ],
@@ -55,6 +67,11 @@ def test_link_to_no_written_file_is_text(address: str) -> None:
     html = render_markdown(f"[words]({address}) and <{address}>", OWNER)
     assert "href" not in html
     assert "words" in html
+
+
+def test_words_in_parentheses_after_brackets_and_code_stay() -> None:
+    for text in ("[1](see the report)", "`[x](my table (1).csv)`"):
+        assert f">{text.strip('`')}<" in render_markdown(text, OWNER)
 
 
 def test_link_to_the_web_stays() -> None:

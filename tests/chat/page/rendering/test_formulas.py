@@ -143,6 +143,8 @@ def test_formulas_beside_text_and_of_few_signs_are_found() -> None:
         "$5 in the first line\nand x$ in the second",
         "export $HOME and $PATH",
         "5 $ or 6 $ c",
+        "$($x.Name) and $null",
+        "from $80k, EV/$ ratio",
         "$",
     ],
 )

@@ -134,11 +134,12 @@ def test_headings_are_below_those_of_the_page_and_the_message() -> None:
         ("**Note:**text", "<strong>Note:</strong>text"),
         ("**甲**文本:**乙**丙", "<strong>甲</strong>文本:<strong>乙</strong>丙"),
         ("ไทย **(ตัวอย่าง)**ไทย", "ไทย <strong>(ตัวอย่าง)</strong>ไทย"),
+        ("และ**(สำคัญ)**มาก **ข**(ก) **ค**", "และ<strong>(สำคัญ)</strong>มาก <strong>ข</strong>(ก) <strong>ค</strong>"),
         ("2**(3)**x, a **b** c:**d**", "2**(3)**x, a <strong>b</strong> c:<strong>d</strong>"),
         ("`**x:**y`", "<code>**x:**y</code>"),
     ],
 )
-def test_strong_text_ends_in_punctuation_before_a_letter_or_digit(text: str, html: str) -> None:
+def test_strong_text_ends_or_begins_in_punctuation_beside_a_letter_or_digit(text: str, html: str) -> None:
     assert render_markdown(text) == f"<p>{html}</p>\n"
 
 

@@ -42,6 +42,7 @@ FOLD = "<details>\n<summary>**T** `c`</summary>\n\nText\n\n- a\n- b\n</details>\
         ("`a<br>b` `<!-- c -->`", "<code>a&lt;br&gt;b</code> <code>&lt;!-- c --&gt;</code>"),
         ("List<String> <your name> a < b", "List&lt;String&gt; &lt;your name&gt; a &lt; b"),
         ("x<img src=y> <a href='z'>w</a>", "x&lt;img src=y&gt; &lt;a href='z'&gt;w&lt;/a&gt;"),
+        ("<ruby>字<rt>じ</rt></ruby> <q>a</q> <time>12:00</time>", "<ruby>字<rt>じ</rt></ruby> <q>a</q> 12:00"),
         ("<big>a</big> <b/> <bb>c</bb>", "&lt;big&gt;a&lt;/big&gt; &lt;b/&gt; &lt;bb&gt;c&lt;/bb&gt;"),
         ("<\ufdd0b>a</b>", "<b>a</b>"),
         # Comments.
