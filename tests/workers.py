@@ -17,13 +17,14 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
+from tests.environment import ROOT
+
 #: Each worker needs 0.8 GB, and its servers and its browser as much.
 MOST_WORKERS = 8
 
 #: Seconds and path of each group of tests that takes long, written by `make test ARGS=--measure-order`. Groups begin
 #: in this order, so that short ones end the run. Another order costs time only.
-TESTS = Path(__file__).parent
-ORDER_FILE = TESTS / "order.txt"
+ORDER_FILE = Path(__file__).with_name("order.txt")
 SHORTEST_S = 2.0
 BROWSER_TESTS = "tests/browser"
 
@@ -67,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection() -> None:
+def pytest_collection(session: pytest.Session) -> None:
     """Stop the garbage collector, which takes a third of the time that collecting takes, and frees nothing.
 
     Each worker imports its share of the modules first. So pytest rewrites the assertions of a module in one worker, and
@@ -76,10 +77,11 @@ def pytest_collection() -> None:
     gc.disable()
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        for path in sorted(TESTS.rglob("test_*.py"))[int(worker.removeprefix("gw")) :: workers]:
+        paths = sorted(path for folder in session.config.args for path in (ROOT / folder).rglob("test_*.py"))
+        for path in paths[int(worker.removeprefix("gw")) :: workers]:
             # Pytest reports errors when it imports the module itself.
             with suppress(Exception):
-                importlib.import_module(".".join(path.relative_to(TESTS.parent).with_suffix("").parts))
+                importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.hookimpl(trylast=True)
