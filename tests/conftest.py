@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -25,6 +26,7 @@ from chat.python.sessions.rows import session_store
 from tests.first_rows import kept_rows
 from tests.kernel_service import kernel_service as kernel_service
 from tests.scripts_of_formulas import WITHOUT_SCRIPTS
+from tests.server_databases import MIGRATED_FILE, sqlite_template
 
 Shown: TypeAlias = Callable[[str], None]
 """Prints a line at the end of the run."""
@@ -74,6 +76,15 @@ def no_earlier_attempts() -> None:
 def fast_password_hasher(settings: Settings) -> None:
     """Use a fast password hasher, because the default one is slow on purpose."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """Whether the database of the tests is there already: with several workers and SQLite, as a copy of one file."""
+    if connection.vendor != "sqlite" or "PYTEST_XDIST_WORKER" not in os.environ:
+        return False
+    shutil.copy(sqlite_template().with_name(MIGRATED_FILE), connection.settings_dict["TEST"]["NAME"])
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import closing
+from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -27,14 +28,19 @@ from psycopg.adapt import Buffer, Loader
 
 ROOT = Path(__file__).resolve().parent.parent
 SQLITE_FILE = "plotline.sqlite3"
+MIGRATED_FILE = "migrated.sqlite3"
 
 #: One process does both, because each process takes a second to start.
 SET_UP_PROGRAM = """
+import sys
 import django
 from django.core.management import call_command
+from django.db import connection
 
 django.setup()
 call_command("migrate", verbosity=0)
+if connection.vendor == "sqlite":
+    connection.cursor().execute("VACUUM INTO %s", [sys.argv[1]])
 call_command("create_demo_user")
 """
 
@@ -59,34 +65,43 @@ def environment(var_dir: Path, **variables: str) -> dict[str, str]:
 
 @cache
 def sqlite_template() -> Path:
-    """Return the path of a migrated SQLite file with the demo user, to be copied. Each test worker makes it once."""
-    var_dir = _new_template_folder()
-    set_up(environment(var_dir, DATABASE_URL=""))
-    path = var_dir / SQLITE_FILE
-    # A database in WAL mode consists of three files until its last connection is closed.
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    """Return the path of a migrated SQLite file with the demo user, to be copied. One worker makes it for all.
+
+    Beside it lies `MIGRATED_FILE`, which is without the user.
+    """
+    var_dir = Path(os.environ["PLOTLINE_VAR_DIR"])
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    folder = var_dir.parent / f"template-{run}" if run else Path(mkdtemp(prefix="template-", dir=var_dir))
+    folder.mkdir(exist_ok=True)
+    path = folder / SQLITE_FILE
+    with (folder / "lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not path.exists():
+            making = folder / "making"
+            set_up(environment(making, DATABASE_URL=""))
+            # A database in WAL mode consists of three files until its last connection is closed.
+            with closing(sqlite3.connect(making / SQLITE_FILE)) as database:
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (making / MIGRATED_FILE).rename(folder / MIGRATED_FILE)
+            (making / SQLITE_FILE).rename(path)
     return path
 
 
 @cache
 def _postgresql_template() -> str:
     """Return the name of a migrated PostgreSQL database with the demo user."""
-    var_dir = _new_template_folder()
+    var_dir = Path(mkdtemp(prefix="template-", dir=os.environ["PLOTLINE_VAR_DIR"]))
     create_empty_database(var_dir)
     set_up(environment(var_dir))
     atexit.register(drop_database, var_dir)
     return urlsplit(server_url(var_dir)).path.removeprefix("/")
 
 
-def _new_template_folder() -> Path:
-    return Path(mkdtemp(prefix="template-", dir=os.environ["PLOTLINE_VAR_DIR"]))
-
-
 def set_up(variables: Mapping[str, str]) -> None:
     """Migrate the database of a server with these variables, and add the demo user."""
     variables = {**variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    subprocess.run([sys.executable, "-c", SET_UP_PROGRAM], cwd=ROOT, env=variables, check=True, capture_output=True)
+    command = [sys.executable, "-c", SET_UP_PROGRAM, str(Path(variables["PLOTLINE_VAR_DIR"]) / MIGRATED_FILE)]
+    subprocess.run(command, cwd=ROOT, env=variables, check=True, capture_output=True)
 
 
 def create_database(var_dir: Path) -> None:

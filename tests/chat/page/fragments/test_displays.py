@@ -28,6 +28,7 @@ from chat.vocabulary.parts import (
     JSONObject,
     ToolResponse,
 )
+from tests.cases import case
 from tests.chat.page.fragments.samples import GRAPH, view_of
 from tests.chat.page.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
 from tests.chat.page.rendering.test_safety import ADDRESS, ALLOWED, EXFILTRATION, SCRIPTS
@@ -257,12 +258,13 @@ def hostile_bundles(payload: str) -> list[dict[str, JSON]]:
     ]
 
 
-@pytest.mark.parametrize("payload", SCRIPTS + EXFILTRATION)
-def test_payload_in_any_position_stays_text(payload: str) -> None:
-    for bundle in hostile_bundles(payload):
-        html = html_of(bundle)
-        assert_is_safe_html(html)
-        assert f'src="{ADDRESS}' not in html
+def test_payload_in_any_position_stays_text() -> None:
+    for payload in SCRIPTS + EXFILTRATION:
+        with case(payload):
+            for bundle in hostile_bundles(payload):
+                html = html_of(bundle)
+                assert_is_safe_html(html)
+                assert f'src="{ADDRESS}' not in html
 
 
 # Limits

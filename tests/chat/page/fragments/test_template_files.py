@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from django.conf import settings
+
+from tests.cases import case
 
 TEMPLATES = settings.BASE_DIR / "templates"
 SCRIPTS = settings.BASE_DIR / "static" / "js"
@@ -18,21 +19,23 @@ def template_paths() -> list[str]:
     return [str(path.relative_to(TEMPLATES)) for path in paths if "admin" not in path.parts]
 
 
-@pytest.mark.parametrize("path", template_paths())
-def test_template_has_no_inline_script_or_style(path: str) -> None:
-    source = (TEMPLATES / path).read_text()
-    if path == "exports/conversation.html":
-        # A single file cannot link to a style sheet. Its content security policy allows these styles by their hash.
-        source = re.sub(r"<style>\{\{ \w+ \}\}</style>", "", source)
-    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|hx-on", source)
-    for script in re.findall(r"<script[^>]*>", source):
-        # A browser does not run JSON.
-        assert " src=" in script or script == '<script type="application/json" id="words">'
+def test_template_has_no_inline_script_or_style() -> None:
+    for path in template_paths():
+        with case(path):
+            source = (TEMPLATES / path).read_text()
+            if path == "exports/conversation.html":
+                # A single file cannot link to a style sheet. Its content security policy allows these by their hash.
+                source = re.sub(r"<style>\{\{ \w+ \}\}</style>", "", source)
+            assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|hx-on", source)
+            for script in re.findall(r"<script[^>]*>", source):
+                # A browser does not run JSON.
+                assert " src=" in script or script == '<script type="application/json" id="words">'
 
 
-@pytest.mark.parametrize("path", [path for path in template_paths() if re.match(r"chat/(parts/)?_", path)])
-def test_fragment_ends_without_a_newline(path: str) -> None:
-    assert not (TEMPLATES / path).read_text().endswith("\n")
+def test_fragment_ends_without_a_newline() -> None:
+    for path in [path for path in template_paths() if re.match(r"chat/(parts/)?_", path)]:
+        with case(path):
+            assert not (TEMPLATES / path).read_text().endswith("\n")
 
 
 def test_scripts_are_small_and_import_existing_files() -> None:
