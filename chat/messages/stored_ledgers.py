@@ -15,7 +15,7 @@ from chat.messages.numbers.as_json import NumberJSON, number_json
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText
 from chat.messages.records import MessageRecord, records_by_id
-from chat.models import Conversation, Message, NumberLedger
+from chat.models import Message, NumberLedger
 from chat.models.plain_sql import select_rows
 from chat.vocabulary.data_json import encode_data
 from chat.vocabulary.display_text import display_text
