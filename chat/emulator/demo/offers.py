@@ -13,18 +13,7 @@ from chat.emulator.demo.table_files import Table
 OFFERS = 3
 PLACES_LIMIT = 12
 """Places at which a text is read as two questions."""
-TOPICS = [
-    "calculations",
-    "statistics",
-    "charts",
-    "sequences",
-    "spoken",
-    "dice",
-    "recipes",
-    "tables",
-    "periods",
-    "actions",
-]
+TOPICS: list[str] = TEXTS["topics"]
 """Groups of `words.toml` by which questions are alike."""
 COLUMNS = {"number": ("number",), "axis": ("date", "calendar year"), "text": ("text",)}
 """The kinds of columns that a place of a question stands for."""
