@@ -19,7 +19,14 @@ from django.utils.safestring import SafeString
 from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.formula_source import mask_source
-from chat.page.rendering.marks import hide_open_item, mark_dashes, mark_spaces, mark_strong_ends, remove_marks
+from chat.page.rendering.marks import (
+    hide_open_item,
+    mark_dashes,
+    mark_spaces,
+    mark_stars,
+    mark_strong_ends,
+    remove_marks,
+)
 from chat.page.rendering.sanitizer import sanitize_html
 from chat.page.rendering.source_masks import MaskedSource
 from chat.page.rendering.tag_names import ELEMENT_TAGS
@@ -97,7 +104,8 @@ def parse_markdown(
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
-    text = mark_spaces(mark_strong_ends(mark_dashes(hide_open_item(text) if may_grow else text, may_grow=may_grow)))
+    text = mark_dashes(hide_open_item(text) if may_grow else text, may_grow=may_grow)
+    text = mark_spaces(mark_strong_ends(mark_stars(text)))
     if with_tags:
         text = mark_tags(text)
     extensions = _EXTENSIONS[with_tables, with_formulas]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 MARK = "\ufdd0"
 """A noncharacter, which Unicode reserves for use within a program."""
@@ -17,7 +18,7 @@ _HIDDEN_MARK = MARK * 4
 # Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
 _STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'»›”’…।؟؛،](?=\*\*[^\W_])")
 # Its begin in the same sign after a letter of a script without spaces. Chinese, Japanese and Korean need no mark.
-_STRONG_START = re.compile(r"(?<=[^\W\d_A-Za-z])\*\*(?=[(\[{\"'«‹“‘„][^*\r\n]{1,200}\*\*)")
+_STRONG_START = re.compile(r"\*\*(?<=[^\W\d_A-Za-z]\*\*)(?=[(\[{\"'«‹“‘„][^*\r\n]{1,200}\*\*)")
 _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"
 )
@@ -25,9 +26,15 @@ _HIDDEN = re.compile(
 _SPACE_MARK = MARK * 5
 # The address of a file with spaces, which ends a link in Markdown only between `<` and `>`.
 _SPACED_PATH = re.compile(
-    r"(?<=\]\()(?:sandbox:)?(?! )(?:[^\r\n()<>:\"]|\([^\r\n()<>:\"]{0,40}\)){1,200}(?<=[^\s.(])\.[a-z]\w{1,6}(?=\))",
+    r"\]\((?:sandbox:)?(?! )(?:[^\r\n()<>:\"]|\([^\r\n()<>:\"]{0,40}\)){1,200}(?<=[^\s.(])\.[a-z]\w{1,6}(?=\))",
     re.IGNORECASE,
 )
+_STAR_MARK = MARK * 6
+# Words of Chinese, Japanese and Korean have no spaces between them, and end others.
+_WORD_WITH_STAR = re.compile(r"(?<![^\s\u2e80-\U0010ffff])[^\s*\u2e80-\U0010ffff]*+\*[^\s\u2e80-\U0010ffff]*+")
+_STAR = re.compile(r"(?<!\*)\*(?!\*)")
+_INNER_STAR = re.compile(r"\*(?<=[A-Za-z\u00c0-\u024f\d]\*)(?=[A-Za-z\u00c0-\u024f\d])")
+_FACTOR = re.compile(r"(?<![^\W_])(?:[A-Za-z]|\d+(?:[.,]\d+)?)\*(?=[A-Za-z\d])")
 # An item of a list without a letter yet, or with a link whose address has not ended. It is no check box.
 _OPEN_ITEM = re.compile(r"[ \t>]*[-*+](?:[ \t]+(?:\[[^\]]{0,300}(?:\](?:\([^()]{0,300})?)?)?)?")
 
@@ -76,6 +83,21 @@ def mark_strong_ends(text: str) -> str:
     return _STRONG_START.sub(rf"\g<0>{MARK}", _STRONG_TEXT.sub(rf"\g<0>{MARK}", text))
 
 
+def mark_stars(text: str) -> str:
+    """Return the source with marks in place of asterisks that are signs within a word: `Lehrer*innen`, `l*w*h`, `3*4`.
+
+    One alone in a word, or those of a product of numbers and letters. With another one, it would be emphasis.
+    """
+    return _WORD_WITH_STAR.sub(_marked_stars, text) if _INNER_STAR.search(text) else text
+
+
+def _marked_stars(match: re.Match[str]) -> str:
+    word = match[0]
+    inner = len(_INNER_STAR.findall(word))
+    is_sign = inner and inner == len(_STAR.findall(word)) and (inner == 1 or inner == len(_FACTOR.findall(word)))
+    return _INNER_STAR.sub(_STAR_MARK, word) if is_sign else word
+
+
 def mark_spaces(text: str) -> str:
     """Return the source with marks in place of the spaces in addresses of files: `[Table](my table.csv)`."""
     return _SPACED_PATH.sub(lambda path: path[0].replace(" ", _SPACE_MARK), text) if "](" in text else text
@@ -97,7 +119,8 @@ def remove_marks(raw_html: str) -> str:
     """Return the parser's HTML without marks."""
     if MARK not in raw_html and _URL_MARK not in raw_html:
         return raw_html
-    raw_html = raw_html.replace(_SPACE_MARK, " ").replace(_URL_MARK * 5, "%20")
+    for mark, sign in ((6, "*"), (5, " ")):
+        raw_html = raw_html.replace(MARK * mark, sign).replace(_URL_MARK * mark, quote(sign, safe="*"))
     if _HIDDEN_MARK in raw_html:
         raw_html = _HIDDEN.sub("", raw_html)
     if MARK * 3 in raw_html:
