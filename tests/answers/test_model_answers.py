@@ -37,7 +37,7 @@ def test_answer_shows_what_its_labels_say(path: Path) -> None:
     assert [words for words in cast("list[str]", labels.get("absent", [])) if words in prose] == []
 
 
-@pytest.mark.parametrize("chars", [7, 61])
+@pytest.mark.parametrize("chars", [pytest.param(7, marks=pytest.mark.drill), 61])
 def test_live_answers_equal_those_that_are_rendered_at_once(chars: int) -> None:
     for path in ANSWERS:
         text, stream = path.read_text(), MarkdownStream(OPTIONS)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TypedDict
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
 
 from tests.browser.actions import articles, ask_and_wait
+from tests.live_server import LiveServer
 
 RUN = """async (steps) => {
   const entry = document.querySelector('script[type="module"][src*="conversation"]').src;
@@ -72,15 +74,25 @@ def run(page: Page, *steps: str) -> list[ShownChange]:
     return shown
 
 
-def test_growth_of_one_text_is_merged_while_it_waits(page: Page) -> None:
+@pytest.fixture(scope="module")
+def scripts(browser: Browser, server: LiveServer, signed_in: StorageState) -> Iterator[Page]:
+    """A page with the product's scripts. Each run has a pacing of its own."""
+    window = browser.new_context(storage_state=signed_in)
+    tab = window.new_page()
+    tab.goto(f"{server.url}/")
+    yield tab
+    window.close()
+
+
+def test_growth_of_one_text_is_merged_while_it_waits(scripts: Page) -> None:
     growth = [closed("<p>b</p>") + tail("c"), tail("c\nd"), closed("<p>c</p>") + closed("<p>d</p>") + tail("")]
     # The growth waits until the first change is painted, and for a pause that depends on its cost of 20 ms.
-    shown = run(page, tail("a"), *growth, "wait")
+    shown = run(scripts, tail("a"), *growth, "wait")
     assert [step["seqs"] for step in shown] == [[0], [1, 2, 3]]
     assert shown[1]["html"] == closed("<p>b</p>") + closed("<p>c</p>") + closed("<p>d</p>") + tail("")
 
 
-def test_any_other_frame_is_shown_at_once_after_the_waiting_frames(page: Page) -> None:
+def test_any_other_frame_is_shown_at_once_after_the_waiting_frames(scripts: Page) -> None:
     other_frames = [
         partial("message-1-parts", "beforeend", "<div>new part</div>"),
         tail("of another part", "part-2") + partial("part-2", "delete", ""),
@@ -88,17 +100,17 @@ def test_any_other_frame_is_shown_at_once_after_the_waiting_frames(page: Page) -
         "",
     ]
     for content in other_frames:
-        shown = run(page, tail("a"), tail("ab"), content, tail("abc"))
+        shown = run(scripts, tail("a"), tail("ab"), content, tail("abc"))
         assert [step["html"] for step in shown] == [tail("a"), tail("ab"), content]
 
 
-def test_growth_of_two_parts_is_not_merged(page: Page) -> None:
-    shown = run(page, tail("a"), tail("ab"), tail("x", "part-2"), "flush")
+def test_growth_of_two_parts_is_not_merged(scripts: Page) -> None:
+    shown = run(scripts, tail("a"), tail("ab"), tail("x", "part-2"), "flush")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("x", "part-2")]
 
 
-def test_flush_shows_the_waiting_frames_once(page: Page) -> None:
-    shown = run(page, tail("a"), tail("ab"), "flush", "flush", tail("abc"), "wait")
+def test_flush_shows_the_waiting_frames_once(scripts: Page) -> None:
+    shown = run(scripts, tail("a"), tail("ab"), "flush", "flush", tail("abc"), "wait")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("abc")]
 
 

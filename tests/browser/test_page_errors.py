@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.browser.page_errors import Watch
 
@@ -29,10 +29,8 @@ def pages(browser: Browser) -> Watch:
     return watch
 
 
-def errors_of_failing_image(browser: Browser, watch: Watch, reason: str) -> list[str]:
+def errors_of_failing_image(page: Page, watch: Watch, reason: str) -> list[str]:
     """Load a page whose image ends with this error, and return the unexpected errors."""
-    window = browser.new_context()
-    page = window.new_page()
     page.route(f"{ADDRESS}*.svg", lambda route: route.abort(reason))
     page.route(ADDRESS, lambda route: route.fulfill(body="<img src=/icon.svg>", content_type="text/html"))
     # Chromium may log the error after the page's `load` event.
@@ -40,28 +38,23 @@ def errors_of_failing_image(browser: Browser, watch: Watch, reason: str) -> list
         page.goto(ADDRESS)
     # A response to the page comes after all events that the browser has sent before.
     page.evaluate("null")
-    errors = watch.take_errors()
-    window.close()
-    return errors
+    return watch.take_errors()
 
 
-@pytest.mark.parametrize("reason", LOST)
-def test_errors_of_connections_are_expected_from_a_lost_server_only(
-    browser: Browser, pages: Watch, watch: Watch, reason: str
+def test_only_errors_of_connections_are_expected_from_a_lost_server(
+    browser: Browser, pages: Watch, watch: Watch
 ) -> None:
     watch.expect("icon.svg")
-    (error,) = errors_of_failing_image(browser, pages, reason)
-    assert "net::ERR_" in error
-    browser.once("context", pages.add)
+    page = browser.new_page()
+    for reason in LOST:
+        (error,) = errors_of_failing_image(page, pages, reason)
+        assert "net::ERR_" in error, reason
+        pages.expect_lost_server()
+        assert errors_of_failing_image(page, pages, reason) == [], reason
     pages.expect_lost_server()
-    assert errors_of_failing_image(browser, pages, reason) == []
-
-
-def test_blocked_resource_is_an_error_even_if_the_server_is_lost(browser: Browser, pages: Watch, watch: Watch) -> None:
-    watch.expect("icon.svg")
-    pages.expect_lost_server()
-    (error,) = errors_of_failing_image(browser, pages, "blockedbyclient")
+    (error,) = errors_of_failing_image(page, pages, "blockedbyclient")
     assert "ERR_BLOCKED_BY_CLIENT" in error
+    page.close()
 
 
 def test_window_that_a_test_left_open_is_closed_and_that_of_a_module_is_not(browser: Browser) -> None:

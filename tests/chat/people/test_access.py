@@ -299,17 +299,17 @@ def outcome_of(response: HttpResponseBase) -> Outcome:
     return LOGIN if to_login else response.status_code
 
 
-def state() -> dict[str, list[object]]:
+def state() -> dict[str, list[tuple[object, ...]]]:
     """Return every row of the project's own tables, without leases of downloads, sessions and counts of requests."""
     models = [model for model in apps.get_models() if model is User or model._meta.app_label in ("chat", "attachments")]
-    models.remove(RunningExport)
-    models.remove(LoginSession)
-    models.remove(Share)
-    models.remove(SharedCount)
-    rows: dict[str, list[object]] = {
-        model.__name__: list(model._default_manager.order_by("pk").values()) for model in models
-    }
-    return {**rows, "Share": list(Share.objects.order_by("pk").values("pk", "token", "expires_at"))}
+    columns = {model: "*" for model in models if model not in (RunningExport, LoginSession, SharedCount)}
+    columns[Share] = "id, token, expires_at"
+    rows = {}
+    with connection.cursor() as cursor:
+        for model, selected in columns.items():
+            cursor.execute(f'SELECT {selected} FROM "{model._meta.db_table}" ORDER BY 1')
+            rows[model.__name__] = cursor.fetchall()
+    return rows
 
 
 # --- the matrix

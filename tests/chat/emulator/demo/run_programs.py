@@ -1,24 +1,27 @@
-"""Runs programs of the demo model in one process of the kernel's Python, and returns what they printed and drew.
+"""Runs programs of the demo model with the kernel's Python, and returns what they printed and drew.
 
-The process reads one JSON list of programs from standard input. A graph is described by the data of its artists, so
-that a test can compare it with its own computation.
+One process imports the packages, and forks for each line of JSON with a folder and a list of programs. A graph is
+described by the data of its artists, so that a test can compare it with its own computation.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from chat.python.kernels.interpreter import find_interpreter
+from tests.child_processes import tied
 
 RUNNER = """
 import contextlib, io, json, os, sys, traceback, warnings
-import matplotlib
+import matplotlib, pandas
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.patches import Rectangle, Wedge
@@ -39,8 +42,7 @@ def show():
     plt.close("all")
 
 plt.show = show
-results = []
-for files, program in json.load(sys.stdin):
+def run(files, program):
     for name, text in files.items():
         with open(name, "wb") as file:
             file.write(text.encode("latin-1"))
@@ -51,9 +53,18 @@ for files, program in json.load(sys.stdin):
             exec(compile(program, "program", "exec"), {"__name__": "__main__"})
         except Exception:
             error = traceback.format_exc()
-    results.append({"text": out.getvalue(), "error": error, "figures": list(figures)})
     plt.close("all")
-json.dump(results, sys.__stdout__)
+    return {"text": out.getvalue(), "error": error, "figures": list(figures)}
+
+for line in sys.stdin:
+    if child := os.fork():
+        if os.waitpid(child, 0)[1]:
+            print("the process ended", flush=True)
+    else:
+        folder, programs = json.loads(line)
+        os.chdir(folder)
+        print(json.dumps([run(*program) for program in programs]), flush=True)
+        os._exit(0)
 """
 
 
@@ -86,20 +97,28 @@ class Result:
         return float(self.printed[name].split(",")[0].split(" ")[0])
 
 
+@cache
+def runner() -> subprocess.Popen[str]:
+    """Start the process that forks. It ends with this one."""
+    process = subprocess.Popen(
+        tied([find_interpreter().executable, "-c", RUNNER]),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "MPLCONFIGDIR": os.environ["PLOTLINE_VAR_DIR"]},
+    )
+    atexit.register(process.communicate)
+    return process
+
+
 def run_programs(programs: Sequence[tuple[Mapping[str, bytes], str]], folder: Path) -> list[Result]:
     """Run programs, each with its files, in one process in this folder. Dates are days in the data of graphs."""
     request = [({name: data.decode("latin-1") for name, data in files.items()}, program) for files, program in programs]
-    done = subprocess.run(
-        [find_interpreter().executable, "-c", RUNNER],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=folder,
-        env={**os.environ, "MPLCONFIGDIR": str(folder)},
-        check=True,
-    )
+    process = runner()
+    assert process.stdin
+    assert process.stdout
+    print(json.dumps([str(folder), request]), file=process.stdin, flush=True)
     return [
         Result(one["text"], one["error"], [Figure(**figure) for figure in one["figures"]])
-        for one in json.loads(done.stdout)
+        for one in json.loads(process.stdout.readline())
     ]
