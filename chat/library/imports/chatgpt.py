@@ -56,7 +56,7 @@ def is_chatgpt(document: JSONValue) -> bool:
     """
     value = document.value
     values = value[:HEAD] if isinstance(value, list) else [value]
-    mappings = [one["mapping"] for one in values if isinstance(one, dict) and isinstance(one.get("mapping"), dict)]
+    mappings = [found for one in values if isinstance(one, dict) and isinstance(found := one.get("mapping"), dict)]
     nodes = (node for mapping in mappings for node in mapping.values() if isinstance(node, dict))
     messages = (message for node in nodes if isinstance(message := node.get("message"), dict))
     return bool(mappings) and not any("fragments" in message for message in messages)

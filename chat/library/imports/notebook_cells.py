@@ -113,7 +113,8 @@ class CellImages:
         for file in files:
             with self.left_out.unless_readable():
                 taken.append(self._check(file.mime_type, file.data, value))
-        return {name: form for name, form in rest.items() if name in texts}, taken
+        known = {name: form if isinstance(form, str) else texts[name] for name, form in rest.items() if name in texts}
+        return known, taken
 
     def _check(self, mime_type: str, data: bytes, value: JSONValue) -> ParsedAttachment:
         key = f"{'graph' if self.is_graph else 'image'}-{self.count + 1}"
