@@ -16,8 +16,8 @@ from tests.chat.answering.turns.approvals import ask_for_code, decide_and_wait, 
 from tests.chat.api.api_client import ApiClient
 from tests.chat.test_approval import ask, decide, restart, wait_for_status
 from tests.chat.turn_driver import calls_since, count_calls, fresh_page, parts_of
-from tests.emulator_server import running_emulator
-from tests.live_server import running_server
+from tests.emulator_server import shared_emulator
+from tests.live_server import Visitor, running_server
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -86,11 +86,8 @@ async def test_no_request_contains_a_result_that_nobody_has_released(tables: Set
 def test_call_whose_server_is_killed_before_its_result_is_closed_and_not_run_again(settings: Settings) -> None:
     tool_sets = json.dumps([*settings.TOOL_SETS, "tests.chat.answering.tools.table_tools.make"])
     variables = VARIABLES | {"SETTING_TOOL_SETS": tool_sets, "SETTING_TURN_LEASE_S": "2"}
-    with (
-        running_emulator() as url,
-        running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as server,
-    ):
-        api = ApiClient(server, make_token(server))
+    with running_server(GOOGLE_GEMINI_BASE_URL=shared_emulator(), **variables) as server:
+        api = ApiClient(server, make_token(Visitor(server)))
         (server.var_dir / "hold").touch()
         turn_id, approval_id = ask(api, "function-call")
         assert decide(api, turn_id, approval_id).status_code == 202
