@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import select
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 from tests.child_processes import terminate, tied
@@ -79,8 +81,8 @@ def running_emulator(
 ) -> Iterator[str]:
     """Run the emulator for tests during the block; yields its base URL, `http://127.0.0.1:PORT`.
 
-    It takes about half a second to start, so share one per session or module. `tests.gemini_emulator` describes its
-    models and the recordings. It also ends if the test process is killed.
+    Start and first answers take two seconds of a core, so use `shared_emulator` where its options will do.
+    `tests.gemini_emulator` describes its models and the recordings. It also ends if the test process is killed.
     """
     arguments = ["--pace", str(pace), "--code-limit", str(code_limit_s)]
     arguments += ["--kernel-service", str(kernel_service_directory or shared_service().directory)]
@@ -91,3 +93,12 @@ def running_emulator(
         yield emulator.url
     finally:
         emulator.stop()
+
+
+@cache
+def shared_emulator() -> str:
+    """Return the base URL of the emulator of this test process, which has no pauses and runs until the process ends."""
+    stack = ExitStack()
+    url = stack.enter_context(running_emulator())
+    atexit.register(stack.close)
+    return url

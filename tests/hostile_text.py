@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from re import _constants, _parser  # type: ignore[attr-defined]  # Python's own parser has no public name
 from typing import Any, TypeAlias
 
@@ -28,14 +29,23 @@ def parse(pattern: re.Pattern[str] | re.Pattern[bytes] | str) -> Sequence[Node]:
 # --- hostile texts ----------------------------------------------------------------------------------------------------
 
 
-def hostile_texts(tree: Sequence[Node], length: int) -> Iterator[str]:
-    """Yield texts of about this length that make a backtracking matcher try much: every repetition of the tree, with
-    what stands before it, is repeated and then broken off.
-    """
+@dataclass(frozen=True, slots=True)
+class HostileText:
+    """A text of any length that makes a backtracking matcher try much. It ends with a breaker."""
+
+    prefix: str
+    body: str
+    breaker: str
+
+    def of_length(self, length: int) -> str:
+        """Return the text with about this length."""
+        return self.prefix + self.body * (length // len(self.body)) + self.breaker
+
+
+def hostile_texts(tree: Sequence[Node]) -> list[HostileText]:
+    """Return texts in which each repetition of the tree, with what stands before it, is repeated and broken off."""
     pumps = dict.fromkeys(pump for pump in _pumps(tree, "") if pump[1])
-    for prefix, body in pumps:
-        for breaker in BREAKERS:
-            yield prefix + body * (length // len(body)) + breaker
+    return [HostileText(*pump, breaker) for pump in pumps for breaker in BREAKERS]
 
 
 def _pumps(tree: Sequence[Node], prefix: str) -> Iterator[tuple[str, str]]:

@@ -162,12 +162,12 @@ def _calls(module: ModuleType) -> dict[str, frozenset[str]]:
 def try_texts(name: str, number: int) -> list[float]:
     """Try `number` texts of each length; return the CPU times in s. Raise AssertionError for one above the limit."""
     pattern, methods = expressions()[name]
-    tree = parse(pattern)
+    texts = hostile_texts(parse(pattern))
     bound = min((limit for start, limit in BOUNDED.items() if name.startswith(start)), default=max(LENGTHS))
     times: list[float] = []
     for length in LENGTHS:
-        texts = list(dict.fromkeys(hostile_texts(tree, min(length, bound))))
-        for text in random.Random(name).sample(texts, min(number, len(texts))):
+        for hostile in random.Random(name).sample(texts, min(number, len(texts))):
+            text = hostile.of_length(min(length, bound))
             subject = text if isinstance(pattern.pattern, str) else text.encode("latin-1", "replace")
             for method in methods or {"search"}:
                 started_at = time.thread_time()

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, e
 
 from tests.browser.actions import ANSWER, BOX, articles, ask, ask_and_wait, change_settings, press, press_in_header
 from tests.browser.conftest import sign_in
-from tests.emulator_server import running_emulator
-from tests.kernel_service import running_service
+from tests.emulator_server import shared_emulator
+from tests.kernel_service import shared_service
 from tests.live_server import LiveServer, running_server
 from tests.openai_server.server import running_server as running_stand_in
 
@@ -24,14 +24,12 @@ OUTPUT = '[data-part-kind="code_execution_result"]'
 @pytest.fixture(scope="module")
 def server() -> Iterator[LiveServer]:
     with (
-        running_emulator() as emulator_url,
         running_stand_in() as stand_in,
-        running_service() as service,
         running_server(
-            GOOGLE_GEMINI_BASE_URL=emulator_url,
+            GOOGLE_GEMINI_BASE_URL=shared_emulator(),
             OPENAI_BASE_URL=stand_in.url("ollama"),
             OPENAI_MODELS=OPENAI,
-            KERNEL_SERVICE_DIR=str(service.directory),
+            KERNEL_SERVICE_DIR=str(shared_service().directory),
         ) as running,
     ):
         yield running

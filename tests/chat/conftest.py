@@ -15,7 +15,7 @@ from chat.providers import get_provider
 from chat.python.kernels.places import LocalService
 from chat.python.sessions.places import close_client, current_client
 from chat.python.sessions.rows import session_store
-from tests.emulator_server import running_emulator
+from tests.emulator_server import shared_emulator
 from tests.factories import make_user
 from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE
 from tests.openai_recordings import recordings
@@ -47,11 +47,10 @@ async def table_kernels(settings: Settings, kernel_service: LocalService) -> Asy
     await close_client()
 
 
-@pytest.fixture(scope="session")
-def scenarios_url() -> Iterator[str]:
+@pytest.fixture
+def scenarios_url() -> str:
     """An emulator without pauses."""
-    with running_emulator() as url:
-        yield url
+    return shared_emulator()
 
 
 @pytest.fixture

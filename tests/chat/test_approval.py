@@ -42,9 +42,9 @@ def server() -> Iterator[LiveServer]:
 
 
 @pytest.fixture(scope="module")
-def api(server: LiveServer) -> ApiClient:
+def api(server: LiveServer, demo: Visitor) -> ApiClient:
     """A client of the REST API."""
-    return ApiClient(server, make_token(server))
+    return ApiClient(server, make_token(demo))
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from pytest_django import Settings
 
 from chat.models import SharedCount, User
 from chat.people.login_sessions import SessionStore
+from config.accounts import ACCOUNT_RATE_LIMITS
 from tests.chat.people.account.test_two_step_login import SECRET, STEP, code_of
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +21,18 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "a long pass phrase"
 LIMITED = "Too many logins to this account have failed"
 TOO_MANY = "Too many failed login attempts"
-ACCOUNT_LIMIT = 50
+LOW_LIMIT = 6
+
+
+@pytest.fixture(autouse=True)
+def low_limit(settings: Settings) -> None:
+    """Let an account have few failed logins, because each costs a page."""
+    limit_account(settings, f"{LOW_LIMIT}/d/key")
+
+
+def limit_account(settings: Settings, limit: str) -> None:
+    """Set the limit of failed logins for each account."""
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_account": limit}
 
 
 @pytest.fixture
@@ -42,9 +54,9 @@ def log_in(name: str = "member", password: str = "wrong", client: Client | None 
     return response.headers.get("Location") or response.content.decode()
 
 
-def use_up(name: str = "member", password: str = "wrong") -> None:
+def use_up(name: str = "member", password: str = "wrong", limit: int = LOW_LIMIT) -> None:
     """Try wrong passwords from many addresses, until the account's limit is used up."""
-    for number in range(ACCOUNT_LIMIT):
+    for number in range(limit):
         page = log_in(name, password, Client(REMOTE_ADDR=f"203.0.113.{number}"))
         assert "are not correct" in page, number
 
@@ -86,8 +98,9 @@ def test_counts_are_in_the_database_for_all_processes_and_name_nobody() -> None:
 
 @pytest.mark.usefixtures("person")
 @pytest.mark.parametrize("name", ["member", "stranger"])
-def test_an_account_has_a_limit_from_all_addresses_that_tells_nothing(name: str) -> None:
-    use_up(name)
+def test_an_account_has_a_limit_from_all_addresses_that_tells_nothing(name: str, settings: Settings) -> None:
+    limit_account(settings, ACCOUNT_RATE_LIMITS["login_account"])
+    use_up(name, limit=50)
     pages = [log_in(name, password) for password in ("wrong", PASSWORD)]
     assert all(LIMITED in page for page in pages)
     assert 'name="code"' in pages[0]

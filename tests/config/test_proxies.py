@@ -146,7 +146,7 @@ def check_api(front: LiveServer, visitor: Visitor, *, has_password: bool) -> Non
     api = ApiClient(front, "")
     del api.http.headers["Authorization"]
     api.http.auth = visitor.http.auth
-    api.http.headers["X-API-Key"] = make_token(front)
+    api.http.headers["X-API-Key"] = make_token(visitor)
     response = api.post(f"conversations/{api.create_conversation()}/turns/", json={"text": "Hello"})
     assert response.status_code == 202, response.text
     assert [event.name for event in api.events(response.json()["events_url"])][-1] == "done"

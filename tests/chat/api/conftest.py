@@ -10,9 +10,9 @@ from django.test import Client
 from chat.models import User
 from tests.chat.answering.tools.code_server import make_token
 from tests.chat.api.api_client import ApiClient
-from tests.emulator_server import running_emulator
+from tests.emulator_server import shared_emulator
 from tests.kernel_service import shared_service
-from tests.live_server import LiveServer, running_server
+from tests.live_server import LiveServer, Visitor, running_server
 
 
 @pytest.fixture
@@ -26,17 +26,16 @@ def client(owner: User) -> Client:
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
     """A server with the emulator for tests, Python sessions, and practically no throttles."""
-    with running_emulator() as url:
-        variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
-        variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)
-        with running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as running:
-            yield running
+    variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
+    variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)
+    with running_server(GOOGLE_GEMINI_BASE_URL=shared_emulator(), **variables) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
 def token(server: LiveServer) -> str:
-    """A token of user demo, made by the management command."""
-    return make_token(server)
+    """A token of user demo."""
+    return make_token(Visitor(server))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from tests.chat.answering.tools.code_server import make_token, running_code_server
 from tests.chat.answering.tools.code_tools import executed
 from tests.chat.api.api_client import ApiClient, Event
-from tests.live_server import LiveServer
+from tests.live_server import LiveServer, Visitor
 from tests.polling import wait_until
 
 CODE = "number = 1\nprint(number * 11)"
@@ -28,7 +28,7 @@ def server() -> Iterator[LiveServer]:
 @pytest.fixture(scope="module")
 def token(server: LiveServer) -> str:
     """A token of user demo."""
-    return make_token(server)
+    return make_token(Visitor(server))
 
 
 def wait_for_approval(api: ApiClient, turn_id: str) -> dict[str, Any]:

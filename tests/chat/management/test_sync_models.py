@@ -14,7 +14,7 @@ from chat.providers import get_provider
 from chat.providers.base import ListedModel
 from chat.providers.provider_errors import Overloaded
 from tests.chat.providers.catalogue.fake_endpoint import fake_server, make_listed
-from tests.emulator_server import running_emulator
+from tests.emulator_server import shared_emulator
 
 pytestmark = pytest.mark.django_db
 
@@ -166,9 +166,8 @@ def gemini_key(settings: Settings) -> None:
 @pytest.mark.usefixtures("gemini_key")
 def test_models_of_gemini_are_read_over_the_network(settings: Settings) -> None:
     LanguageModel.objects.create(name="gone")
-    with running_emulator() as url:
-        settings.GOOGLE_GEMINI_BASE_URL = url
-        printed = run_sync()
+    settings.GOOGLE_GEMINI_BASE_URL = shared_emulator()
+    printed = run_sync()
     assert "plotline-demo: new, disabled until you enable it in the admin" in printed
     assert "gone: no longer listed" in printed
     row = LanguageModel.objects.get(name="plotline-demo")

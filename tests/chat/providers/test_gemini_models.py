@@ -14,7 +14,7 @@ from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import MalformedResponse, Stalled, Unauthorised
 from tests.chat.providers.conftest import Serve
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Answer, Exchange, answer_with_error
-from tests.emulator_server import running_emulator
+from tests.emulator_server import shared_emulator
 
 GENERATES = {
     "name": "models/gemini-x",
@@ -89,9 +89,8 @@ async def test_failures_are_provider_errors(provider: GeminiProvider, serve: Ser
 
 
 async def test_models_of_the_emulator_are_listed(provider: GeminiProvider, settings: Settings) -> None:
-    with running_emulator() as url:
-        settings.GOOGLE_GEMINI_BASE_URL = url
-        names = [model.name for model in await provider.list_models()]
-        await provider.aclose()
+    settings.GOOGLE_GEMINI_BASE_URL = shared_emulator()
+    names = [model.name for model in await provider.list_models()]
+    await provider.aclose()
     assert "plotline-demo" in names
     assert len(names) == len(set(names)) > 10

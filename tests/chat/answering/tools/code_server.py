@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.emulator_server import running_emulator
-from tests.live_server import ROOT, LiveServer, environment, running_server
+from tests.emulator_server import shared_emulator
+from tests.live_server import LiveServer, Visitor, running_server
 
 VARIABLES = {
     "SETTING_TOOL_SETS": '["tests.chat.answering.tools.code_tools.make"]',
@@ -20,10 +19,7 @@ VARIABLES = {
 @contextmanager
 def running_code_server(**variables: str) -> Iterator[LiveServer]:
     """Run a server during the block, with the emulator for tests."""
-    with (
-        running_emulator() as url,
-        running_server(GOOGLE_GEMINI_BASE_URL=url, **VARIABLES, **variables) as server,
-    ):
+    with running_server(GOOGLE_GEMINI_BASE_URL=shared_emulator(), **VARIABLES, **variables) as server:
         yield server
 
 
@@ -38,10 +34,9 @@ def second_process(server: LiveServer) -> Iterator[LiveServer]:
         other.stop()
 
 
-def make_token(server: LiveServer) -> str:
-    """Return a new token of user demo."""
-    command = [sys.executable, "manage.py", "create_api_token", "demo", "--name", "tests", "--days", "2"]
-    completed = subprocess.run(
-        command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True, text=True
-    )
-    return completed.stdout.strip()
+def make_token(visitor: Visitor) -> str:
+    """Return a new token of this user, who has just logged in."""
+    page = visitor.post("/accounts/tokens/", name="tests", days="30").text
+    match = re.search('id="new-token">([^<]+)<', page)
+    assert match
+    return match[1]

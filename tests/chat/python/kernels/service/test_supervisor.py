@@ -33,7 +33,7 @@ LIMIT_S = 60.0
 @pytest.fixture
 def service() -> Iterator[KernelServiceProcess]:
     """A service of its own for a test that kills or stops it."""
-    with running_service(*FAST_CHECKS) as running:
+    with running_service(*FAST_CHECKS, "--warm-kernels", "0") as running:
         yield running
 
 
@@ -53,11 +53,12 @@ async def test_gateway_is_started_when_its_address_is_asked_for(service: KernelS
 
 
 @pytest.mark.drill
-async def test_kernels_are_counted(service: KernelServiceProcess) -> None:
-    async with running_kernel(service.place):
-        assert service.place.status().kernels == 1
-    assert service.place.status().kernels == 0
-    assert wait_until(lambda: service.place.status().warm_kernels, LIMIT_S) == 1
+async def test_kernels_are_counted() -> None:
+    with running_service() as service:
+        async with running_kernel(service.place):
+            assert service.place.status().kernels == 1
+        assert service.place.status().kernels == 0
+        assert wait_until(lambda: service.place.status().warm_kernels, LIMIT_S) == 1
 
 
 async def test_stopped_service_is_started_by_a_person_only(service: KernelServiceProcess) -> None:
@@ -157,7 +158,7 @@ async def test_no_process_outlives_a_killed_supervisor_and_the_next_one_cleans_u
             service.kill()
             assert survivors_of(processes) == []
             assert list((service.directory / "run").iterdir())
-            with running_service(directory=service.directory) as successor:
+            with running_service("--warm-kernels", "0", directory=service.directory) as successor:
                 assert not (service.directory / "run").exists()
                 await successor.place.address()
         assert not (service.directory / "run").exists()
@@ -181,7 +182,7 @@ def test_second_service_with_the_same_folder_exits_with_a_sentence(service: Kern
 
 async def test_folder_with_a_long_path_works(tmp_path: Path) -> None:
     directory = tmp_path / ("long-" * 30)
-    with running_service(directory=directory) as service:
+    with running_service("--warm-kernels", "0", directory=directory) as service:
         async with running_kernel(service.place) as kernel:
             assert await kernel.run("1 + 1") == "2"
         target = (directory / "run").readlink()
@@ -225,7 +226,8 @@ async def test_gateway_with_an_address_of_its_own_is_started_at_once(tmp_path: P
     token = "a token of sixteen or more characters"
     (tmp_path / "token").write_text(f"{token}\n")
     port = free_port()
-    with running_service("--listen", f"127.0.0.1:{port}", "--token-file", str(tmp_path / "token")) as service:
+    options = ("--listen", f"127.0.0.1:{port}", "--token-file", str(tmp_path / "token"), "--warm-kernels", "0")
+    with running_service(*options) as service:
         wait_until(lambda: service.place.status().state == "running", LIMIT_S)
         address = await service.place.address()
         assert (address.url, address.token) == (f"http://127.0.0.1:{port}", token)
