@@ -128,7 +128,7 @@ def test_no_assert_of_the_product_does_anything() -> None:
     calls = [
         f"{path.relative_to(ROOT)}:{statement.lineno}"
         for path in product_modules()
-        if path.relative_to(ROOT).parts[0] != "bench" and "assert " in path.read_text()
+        if path.relative_to(ROOT).parts[0] != "bench"
         for statement in ast.walk(ast.parse(path.read_text()))
         if isinstance(statement, ast.Assert)
         for call in ast.walk(statement)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from channels.db import database_sync_to_async
-from django.utils import timezone
 from pytest_django import Settings
 
-from chat.answering.turns import recovery, tool_loop
-from chat.answering.turns.runner import Runner, decide
-from chat.messages.approval import ApprovalDecision
+from chat.answering.turns import tool_loop
 from chat.messages.closing import CUT
-from chat.models import Turn, TurnEvent
 from chat.vocabulary.parts import OUTCOME_LOST, Display, FunctionCall, FunctionResponse, InlineData, Text
-from tests.chat.answering.turns.approvals import approval_id_of, ask_for_code, decide_and_wait, reread, responses_in
+from tests.chat.answering.tools.code_server import VARIABLES, make_token
+from tests.chat.answering.turns.approvals import ask_for_code, decide_and_wait, responses_in
+from tests.chat.api.api_client import ApiClient
+from tests.chat.test_approval import ask, decide, restart, wait_for_status
 from tests.chat.turn_driver import calls_since, count_calls, fresh_page, parts_of
-from tests.polling import wait_until_awaited
+from tests.emulator_server import shared_emulator
+from tests.live_server import Visitor, running_server
+from tests.polling import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -84,25 +83,22 @@ async def test_no_request_contains_a_result_that_nobody_has_released(tables: Set
     assert "The table is cities." in json.dumps(request["request"])
 
 
-async def test_call_whose_server_died_before_its_result_is_closed_and_not_run_again(tables: Settings) -> None:
-    (tables.VAR_DIR / "hold").touch()
-    turn = await ask_for_code("function-call")
-    decision = ApprovalDecision(await approval_id_of(turn), True, None, decided_by=turn.conversation.owner_id)
-    assert await decide(lambda: turn.pk, decision)
-    is_shown = TurnEvent.objects.filter(turn=turn, name="attachment").aexists
-    await wait_until_awaited(is_shown)
-    expired = timezone.now() - timedelta(seconds=1)
-    await Turn.objects.filter(pk=turn.pk).aupdate(lease_owner="dead", lease_expires_at=expired)
-    assert await database_sync_to_async(recovery.interrupt_expired)() == [turn.conversation_id]
-    if live := Runner.current()._turns.get(turn.pk):
-        live.cancel()
-    await Runner.current().drain()
-    assert (await reread(turn)).status == "interrupted"
-    assert queries(tables.VAR_DIR) == ["run", "abandon"]
-    call, table, graph, response = await parts_of(turn)
-    assert isinstance(call, FunctionCall)
-    assert isinstance(table, Display)
-    assert isinstance(graph, InlineData)
-    assert isinstance(response, FunctionResponse)
+def test_call_whose_server_is_killed_before_its_result_is_closed_and_not_run_again(settings: Settings) -> None:
+    tool_sets = json.dumps([*settings.TOOL_SETS, "tests.chat.answering.tools.table_tools.make"])
+    variables = VARIABLES | {"SETTING_TOOL_SETS": tool_sets, "SETTING_TURN_LEASE_S": "2"}
+    with running_server(GOOGLE_GEMINI_BASE_URL=shared_emulator(), **variables) as server:
+        api = ApiClient(server, make_token(Visitor(server)))
+        (server.var_dir / "hold").touch()
+        turn_id, approval_id = ask(api, "function-call")
+        assert decide(api, turn_id, approval_id).status_code == 202
+        row_id = turn_id.replace("-", "")
+        images = "SELECT count(*) FROM chat_turnevent WHERE turn_id = ? AND name = 'attachment'"
+        wait_until(lambda: server.rows(images, row_id) == [(1,)])
+        restart(server)
+        wait_for_status(api, turn_id, "interrupted")
+        wait_until(lambda: queries(server.var_dir) == ["run", "abandon"])
+        parts = "SELECT kind, data FROM chat_part JOIN chat_turn USING (message_id) WHERE chat_turn.id = ?"
+        rows = server.rows(f'{parts} ORDER BY chat_part."index"', row_id)
+    assert [kind for kind, _ in rows] == ["function_call", "display", "inline_data", "function_response"]
     _, sentence = CUT[OUTCOME_LOST]
-    assert sentence in str(response.result)
+    assert sentence in str(rows[-1])
