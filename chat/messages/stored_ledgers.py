@@ -31,7 +31,7 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.text_types import is_text
 
-VERSION = 3
+VERSION = 4
 """Version of the code that traces numbers. Ledgers of another version are made again."""
 MESSAGES_LIMIT = 60
 """Messages whose outputs are searched: the newest ones of the branch."""

@@ -11,13 +11,27 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from typing import Final
 
+from chat.messages.numbers.measures import time_factors
 from chat.messages.numbers.mentions import mentions
+from chat.messages.numbers.models import of_models, of_single, of_times
 from chat.messages.numbers.naming import Context
 from chat.messages.numbers.operations import RESULTS_LIMIT, Kind, Pair, Result, of_pairs, operations
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
 from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import PERCENTS, STATISTIC
+from chat.messages.numbers.whole_tables import (
+    CELLS_LIMIT,
+    ROWS_LIMIT,
+    column_results,
+    row_counts,
+    shares,
+    single_numbers,
+    sum_of_row,
+    sums_of_labels,
+    total_pairs,
+    weighted_means,
+)
 
 RESULTS_OF_ANSWER: Final = 40_000
 """Results that are computed for one answer, which bounds the time."""
@@ -26,9 +40,8 @@ _RESULTS_OF_DIGIT: Final = 4.5
 _COMPUTED_OF_ALLOWED: Final = 10
 """Most results are much greater or less than the number and do not count."""
 _TABLES_LIMIT: Final = 12
-_ROWS_LIMIT: Final = 40
-"""Pairs of rows of longer tables are not tried, unless the sentence names them."""
-_CELLS_LIMIT: Final = 8
+_DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")
+"""What is computed from numbers that are further apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,15 @@ class Operand:
         """The unit that its table names; empty if none is known."""
         return self.place.unit if self.place else ""
 
+    def may_be_added(self, other: Operand) -> bool:
+        """Return whether it may be the same quantity as another operand, which no other row and column is."""
+        one, two = self.place, other.place
+        if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):
+            return True
+        if one.table is not two.table and one.table.width == two.table.width == 1:
+            return True
+        return not {*one.names}.isdisjoint(two.names)
+
 
 @dataclass(frozen=True, slots=True)
 class Operands:
@@ -55,66 +77,114 @@ class Operands:
     """Those of the numbers in the sentences before it."""
     given: Sequence[float]
     """The numbers in the question and in code."""
+    written: Sequence[float] = ()
+    """The numbers of the sentence as they are written, with or without a source."""
 
 
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
     """Yield what a number may have been computed as, the nearest operands first."""
-    some = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
-    sources, earlier = (_of_unit(number, found) for found in (operands.beside, operands.before))
-    beside, before = [one.value for one in sources], [one.value for one in earlier]
-    named = [(table, rows) for table in some if (rows := _named_rows(table, context))]
-    rows = list(chain.from_iterable(rows for _, rows in named))
-    anywhere, along, across = operations(number, context)
-    is_statistic = STATISTIC.search(context.text) is not None
-    columns = (one for table in some for one in _of_columns(number, table, context))
-    totals = (pair for table in some for pair in _total_pairs(number, table))
-    found: tuple[Iterable[Result], ...] = (
-        _counts(number, some),
-        (one for table, rows in named if len(rows) == 1 for one in _sum_of_row(number, table, rows[0])),
-        of_pairs(number, anywhere[:1], combinations(beside, 2)),
-        columns if is_statistic else (),
-        of_pairs(number, along or anywhere[:1], totals) if is_statistic else (),
-        of_pairs(number, anywhere[1:], combinations(beside, 2)),
-        of_pairs(number, across, (pair for one in sources for pair in _pairs_in_column(one, rows))),
-        of_pairs(number, along, (pair for one in sources for pair in _pairs_in_row(one))),
-        _complements(number, beside),
-        of_pairs(number, across[:2], _pairs_of_rows(number, named)),
-        of_pairs(number, along[:2], (pair for row in rows for pair in _cell_pairs(row))),
-        of_pairs(number, across[2:], _pairs_of_rows(number, named)),
-        of_pairs(number, anywhere[:2], product((cell.value for row in rows for cell in row.cells if cell), beside)),
-        (one for table, rows in named for one in _shares(number, table, rows)),
-        of_pairs(number, anywhere[:2], product(before, beside)),
-        of_pairs(number, along[:1], product((total for table in some for total in table.totals), beside)),
-        () if named else columns,
-        of_pairs(number, along[:1], (pair for one in earlier[:2] for pair in _pairs_in_row(one))),
-        of_pairs(number, anywhere, combinations(before[:8], 2)),
-        _complements(number, before[:4]),
-        of_pairs(number, across, (pair for one in earlier[:3] for pair in _pairs_in_column(one, rows))),
-        of_pairs(number, along, (pair for one in earlier[:3] for pair in _pairs_in_row(one))),
-        of_pairs(number, anywhere, product(operands.given, [*beside, *before[:3]])),
-        of_pairs(number, anywhere, totals),
-        (one for one in columns if not one.text.startswith("mean")),
-    )
-    return chain(*found, *_of_tables(number, some, [table for table, _ in named], along, across))
+    tried = _Tried(number, context, operands, tables)
+    return chain(*tried.of_sentence(), *tried.of_named_rows(), *tried.of_sentences_before(), *tried.of_tables())
+
+
+class _Tried:
+    """What is tried for one number. Each method returns a list of rules, the likeliest first."""
+
+    def __init__(self, number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> None:
+        self._number, self._context = number, context
+        self._tables = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
+        self._sources, self._earlier = (_of_unit(number, found) for found in (operands.beside, operands.before))
+        self._beside = [one.value for one in self._sources]
+        self._named = [(table, rows) for table in self._tables if (rows := _named_rows(table, context))]
+        self._rows = list(chain.from_iterable(rows for _, rows in self._named))
+        self._anywhere, self._along, self._across = operations(number, context)
+        self._columns = (one for table in self._tables for one in column_results(number, table, context))
+        self._given, self._written = operands.given, operands.written
+
+    def _pairs(self, kinds: Sequence[Kind], pairs: Iterable[Pair]) -> Iterator[Result]:
+        return of_pairs(self._number, kinds, pairs)
+
+    def _operands(self, kinds: Sequence[Kind], pairs: Iterable[tuple[Operand, Operand]]) -> Iterator[Result]:
+        """Yield the results of pairs of operands. Only those that may be of one quantity are added and compared."""
+        listed = [((one.value, other.value), one.may_be_added(other)) for one, other in islice(pairs, RESULTS_LIMIT)]
+        for kind in kinds:
+            are_any = kind in ("ratio", "share", "times")
+            yield from self._pairs((kind,), (pair for pair, may_be_added in listed if are_any or may_be_added))
+
+    def of_sentence(self) -> list[Iterable[Result]]:
+        """Return what follows from the numbers of the sentence, and from a column if it names a statistic."""
+        is_statistic = STATISTIC.search(self._context.text) is not None
+        totals = (pair for table in self._tables for pair in total_pairs(self._number, table))
+        numbers = list(dict.fromkeys([*self._written, *self._beside]))
+        return [
+            row_counts(self._number, self._tables),
+            self._operands(self._anywhere[:1], combinations(self._sources, 2)),
+            self._columns if is_statistic else (),
+            self._pairs(self._along or self._anywhere[:1], totals) if is_statistic else (),
+            self._operands(self._anywhere[1:], combinations(self._sources, 2)),
+            self._pairs(self._across, (pair for one in self._sources for pair in _pairs_in_column(one, self._rows))),
+            self._pairs(self._along, (pair for one in self._sources for pair in _pairs_in_row(one))),
+            self._pairs(_only(self._anywhere[:2], "share"), product(single_numbers(self._tables), self._beside)),
+            of_models(self._tables, numbers),
+            of_times(self._beside, time_factors(self._context.text)),
+            _of_listed(self._number, self._beside),
+        ]
+
+    def of_named_rows(self) -> list[Iterable[Result]]:
+        """Return what follows from the rows that the sentence names."""
+        cells = [cell.value for row in self._rows for cell in row.cells if cell]
+        rows = self._named
+        return [
+            (one for table, some in rows if len(some) == 1 for one in sum_of_row(self._number, table, some[0])),
+            self._pairs(self._across[:2], _pairs_of_rows(self._number, rows)),
+            self._pairs(self._along[:2], (pair for row in self._rows for pair in _cell_pairs(row))),
+            self._pairs(_only(self._along, "share"), _pairs_of_tables(rows)),
+            self._pairs(self._across[2:], _pairs_of_rows(self._number, rows)),
+            self._pairs(self._anywhere[:2], product(cells, self._beside)),
+            (one for table, some in rows for one in shares(self._number, table, some)),
+        ]
+
+    def of_sentences_before(self) -> list[Iterable[Result]]:
+        """Return what follows from numbers before the sentence, totals and the question."""
+        number, earlier, tables = self._number, self._earlier, self._tables
+        distant = self._anywhere if number.is_ratio else _only(self._anywhere, *_DISTANT)
+        totals = product((one for table in tables for one in table.totals), [*self._beside, sum(self._beside)])
+        fractions = (one.value for one in [*self._sources, *earlier][:2])
+        return [
+            self._operands(_only(self._anywhere[:2], "share", "minus", "ratio"), product(earlier, self._sources)),
+            self._pairs(self._along[:1], totals),
+            () if self._named else self._columns,
+            (one for table in tables for one in sums_of_labels(number, table)),
+            (one for table in tables for one in weighted_means(number, table)),
+            self._operands(self._anywhere, combinations(earlier[:5], 2)),
+            self._operands(distant, combinations(earlier[:8], 2)),
+            (one for value in fractions for one in of_single(value)),
+            self._pairs(_only(self._across, "minus", "points"), product(self._given, self._beside)),
+        ]
+
+    def of_tables(self) -> list[Iterable[Result]]:
+        """Return what follows from columns, and from rows that the sentence does not name."""
+        number, tables = self._number, self._tables
+        every = [(table, table.rows[:ROWS_LIMIT]) for table in tables]
+        left_out = [table for table, _ in self._named] if number.unit in PERCENTS else []
+        totals = (pair for table in tables for pair in total_pairs(number, table))
+        return [
+            self._pairs(_only(self._anywhere, "minus", "plus", "points", "change"), totals),
+            (one for one in self._columns if not one.text.startswith("mean")),
+            (one for table, rows in every if table not in left_out for one in shares(number, table, rows)),
+            self._pairs(
+                _only(self._along, "net"), (pair for _, rows in every for row in rows for pair in _cell_pairs(row))
+            ),
+            self._pairs(_only(self._across, "minus", "points"), _pairs_of_rows(number, every)),
+        ]
+
+
+def _only(kinds: Sequence[Kind], *allowed: Kind) -> list[Kind]:
+    return [kind for kind in kinds if kind in allowed]
 
 
 def _of_unit(number: WrittenNumber, operands: Sequence[Operand]) -> list[Operand]:
     return [one for one in operands if number.may_have_unit(one.unit)]
-
-
-def _of_tables(
-    number: WrittenNumber,
-    tables: Sequence[Table],
-    named: Sequence[Table],
-    along: Sequence[Kind],
-    across: Sequence[Kind],
-) -> Iterator[Iterator[Result]]:
-    """Yield what follows from two numbers in a row or a column of any table. `named`: those with named rows."""
-    rows = [(table, table.rows[:_ROWS_LIMIT]) for table in tables]
-    left_out = named if number.unit in PERCENTS else []
-    yield (one for table, some in rows if table not in left_out for one in _shares(number, table, some))
-    yield of_pairs(number, along, (pair for _, some in rows for row in some for pair in _cell_pairs(row)))
-    yield of_pairs(number, across, _pairs_of_rows(number, rows))
 
 
 def equal_results(
@@ -146,16 +216,12 @@ def _named(table: Table, context: Context) -> list[str]:
 def _named_rows(table: Table, context: Context) -> list[Row]:
     texts = (context.text, context.head, context.before)
     found = next(filter(None, (mentions(text, table.keys) for text in texts)), [])
-    return [table.keys[label] for label in dict.fromkeys(one.label for one in found)]
+    labels = list(dict.fromkeys(one.label for one in found))
+    groups = [row for row in table.rows if row.group in labels]
+    return groups or [table.keys[label] for label in labels]
 
 
-def _counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Result]:
-    if not number.unit and number.amount.step == 1:
-        counts = [len(table.rows) for table in tables if len(table.rows) > 1]
-        yield from (Result(float(count), text=f"{count} rows") for count in counts)
-
-
-def _complements(number: WrittenNumber, values: Sequence[float]) -> Iterator[Result]:
+def _of_listed(number: WrittenNumber, values: Sequence[float]) -> Iterator[Result]:
     if number.unit in PERCENTS:
         for value in values:
             if 0 < value < 1:
@@ -163,14 +229,20 @@ def _complements(number: WrittenNumber, values: Sequence[float]) -> Iterator[Res
             elif 1 < value < 10:
                 # A factor of 1.49 is an improvement of 49 %.
                 yield Result((value - 1) * 100, "change", (1, value))
-    if len(values) > 2:
-        yield Result(sum(values), text=f"sum of {len(values)} numbers")
+    if len(values) > 1:
+        # Of two numbers, the sum is a result of a pair.
+        factor = 100 if number.unit in PERCENTS and sum(map(abs, values)) <= 1 else 1
+        total = sum(values) * factor
+        yield Result(total / len(values), text=f"mean of {len(values)} numbers")
+        yield Result(total, text=f"sum of {len(values)} numbers")
+        if factor > 1:
+            yield Result(100 - total, text=f"100 % - {len(values)} numbers")
 
 
 def _pairs_in_row(one: Operand) -> Iterator[Pair]:
     """Yield a source with each other number of its row, those beside it first."""
     if place := one.place:
-        cells = sorted(enumerate(place.row.cells[:_CELLS_LIMIT]), key=lambda cell: abs(cell[0] - place.column))
+        cells = sorted(enumerate(place.row.cells[:CELLS_LIMIT]), key=lambda cell: abs(cell[0] - place.column))
         yield from ((one.value, place.table.value(n, cell)) for n, cell in cells if cell and n != place.column)
 
 
@@ -191,6 +263,18 @@ def _pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, 
         yield from _row_pairs(number, table, rows)
 
 
+def _pairs_of_tables(named: Sequence[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
+    """Yield the counts of rows that have the same label in two tables."""
+    for (_, some), (_, others) in combinations(named, 2):
+        for one, other in product(some, others):
+            if one.label == other.label:
+                yield from product(_counts_of(one), _counts_of(other))
+
+
+def _counts_of(row: Row) -> list[float]:
+    return [cell.value for cell in row.cells[:CELLS_LIMIT] if cell and cell.value.is_integer()]
+
+
 def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Pair]:
     """Yield the numbers of each two rows in one column, those of neighbours first."""
     columns = [n for n, unit in enumerate(table.units) if number.may_have_unit(unit)]
@@ -203,51 +287,6 @@ def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iter
 
 def _cell_pairs(row: Row) -> Iterator[Pair]:
     """Yield each two numbers of a row, neighbours first."""
-    cells = [cell.value for cell in row.cells[:_CELLS_LIMIT] if cell]
+    cells = [cell.value for cell in row.cells[:CELLS_LIMIT] if cell]
     for distance in range(1, len(cells)):
         yield from zip(cells, cells[distance:], strict=False)
-
-
-def _total_pairs(number: WrittenNumber, table: Table) -> Iterator[Pair]:
-    """Yield the sums of each two columns, and the least and the greatest number of each."""
-    columns = [values for values, unit in zip(table.columns, table.units, strict=True) if number.may_have_unit(unit)]
-    yield from combinations([sum(values) for values in columns[:_CELLS_LIMIT] if len(values) > 1], 2)
-    yield from ((min(values), max(values)) for values in columns if len(values) > 2)
-
-
-def _shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Result]:
-    """Yield the shares of rows in the sums of columns, the sums of the rows, and the sums without one row."""
-    for column, unit in enumerate(table.units):
-        total = sum(table.columns[column])
-        if not total or not number.may_have_unit(unit):
-            continue
-        values = [cell.value for row in rows if (cell := row.cells[column])]
-        is_part = 1 < len(values) < len(table.rows)
-        if number.unit in PERCENTS:
-            yield from (Result(value / total * 100, "share", (value, total)) for value in values)
-            if is_part:
-                yield Result(sum(values) / total * 100, "share", (sum(values), total))
-        if is_part:
-            factor = 100 if number.unit in PERCENTS and total <= 1.01 else 1
-            yield Result(sum(values) * factor, text=f"sum of {len(values)} numbers")
-        elif len(values) == len(table.rows) > 2:
-            yield from (Result(total - value, "minus", (value, total)) for value in values)
-
-
-def _sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
-    cells = [cell.value for cell in row.cells if cell]
-    if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
-        yield Result(sum(cells), text=f"sum of {len(cells)} numbers")
-
-
-def _of_columns(number: WrittenNumber, table: Table, context: Context) -> Iterator[Result]:
-    """Yield sums and means of columns, those that are named first."""
-    labels = table.column_labels
-    named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
-    for column in (*named, *(n for n in range(table.width) if n not in named)):
-        values = table.columns[column]
-        if len(values) > (1 if table.names[column] else 2) and number.may_have_unit(table.units[column]):
-            name = table.names[column] or "numbers"
-            if sum(values) not in values:
-                yield Result(sum(values), text=f"sum of {name}")
-            yield Result(sum(values) / len(values), text=f"mean of {name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from chat.messages.numbers.naming import Context
@@ -24,6 +25,7 @@ _RULE: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=32)
 def direction(text: str) -> int:
     """Return 1 if words say that something grew, -1 that it fell, 0 if they say neither or both."""
     return bool(INCREASE.search(text)) - bool(DECREASE.search(text))
@@ -44,6 +46,9 @@ def is_quiet(number: WrittenNumber, context: Context) -> bool:
     if is_whole and 1900 <= whole < 2100 and number.end - number.start == 4:
         return True
     if number.unit == "%" and step == 1 and whole in _CONFIDENCE:
+        return True
+    if number.is_limit and (value, len(str(whole))) == (step, 1):
+        # `p < 0.001` is one of the usual levels.
         return True
     digits = len(str(whole).rstrip("0"))
     return (digits <= 1 and step >= 1) or (digits <= 2 and bool(_RULE.search(context.text)))

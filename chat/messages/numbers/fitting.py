@@ -27,20 +27,25 @@ def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, co
             return False
     elif unit and number.unit and number.unit != unit and {number.unit, unit} & (CURRENCIES | {"kg", "%", "°C"}):
         return False
+    statistic = place.statistic if place else ""
+    is_signed = statistic == "slope" or (place and place.table.has_both_signs[place.column])
+    # The difference of two rows has either sign. A percentage or a slope says with any verb where it goes.
+    if statistic == "difference" and not number.sign:
+        return True
     if hit.value < 0 or number.sign == "-":
-        return _has_direction(number, hit.value, context)
-    is_signed = place and (place.statistic == "slope" or place.table.has_both_signs[place.column])
+        is_change = is_signed and not context.is_cell and (number.unit in PERCENTS or statistic == "slope")
+        return _has_direction(number, hit.value, context, is_change=bool(is_change))
     return not is_signed or direction(context.clause) >= 0
 
 
-def _has_direction(number: WrittenNumber, value: float, context: Context) -> bool:
+def _has_direction(number: WrittenNumber, value: float, context: Context, *, is_change: bool) -> bool:
     """Return whether the sign of a number, or the words around it, allow the sign of a value."""
     said = _direction(context)
     if not number.amount.value:
         return True
     if number.sign:
         return (number.sign == "-") == (value < 0) or (number.sign == "-" and said < 0)
-    return said < 0 if value < 0 else said >= 0
+    return said < (1 if is_change else 0) if value < 0 else said >= 0
 
 
 def _may_be_percent(hit: Hit, place: Place) -> bool:

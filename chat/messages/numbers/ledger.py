@@ -42,7 +42,7 @@ from chat.messages.numbers.sources import (
     comparable_source,
 )
 from chat.messages.numbers.tables import Place, SourceTables
-from chat.messages.numbers.units import DECREASE, DIFFERENCE, INCREASE, PERCENTS, named_scales
+from chat.messages.numbers.units import PERCENTS, named_scales
 from chat.messages.numbers.words import IS_NAMED, Words
 
 TEXT_LIMIT_CHARS: Final = 200_000
@@ -54,7 +54,6 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
 """A number with as many digits as a negative one in a table is the same one, without its sign."""
 _NAME_CHARS: Final = 40
-_WORDS_CHARS: Final = 300
 _HITS_LIMIT: Final = 60
 """Places of one value that are looked at."""
 
@@ -144,8 +143,9 @@ class _Tracer:
             number, context = self._numbers[n], contexts[n]
             before = max(0, context.position - _NAME_CHARS)
             names = mentions(context.text[before : context.position + _NAME_CHARS], self._tables.labels)
-            if any(name.start < context.position - before < name.end for name in names):
-                # It is a part of a name, as in `Ring 2`.
+            place = context.position - before
+            if any(one.start <= place < one.end and not one.label.isdigit() for one in names):
+                # It is a part of a name, as in `Ring 2` and `35-44`.
                 continue
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
             fitting = [result for result in found if self._may_be(number, result, context)]
@@ -207,13 +207,7 @@ class _Tracer:
             self._mismatches.add(n)
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
             allowed = [(hit, place) for hit, place in allowed if not place or place.row.may_be_row(before.place.row)]
-        if not self._words.statistics(context).isdisjoint(self._tables.statistics):
-            allowed = [
-                (hit, place)
-                for hit, place in allowed
-                if not self._tables.is_read(hit.source) or self._words.nearness(place, context) >= IS_NAMED
-            ]
-        if not allowed or (len(allowed) < len(fitting) and all(hit.source.kind == "code" for hit, _ in allowed)):
+        if not allowed:
             return replace(one, hit=fitting[0][0])
         hit, place = max(allowed, key=lambda found: self._words.nearness(found[1], context))
         is_percent = number.unit in PERCENTS and any(
@@ -248,15 +242,15 @@ class _Tracer:
                 if is_beside or other < n:
                     (beside if is_beside else before).append(self._operands[other])
         given = () if n in self._unsourced else self._given
-        operands = Operands(beside[:_NUMBERS_BESIDE], before, given)
+        some = self._numbers[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
+        written = [
+            float(one.amount.value) for one in some[:_NUMBERS_BESIDE] if n not in self._unsourced and one is not number
+        ]
+        operands = Operands(beside[:_NUMBERS_BESIDE], before, given, written)
         ranges = [(one.low, one.high) for one in self._wanted[n] if one.factor == 1]
         tried = islice(results(number, context, operands, self._tables), self._results_left)
         equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
         self._results_left -= computed
-        near = context.text[max(0, context.position - _WORDS_CHARS) : context.position + _WORDS_CHARS]
-        text = f"{near} {context.column} {context.head}"
-        if equal and not (number.sign or any(words.search(text) for words in (DIFFERENCE, INCREASE, DECREASE))):
-            equal = [result for result in equal if result.sign != "difference"]
         return equal
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 _DIMENSIONS: Final = {
@@ -41,6 +42,13 @@ _POWERS: Final = {"kWh": 3, "MWh": 6, "GWh": 9, "TWh": 12, "mm": -3, "m": 0, "km
 _LEAST_CHARS: Final = 3
 """A name that is a unit itself, such as `hours`; shorter ones, and `min`, are hardly units."""
 _LIMIT_CHARS: Final = 40_000
+_TIMES: Final = {("min", "h"): 60, ("h", "d"): 24, ("d", "month"): 30, ("d", "y"): 365, ("month", "y"): 12}
+_TIME_OF: Final = {word.lower(): unit for unit, words in _DIMENSIONS["time"].items() for word in words.split()}
+_TIME_WORD: Final = re.compile(
+    "|".join(
+        rf"\b{re.escape(word)}\b" if word.isascii() else re.escape(word) for word in sorted(_TIME_OF, reverse=True)
+    )
+)
 
 
 def measure_after(text: str, position: int) -> str:
@@ -61,6 +69,13 @@ def named_measures(texts: Iterable[str]) -> frozenset[str]:
     """Return the units that names in short texts hold, such as those of columns in code."""
     names = {name for text in texts if len(text) <= _LIMIT_CHARS for name in _NAME.findall(text.lower())}
     return frozenset(map(measure_of_name, names)) - {""}
+
+
+@lru_cache(maxsize=32)
+def time_factors(text: str) -> list[int]:
+    """Return how often one unit of time goes into another one, for each two that a text names."""
+    units = {_TIME_OF[word] for word in _TIME_WORD.findall(text)}
+    return [factor for pair, factor in _TIMES.items() if units.issuperset(pair)]
 
 
 def powers_between(measure: str, known: frozenset[str]) -> set[int]:

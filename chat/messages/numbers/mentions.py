@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-_WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*")
+_WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*\+?")
 _SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
 _WORDS_OF_LABEL: Final = 4
 _SIGNS_OF_LABEL: Final = 8

@@ -12,14 +12,16 @@ from typing import Final
 from chat.messages.numbers.mentions import HALF, Mention, comparable, mentions
 
 _SENTENCE_END: Final = re.compile(
-    r"(?:[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+    r"(?:(?<!Tsd)(?<!Mio)(?<!Mrd)(?<!vs)(?<!ca)(?<!bzw)(?<!Rs)[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
 )
 CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
     r"और|लेकिन|जबकि)\s|和|而|与|比"
 )
 _RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
-_ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_ITEM: Final = re.compile(
+    r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?P<head>\*\*[^*\n]{1,80}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
+)
 
 _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
@@ -27,6 +29,11 @@ _BEGINNING_CHARS: Final = 8
 _SENTENCE_CHARS: Final = 1_000
 """Longer sentences are read in parts."""
 _BETWEEN_LABELS_CHARS: Final = 10
+_BETWEEN_NUMBERS_LETTERS: Final = 12
+"""Letters of units and `and` between two numbers of a list."""
+_CLAUSE_LETTERS: Final = 10
+"""The end of a clause parts a number and a label like as many letters."""
+_DIGITS: Final = re.compile(r"^[\d.,\s]*\d")
 _BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
 _AFTER_LABEL: Final = re.compile(r"\s*[)）]")
 _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
@@ -81,7 +88,7 @@ class Contexts:
         end = self._starts[place] if place < len(self._starts) else len(self._text)
         head = ""
         if start > line_start and (item := _ITEM.match(line)):
-            head = comparable(re.split(r"[:：,，(（]|[.。]\s", line[item.end() :], maxsplit=1)[0][:80])
+            head = comparable(item["head"][:80])
         before = self._text[self._starts[place - 2] : start] if start > line_start else ""
         return Context(comparable(self._text[start:end]), start, position - start, head, comparable(before))
 
@@ -115,6 +122,12 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
         found = [one for one in found if not one.label.isdigit()]
     head = {one.label for one in mentions(context.head, labels)}
     number_starts = _outside(number_starts, found)
+    start = max(context.text.rfind(mark, 0, context.position) for mark in ";；")
+    end = min(
+        (one for mark in ";；" if (one := context.text.find(mark, context.position)) >= 0), default=len(context.text)
+    )
+    if inner := [one for one in found if start < one.start < end]:
+        found, number_starts = inner, [one for one in number_starts if start < one < end]
     if found and _HEAD_END.match(context.text, found[0].end):
         head.add(found[0].label)
     if not found or context.is_cell:
@@ -126,6 +139,8 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
     if before:
         beside = _label_beside(context, before, after, number_starts)
         return frozenset({*beside, *head}) if beside else frozenset()
+    if after and _OWN_NUMBER.match(context.text, after[0].end):
+        return frozenset()
     between = context.text[context.position : after[0].start] if after else ""
     is_near = not CLAUSE_END.search(between) or not any(
         one in ",;" or one.isalpha() for one in between.replace("eur", "")
@@ -155,7 +170,8 @@ def _label_beside(
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
     if is_own_clause or len({one.label for one in (*before, *after)}) == 1:
         return (before[-1].label,)
-    near_after = bool(after) and not CLAUSE_END.search(context.text, context.position, after[0].start)
+    # `57 (11 %) late`.
+    near_after = after and not CLAUSE_END.search(_OWN_NUMBER.sub("", context.text[context.position : after[0].start]))
     return (after[0].label if near_after else before[-1].label,)
 
 
@@ -176,7 +192,7 @@ def statistic_of(context: Context, found: Sequence[Mention], number_starts: Sequ
         return label if label == HALF else ""
     between = context.text[before[-1].end : context.position]
     is_own_clause = not CLAUSE_END.search(between) or not any(map(str.isalpha, between))
-    return label if is_own_clause or len({one.label for one in found}) == 1 else ""
+    return label if is_own_clause else ""
 
 
 def _outside(number_starts: Sequence[int], found: Sequence[Mention]) -> list[int]:
@@ -189,7 +205,7 @@ def _label_by_form(
 ) -> str:
     """Return the label of a number by the form of its sentence; empty if that does not tell."""
     in_list = _parallel_label(context, found, number_starts) if may_be_list else ""
-    return _label_in_brackets(found, context) or in_list or _alternating_label(found, number_starts, context.position)
+    return _label_in_brackets(found, context) or in_list or _alternating_label(context, found, number_starts)
 
 
 def _is_sure(one: Mention, context: Context) -> bool:
@@ -207,14 +223,26 @@ def _label_in_brackets(found: Sequence[Mention], context: Context) -> str:
     return after.label if after and is_own and _AFTER_LABEL.match(context.text, after.end) else ""
 
 
-def _alternating_label(found: Sequence[Mention], number_starts: Sequence[int], position: int) -> str:
+def _alternating_label(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
     """Return the label of a number if labels and numbers take turns, as in `3 in Ulm, 4 in Bonn`; empty if not."""
-    marks = sorted([(one.start, one.label) for one in found] + [(start, "") for start in number_starts])
-    takes_turns = all(bool(one[1]) != bool(other[1]) for one, other in pairwise(marks))
-    if not takes_turns or min(len(number_starts), len(found)) < 2 or position not in number_starts:
+    position = context.position
+    marks = sorted([(one.start, one.end, one.label) for one in found] + [(one, one, "") for one in number_starts])
+    while len(marks) > 1 and not (marks[-1][2] or marks[-2][2]):
+        # `Ulm 3 and Bonn 4 in 22 matches`.
+        del marks[-1]
+    takes_turns = all(bool(one[2]) != bool(other[2]) for one, other in pairwise(marks))
+    if not takes_turns or min(len(number_starts), len(found)) < 2 or (position, position, "") not in marks:
         return ""
-    place = marks.index((position, "")) + (-1 if marks[0][1] else 1)
-    return marks[place][1] if place < len(marks) else ""
+    is_label_first = bool(marks[0][2])
+    if len(marks) % 2:
+        # One of them has no partner: each number belongs to the nearer label.
+        gaps = [0, 0]
+        for one, other in pairwise(marks):
+            between = _DIGITS.sub("", context.text[one[1] : other[0]])
+            gaps[bool(one[2])] += sum(map(str.isalpha, between)) + _CLAUSE_LETTERS * bool(CLAUSE_END.search(between))
+        is_label_first = gaps[True] <= gaps[False]
+    place = marks.index((position, position, "")) + (-1 if is_label_first else 1)
+    return marks[place][2] if 0 <= place < len(marks) else ""
 
 
 def _parallel_label(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
@@ -236,5 +264,9 @@ def _parallel_label(context: Context, found: Sequence[Mention], number_starts: S
         if labels and any(labels[0].start <= one < labels[-1].end for one in number_starts):
             return ""
     if len(labels) != len(numbers) or len(numbers) < 2 or position not in numbers:
+        return ""
+    if any(
+        sum(map(str.isalpha, context.text[one:other])) > _BETWEEN_NUMBERS_LETTERS for one, other in pairwise(numbers)
+    ):
         return ""
     return labels[numbers.index(position)].label

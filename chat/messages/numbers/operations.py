@@ -77,7 +77,7 @@ def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind],
     if number.is_ratio:
         return ("ratio",), ("ratio",), ("ratio",)
     if number.unit and number.unit not in CURRENCIES:
-        return ("minus", "plus"), (), ("minus", "plus")
+        return ("minus", "plus"), () if number.unit in ("°C", "°F") else ("ratio",), ("minus", "plus")
     if number.unit or number.amount.step == 1:
         return ("minus", "times", "ratio", "plus"), ("times", "ratio", "net"), ("minus", "ratio", "plus")
     return ("ratio", "minus", "points", "plus", "times"), ("ratio", "net"), ("ratio", "minus", "points", "plus")
@@ -114,7 +114,7 @@ def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> flo
         return low / high * 100
     if kind == "ratio":
         return high / low if low != 1 and high / low >= number.least_ratio else None
-    is_product = (low < 1 < high and high.is_integer()) or (number.digits > 2 and low > 1)
+    is_product = (low < 1 < high and (high.is_integer() or number.digits > 2)) or (number.digits > 2 and low > 1)
     return low * high if is_product else None
 
 

@@ -12,7 +12,8 @@ from chat.messages.numbers.claims import direction
 from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
 
-_TO: Final = r"(?:to|and|bis|und|auf|à|et|a|al|y|hasta|jusqu'à|until)\b|至|到|与|和|增至|降至|变为|से|और|[-–—]|\.\."
+_UNTIL: Final = r"(?:to|bis|auf|à|a|al|hasta|jusqu'à|until)\b|至|到|增至|降至|变为|से|[-–—]|\.\."
+_TO: Final = rf"(?:and|und|et|y)\b|与|和|और|{_UNTIL}"
 _BETWEEN: Final = re.compile(
     rf"[*_]*\s?[^\s\d,;:()|]{{0,14}}[*_]*\s?(?:{_TO})\s?"
     r"(?:about|around|rund|etwa|près de|environ|unos|约)?\s?[*_$€£₹¥]*",
@@ -20,7 +21,7 @@ _BETWEEN: Final = re.compile(
 )
 """The text between two bounds: a unit, and a word such as `to`."""
 _CHANGED: Final = re.compile(
-    rf"[^\d,;:|\n]{{0,30}}(?:\([^()\n]{{1,12}}\)|\d[\d-]{{3,6}})?\s?(?:{_TO})\s?[*_$€£₹¥]*", re.IGNORECASE
+    rf"[^\d,;:|\n]{{0,30}}(?:\([^()\n]{{1,12}}\)|\d[\d-]{{3,6}})?\s?(?:{_UNTIL})\s?[*_$€£₹¥]*", re.IGNORECASE
 )
 """Between the first and the last value of a change, there may also be the time of the first one."""
 _RANGE: Final = re.compile(
@@ -30,7 +31,9 @@ _RANGE: Final = re.compile(
     re.IGNORECASE,
 )
 _FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
+_DIGIT: Final = re.compile(r"\d")
 _BEFORE_CHARS: Final = 60
+"""Words before another number belong to that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +59,5 @@ def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Conte
         rise = other.amount.value - one.amount.value
         if is_change and _FROM.search(before) and (said := direction(context.clause) or direction(before)):
             yield Bounds(number, is_change=True, is_wrong=said * rise < 0)
-        elif is_range and _RANGE.search(before + text[other.end : other.end + 4]):
+        elif is_range and _RANGE.search(_DIGIT.split(before)[-1] + text[other.end : other.end + 4]):
             yield Bounds(number, is_change=False, is_wrong=rise <= 0)

@@ -68,7 +68,8 @@ class WrittenNumber:
     """The power of ten of its scale word."""
     is_ratio: bool = False
     """Whether a word such as `times` follows it."""
-
+    is_limit: bool = False
+    """Whether a sign such as `<` stands before it."""
     measure: str = ""
     """Its unit of measure or currency, as `measures` names it."""
 
@@ -189,7 +190,8 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     about = bool(APPROXIMATE.search(text[max(0, start - 24) : start]))
     is_ratio = bool(TIMES.match(text, end))
     measure = name if name in CURRENCIES else measure_after(text, end) or measure_after(text, end - len(unit))
-    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), is_ratio, measure)
+    is_limit = text[max(0, start - 6) : start].rstrip(" *_$")[-1:] in ("<", "≤", "＜")
+    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), is_ratio, is_limit, measure)
 
 
 def _is_in_formula(text: str, position: int) -> bool:

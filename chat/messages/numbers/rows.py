@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
-from chat.messages.numbers.statistic_words import quantile_label
+from chat.messages.numbers.statistic_words import label_statistic, quantile_label
 from chat.messages.numbers.units import header_unit
 
-_VALUE: Final = rf"(?P<sign>-|(?<=\.\.)-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d)"
+VALUE: Final = rf"(?P<sign>-|(?<=\.\.)-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d)"
 _CELL: Final = re.compile(
     r"(?P<date>(?<![\w.])\d{4}-\d\d(?:-\d\d)?(?![\w.]))|"
-    rf"(?<![\w.,])(?<!\w-){_VALUE}|"
+    rf"(?<![\w.,])(?<!\w-){VALUE}|"
     r"(?<!\S)(?P<none>NaN|None|<NA>|NaT)(?!\S)"
 )
 _PAIR: Final = re.compile(
     r"(?:(?P<quote>['\"])(?P<quoted>[^'\"\n]{1,60})(?P=quote)|"
     r"(?P<bare>(?<![\w.,%])(?:[^\W\d][^\n:=,;{}\[\]'\"]{0,40}?|\d+(?:\.\d+)?%?)))"
-    rf"\s{{0,3}}[:=]\s{{0,8}}(?:np\.\w{{1,10}}\()?(?:{_VALUE}|(?P<none>nan|None)(?!\w))"
+    rf"\s{{0,3}}[:=]\s{{0,8}}(?:np\.\w{{1,10}}\()?(?:{VALUE}|(?P<none>nan|None)(?!\w))"
 )
 """A key and its value. A line may hold several, or a dictionary."""
 _PAIRS_LIMIT_CHARS: Final = 4_000
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_LABEL_END: Final = re.compile(r": |\s{2,}")
+_HEADER: Final = re.compile(r"\s|[^\W\d]\w*\s")
+_INTERVAL: Final = re.compile(
+    r"\s*([(\[]-?\d[\d.]*, ?-?\d[\d.]*[)\]]|(?!\d{4}-\d\d)\d[\d.]*(?:[-–]\d[\d.]*|\+)|[<>]=? ?\d[\d.]*)(?=\s)"
+)
+"""A range of numbers that is the label of a row."""
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
 _STATISTICS: Final = TOTALS | {"mean", "std", "min", "max", "median", "mittel", "q1", "q3", "ci", "se"}
+QUARTERS: Final = frozenset({"q1", "q3"})
 _STATISTICS_OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "r", "weighted", "simple"})
 
 
@@ -49,72 +57,116 @@ class Row:
     """In the form of `normal_label`; empty if it has none."""
     cells: tuple[Cell | None, ...]
     """`None`: a missing value."""
+    names: tuple[str, ...] = ()
+    """Of the cells, if the line itself holds them."""
+    group: str = ""
+    """The label in the first column, if the one in the second column is the label of the row."""
+
+    is_quarter: bool = False
+    """Whether a label such as Q1 is that of a quarter, not of a quartile."""
 
     @property
     def is_statistic(self) -> bool:
         """Whether the row holds a statistic of the other rows, or of a column."""
-        is_of_model = self.label in _STATISTICS_OF_MODELS
+        if self.is_quarter and self.label in QUARTERS:
+            return False
+        is_of_model = self.label in _STATISTICS_OF_MODELS or (any(self.names) and all(map(label_statistic, self.names)))
         return is_of_model or self.label.endswith("%") or not _STATISTICS.isdisjoint(re.split(r"[\W_]+", self.label))
+
+    def is_like(self, other: Row) -> bool:
+        """Return whether the row may be one of the same table as another."""
+        return (len(self.cells), self.names) == (len(other.cells), other.names)
 
     def may_be_row(self, other: Row) -> bool:
         """Return whether the row is the same as another one, or holds a statistic, as the other may do."""
         return self == other or self.is_statistic
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     return [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}\t-").lower()) if word]
 
 
 @lru_cache(maxsize=4096)
 def normal_label(text: str) -> str:
     """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
-    words = _words(text)
+    words = words_of(text)
     if len(words) > 1 and header_unit(f"x_{words[-1]}"):
         words.pop()
     return " ".join(words)
 
 
-def read_line(line: str, position: int, *, is_first: bool) -> tuple[list[Row], list[str]]:
+def read_line(line: str, position: int, *, is_first: bool, header: str) -> tuple[list[Row], list[str]]:
     """Return the rows of a line, or the names of columns that the line holds instead.
 
-    `position`: of the line in its source. `is_first`: no row comes before the line.
+    `position`: of the line in its source. `is_first`: no row comes before the line. `header`: the line above the rows.
     """
+    rows = _named_cells(line, position) if not (header or "{" in line) else []
+    if rows and rows[0].names:
+        return rows, []
     if line.count("=") + line.count(":") > 1 or line[:1] == "{":
         matches = _PAIR.finditer(line[:_PAIRS_LIMIT_CHARS])
-        rows = [_pair(match, position) for match in matches if (match["bare"] or "").count(" ") <= 1]
-        if len(rows) > 1 or (rows and line[:1] == "{"):
-            return rows, []
-    row, names = _row(line, position, is_first=is_first)
+        pairs = [_pair(match, position) for match in matches if (match["bare"] or "").count(" ") <= 1]
+        if len(pairs) > 1 or (pairs and line[:1] == "{"):
+            return pairs, []
+    if rows:
+        return rows, []
+    interval = _INTERVAL.match(line)
+    inner = " " * interval.end() + line[interval.end() :] if interval else line
+    row, names = _row(inner, position, header, is_first=is_first)
+    if row and interval:
+        row = replace(row, label=interval[1])
     return [row] if row else [], names
 
 
 def _pair(match: re.Match[str], position: int) -> Row:
     key = match["quoted"] or match["bare"]
-    cell = _cell(match, position)
+    cell = read_cell(match, position)
     if cell:
         start = position + match.start("sign" if match["sign"] else "run")
         cell = Cell(start, cell.end, cell.value)
-    return Row(position + match.start(), quantile_label(key) or " ".join(_words(key)), (cell,))
+    return Row(position + match.start(), quantile_label(key) or " ".join(words_of(key)), (cell,))
 
 
-def _row(line: str, position: int, *, is_first: bool) -> tuple[Row | None, list[str]]:
+def _named_cells(line: str, position: int) -> list[Row]:
+    """Return the rows of a line that has a name before each of its numbers, as in `Ulm: mean 3.5, max 7`."""
+    matches = list(_CELL.finditer(line))
+    ends = [0, *(match.end() for match in matches)]
+    leads = [line[end : match.start()] for end, match in zip(ends, matches, strict=False)]
+    names = [lead.rpartition(", ")[2].strip(" \t|=:(") for lead in leads]
+    have_names = all(map(_LETTER.search, names)) and all(match["run"] for match in matches)
+    if len(matches) < 2 or not have_names:
+        return []
+    *label, names[0] = _LABEL_END.split(names[0])
+    cells = [read_cell(match, position) for match in matches]
+    if label:
+        return [Row(position, " ".join(words_of(label[0])), tuple(cells), tuple(names))]
+    starts = [position + end + len(lead) - len(lead.lstrip()) for end, lead in zip(ends, leads, strict=False)]
+    return [Row(one, " ".join(words_of(name)), (cell,)) for one, name, cell in zip(starts, names, cells, strict=True)]
+
+
+def _row(line: str, position: int, header: str, *, is_first: bool) -> tuple[Row | None, list[str]]:
     """Return the row of a line, or the names of columns that the line holds instead."""
     matches = list(_CELL.finditer(line))
     numbers = [match for match in matches if match["run"]]
     names = [one for one in (line.split("\t") if "\t" in line else re.split(r"[\s|]+", line)) if one.strip()]
-    is_years = is_first and all(_YEAR.fullmatch(match["run"]) for match in numbers) and len(names) > len(numbers)
-    if not numbers or (is_years and len(numbers) > 1):
+    if "[0.025" in line:
+        # The bounds of intervals in tables of coefficients.
+        return None, re.split(r"\s{2,}", line.strip())
+    are_names = all(_YEAR.fullmatch(match["run"]) or match[0].endswith("%") for match in numbers)
+    if not numbers or (
+        is_first and are_names and len(names) > len(numbers) + (len(numbers) == 1) and _HEADER.match(line)
+    ):
         return None, names
-    label, first = _label(line, matches)
-    cells = tuple(_cell(match, position) for match in matches[first:] if not match["date"])
+    label, first = _label(line, matches, header)
+    cells = tuple(read_cell(match, position) for match in matches[first:] if not match["date"])
     return (Row(position, label, cells), []) if cells else (None, names)
 
 
-def _label(line: str, matches: Sequence[re.Match[str]]) -> tuple[str, int]:
+def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[str, int]:
     """Return the label of a line, and which of its numbers is its first cell."""
     lead = line[: matches[0].start()].strip(" \t|")
     first = matches[0]
-    if lead and len(matches) > 1 and _is_of_name(line, first):
+    if lead and len(matches) > 1 and _is_of_name(line, first) and not _is_in_column(line, matches, header):
         return normal_label(f"{lead} {first['run']}"), 1
     if lead:
         return normal_label(lead.partition("\t")[0].rstrip(": ").rpartition(": ")[2]), 0
@@ -142,7 +194,14 @@ def _is_of_name(line: str, match: re.Match[str]) -> bool:
     return is_near and match[0].isdigit() and line[match.end() : match.end() + 2] in ("  ", ": ", "\t")
 
 
-def _cell(match: re.Match[str], position: int) -> Cell | None:
+def _is_in_column(line: str, matches: Sequence[re.Match[str]], header: str) -> bool:
+    """Return whether the first number of a line is below the name of a column that is not that of the labels."""
+    start = len(header) - len(header.lstrip())
+    is_below = len(line[: matches[0].start()].rstrip()) < start < matches[0].end()
+    return is_below or len(header.split()) == len(matches) + 1
+
+
+def read_cell(match: re.Match[str], position: int) -> Cell | None:
     if match["none"]:
         return None
     readings = read_run(match["run"], ".")

@@ -35,6 +35,7 @@ _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
 _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
 """Delimiters of comma-separated tables, and quoted cells."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
+_GOES_ON: Final = re.compile(r"[.,]\d|e[-+]")
 _IN_WORDS: Final = frozenset(f"{digits}.{ascii_letters}")
 """Characters before digits that are a part of a number or a name, such as `int64`."""
 
@@ -199,7 +200,7 @@ def _positions(text: str, one: _Run) -> Iterator[int]:
         after = position + len(one.run)
         is_part = position > 0 and text[position - 1] in _IN_WORDS
         following = text[after : after + 2]
-        if not is_part and not (following[:1].isdigit() or (following[:1] in (".", ",") and following[1:].isdigit())):
+        if not is_part and not (following[:1].isdigit() or _GOES_ON.match(following)):
             yield position
         position = text.find(one.run, after, one.end)
 

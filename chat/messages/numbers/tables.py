@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Final
 
-from chat.messages.numbers.rows import TOTALS, Cell, Row, normal_label, read_line
+from chat.messages.numbers.records import may_be_names, names_below, names_of_cells, read_records, without_records
+from chat.messages.numbers.rows import QUARTERS, TOTALS, Cell, Row, normal_label, read_line
 from chat.messages.numbers.sources import SHORT_CHARS, Hit, SourceText
 from chat.messages.numbers.statistic_words import label_statistic
 from chat.messages.numbers.units import header_unit
@@ -20,8 +22,11 @@ from chat.messages.numbers.units import header_unit
 _TABLES_LIMIT_CHARS: Final = 120_000
 """Characters of all sources whose tables are read."""
 _ROWS_LIMIT: Final = 500
+_NAMES_OF_TITLE: Final = 2
+"""Words of a line that hardly are the names of columns."""
 _LINK_LETTERS: Final = 2
 """Letters of words such as `vs` and `to` between two values of one kind."""
+_RULE: Final = re.compile(r"\s*[-=]{3,}[-=\s]*")
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
 
 
@@ -35,7 +40,8 @@ class Table:
     def __init__(self, source: SourceText, names: Sequence[str], rows: Sequence[Row]) -> None:
         """`names`: of the columns, as they are written. There may be more of them than cells, or none."""
         self.source = source
-        self.rows = tuple(rows)
+        self._has_quarters = any(row.group or row.label == "q4" for row in rows) or "Q4" in names
+        self.rows = tuple(replace(row, is_quarter=True) if self._has_quarters else row for row in rows)
         self.width = len(rows[0].cells)
         self.names = tuple([""] * (self.width - len(names)) + list(names))[-self.width :]
         """One for each cell; empty if it has none."""
@@ -45,8 +51,13 @@ class Table:
 
     @cached_property
     def labels(self) -> dict[str, Row]:
-        """The rows by their labels, without those of statistics."""
-        return {row.label: row for row in reversed(self.rows) if row.label and not row.is_statistic}
+        """The rows by their labels, without those of statistics, and the first rows of groups by theirs."""
+        groups = {row.group: row for row in reversed(self.rows) if row.group}
+        return groups | {row.label: row for row in reversed(self.rows) if row.label and not row.is_statistic}
+
+    def statistic(self, label: str) -> str:
+        """Return the statistic that the label of a row or a column names; empty for none. Q1 may be a quarter."""
+        return "" if self._has_quarters and label in QUARTERS else label_statistic(label)
 
     @cached_property
     def keys(self) -> dict[str, Row]:
@@ -69,7 +80,7 @@ class Table:
     @cached_property
     def names_of_columns(self) -> frozenset[str]:
         """The labels of columns that are no statistics."""
-        return frozenset(label for label in self.column_labels if not label_statistic(label))
+        return frozenset(label for label in self.column_labels if not self.statistic(label))
 
     @cached_property
     def columns(self) -> tuple[tuple[float, ...], ...]:
@@ -118,6 +129,11 @@ class Place:
         return self.row.label or (self.table.key_of(self.row) if self.column else "")
 
     @property
+    def names(self) -> frozenset[str]:
+        """The names of its column and its row."""
+        return frozenset({normal_label(self.table.names[self.column]), self.key}) - {""}
+
+    @property
     def statistic(self) -> str:
         """The statistic that the number is, by the text before it, its column or its row; empty if it is none."""
         cells = [cell for cell in self.row.cells if cell]
@@ -128,7 +144,8 @@ class Place:
         if self.row.label in self.table.column_labels and self.table.names[self.column]:
             # A table of correlations.
             return "r"
-        return label_statistic(self.row.label) or label_statistic(normal_label(self.table.names[self.column]))
+        table = self.table
+        return table.statistic(self.row.label) or table.statistic(normal_label(table.names[self.column]))
 
     @property
     def unit(self) -> str:
@@ -149,7 +166,7 @@ class SourceTables:
                 left -= len(source.text)
                 tables = list(_tables(source))
                 self.all += tables
-                rows = [(table, row) for table in tables for row in table.rows]
+                rows = sorted(((table, row) for table in tables for row in table.rows), key=lambda one: one[1].start)
                 self._rows[id(source)] = ([row.start for _, row in rows], rows)
 
     @cached_property
@@ -160,9 +177,10 @@ class SourceTables:
     @cached_property
     def statistics(self) -> frozenset[str]:
         """The statistics that the rows and columns of all tables hold."""
-        rows = (row.label for table in self.all for row in table.rows)
-        names = (name for table in self.all for name in table.column_labels)
-        return frozenset(map(label_statistic, {*rows, *names})) - {""}
+        labels = {
+            (table, name) for table in self.all for name in (*table.column_labels, *(row.label for row in table.rows))
+        }
+        return frozenset(table.statistic(label) for table, label in labels) - {""}
 
     def is_read(self, source: SourceText) -> bool:
         """Return whether the tables of a source were read, which those of long ones are not."""
@@ -193,34 +211,86 @@ class SourceTables:
 
 
 def _tables(source: SourceText) -> Iterator[Table]:
-    """Yield the tables of a source. A line without numbers begins a new one, and may hold the names of its columns."""
-    header: list[str] = []
-    above = ""
-    rows: list[Row] = []
-    position = 0
-    for line in source.text.split("\n"):
-        found, names = read_line(line, position, is_first=not rows)
-        position += len(line) + 1
-        row = found[0] if len(found) == 1 else None
-        if rows and (row is None or len(row.cells) != len(rows[0].cells) or len(rows) >= _ROWS_LIMIT):
-            if not row and (name := _SERIES_NAME.match(line)):
-                header = [name["name"] or ""] if not header or rows[0].label else header
-            yield Table(source, header, rows)
-            rows, header = [], header if row else []
-        if len(found) > 1:
-            yield Table(source, [], found)
-        elif row:
-            rows.append(row)
-        elif names and not header:
+    """Yield the tables of a source."""
+    records = read_records(source.text)
+    for names, some in groupby(records, key=lambda row: row.names):
+        yield Table(source, names, list(some))
+    yield from _Lines(source).tables(without_records(source.text, records))
+
+
+def _without_texts(names: list[str], row: Row, line: str, start: int) -> list[str]:
+    """Return the names of columns without those of columns of text after the numbers of a row."""
+    last = row.cells[-1]
+    texts = len(line[last.end - start :].split()) if last and len(names) > len(row.cells) else 0
+    return names[:-texts] if 0 < texts <= len(names) - len(row.cells) else names
+
+
+class _Lines:
+    """Reads lines as tables. A line without numbers begins a new one, and may hold the names of its columns."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._rows: list[Row] = []
+        self._header: list[str] = []
+        self._header_line = self._above = self._group = ""
+        self._second = 0
+        """Where the second column of labels begins, if there are two."""
+
+    def tables(self, text: str) -> Iterator[Table]:
+        """Yield the tables of a text, with the same positions as the source has."""
+        position = 0
+        for line in text.split("\n"):
+            inner = " " * self._second + line[self._second :] if self._second else line
+            is_title = len(self._header) <= _NAMES_OF_TITLE and not self._header_line[:1].isspace()
+            header = self._header_line if self._header and not is_title else ""
+            found, names = read_line(inner, position, is_first=not self._rows, header=header)
+            position += len(line) + 1
+            if _RULE.fullmatch(line):
+                continue
+            row = found[0] if len(found) == 1 else None
+            if row and self._second:
+                self._group = normal_label(line[: self._second]) or self._group
+                row = replace(row, group=self._group)
+            elif not row:
+                self._second, self._group = 0, ""
+            if may_be_names(self._rows) and len(names) == 1 and not row and line[:1].strip():
+                self._header, self._rows = Pivot(names_of_cells(self._rows[0])), []
+            yield from self._ended(line, row)
+            if len(found) > 1:
+                yield Table(self._source, [], found)
+            elif row:
+                if not self._rows:
+                    self._header = _without_texts(self._header, row, line, position - len(line) - 1)
+                self._rows.append(row)
+            else:
+                self._read_names(line, names)
+            if not names:
+                self._above = ""
+        yield from self._ended("", None)
+
+    def _ended(self, line: str, row: Row | None) -> Iterator[Table]:
+        """Yield the table above a line, unless the line goes on with it."""
+        rows = self._rows
+        if rows and (row is None or not row.is_like(rows[0]) or len(rows) >= _ROWS_LIMIT):
+            if not row and (name := _SERIES_NAME.match(line)) and (not self._header or rows[0].label):
+                self._header = [name["name"] or ""]
+            yield Table(self._source, rows[0].names or self._header, rows)
+            self._rows, self._header = [], self._header if row else []
+
+    def _read_names(self, line: str, names: list[str]) -> None:
+        """Keep the names of columns that a line holds, or forget them after an empty one."""
+        above = self._above
+        if names and not self._header:
             # A single name above a series is that of its labels.
-            header = [*names, ""] if len(names) == 1 and not line[0].isspace() else names
-            above = line
-        elif names and above and not rows and len(names) == 1 and above[0] + line[0] == (above[0] + line[0]).strip():
+            self._header = [*names, ""] if len(names) == 1 and not line[0].isspace() else names
+            self._above = self._header_line = line
+        elif above and not self._rows and (wide := names_below(self._header, line, names)):
+            self._header, self._header_line = wide, line
+        elif len(names) == 2 and above[:1].isspace() and not self._rows and line[:1].isalpha():
+            # The names of two columns of labels. The first one is left empty below its first row.
+            self._second = line.index(names[1], len(names[0]))
+        elif len(names) == 1 and above and not self._rows and above[0] + line[0] == (above[0] + line[0]).strip():
             # In a pivot table, the name of the columns and the name of the rows stand before their labels.
-            header = Pivot(re.split(r"\s{2,}", above.strip()))
+            self._header = Pivot(re.split(r"\s{2,}", above.strip()))
         elif not line.strip():
-            header = []
-        if not names:
-            above = ""
-    if rows:
-        yield Table(source, header, rows)
+            self._header = []

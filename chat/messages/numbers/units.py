@@ -82,9 +82,9 @@ DECREASE: Final = re.compile(
     r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
     r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|"
     r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
-    r"kleiner|geringer|unter|abnahme|schrumpf|\bnach\.|"
-    r"recul|baiss|chut|diminu|perte|perdu|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
-    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|menos|menor|"
+    r"kleiner|geringer|unter|abnahme|schrumpf|verlier|verlor|\bnach\.|"
+    r"recul|baiss|chut|diminu|perte|perd|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
+    r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|pierd|menos|menor|"
     r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम|नीचे",
     re.IGNORECASE,
@@ -94,8 +94,8 @@ INCREASE: Final = re.compile(
     r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
     r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
     r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|größer|über|wachstum|anstieg|gewinn|"
-    r"progress|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
-    r"crec|aument|sub[ieí]|alza|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
+    r"progress|gagn|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
+    r"gan[aó]\b|crec|aument|sub[ieí]|alza|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
     r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
     re.IGNORECASE,
 )
@@ -108,17 +108,6 @@ STATISTIC: Final = re.compile(
     re.IGNORECASE,
 )
 """A word that names a statistic of a column."""
-DIFFERENCE: Final = re.compile(
-    r"differ|\bgap\b|distance|spread|range|subtract|apart|exceed|lead|remain|without|\bnot\b|deviat|\biqr\b|"
-    r"change|Δ|\bdelta|[–−] |"
-    r"unterschied|abstand|differenz|spann|abzieh|abweich|rest|bleib|\bvor\b|veränder|änder|"
-    r"übersteig|übertr[ai]ff|überschr|\bohne\b|\bnicht\b|"
-    r"écart|différence|devanc|sans\b|retranch|dépass|étendue|amplitude|évolu|vari|"
-    r"brecha|distancia|restar|restan?\b|quedan|supera|rango|diferencia|cambi|desviaci|"
-    r"差|距|不|未|减|少|剩|变|领先|另有|अंतर|फ़ासला|नहीं|शेष|आगे|पीछे|बदलाव|दूर",
-    re.IGNORECASE,
-)
-"""A word that says that a number is how far two others are from each other."""
 _SCALES_LIMIT_CHARS: Final = 40_000
 _HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3} | {
     f"m{currency}": 6 for currency in ("eur", "usd", "gbp", "chf")
@@ -169,9 +158,10 @@ def power_of(match: re.Match[str]) -> int:
 
 def header_unit(name: str) -> str:
     """Return the unit that the name of a column or line holds, such as `kg` of `weight_kg`; empty if it has none."""
-    if match := re.search(r"[%€£₹]|\$", name):
+    if match := re.search(r"(?<!\d)%|[€£₹$]", name):
         return unit_name(match[0])
-    words = re.split(r"[_\W]+", name.lower())
+    # A letter alone, such as the last one of `mean F`, is a group.
+    words = re.split(r"[_\W]+", re.sub(r"\s[A-Za-z]$", "", name).lower())
     units = [_HEADER_UNITS[word] for word in words[1:] if word in _HEADER_UNITS]
     if units and _HEADER_UNITS.get(words[0]) in CURRENCIES:
         # A price per kilogram, such as `eur_kg`.

@@ -84,20 +84,18 @@ class Words:
         if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
             return True
         if table.is_pivot and not context.is_cell:
-            columns = {
-                label
-                for label in owners(context, table.names_of_columns, self._number_starts(context))
-                if self._is_beside(label, table, context)
-            }
+            columns = owners(context, table.names_of_columns, self._number_starts(context))
+            columns = columns if all(self._is_beside(label, table, context) for label in columns) else frozenset()
             if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
                 return True
         named = self.owners(table, context)
-        return bool(label) and bool(named) and label not in named and not _follows(label, context)
+        is_named = label in named or place.row.group in named
+        return bool(label) and bool(named) and not is_named and not _follows(label, context)
 
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
         """Return whether a statistic is of another column than the sentence names, or the number is that of a row."""
         table, label = place.table, place.key
-        columns = {one.label for one in mentions(f"{context.head} {context.clause}", table.column_labels)}
+        columns = {one.label for one in mentions(f"{context.head} {context.clause}", table.names_of_columns)}
         if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
             return True
         words = label.split()
@@ -108,7 +106,11 @@ class Words:
         if named and (subjects := parts & self._tables.labels):
             return not subjects & named
         # A neighbour's value is often the greatest one, too.
-        if said or STATISTIC.search(f"{context.text} {context.column}") or (label and label in context.text):
+        if (
+            said
+            or STATISTIC.search(f"{context.text} {context.column}")
+            or (label and label in context.text and not place.row.names)
+        ):
             return False
         return bool(named)
 

@@ -1,0 +1,65 @@
+"""Dictionaries in the outputs of code as rows, such as JSON, and names of columns that take two lines. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from chat.messages.numbers.rows import VALUE, Row, read_cell, words_of
+
+_RECORD: Final = re.compile(
+    r"(?:(?:['\"](?P<key>[^'\"\n]{1,60})['\"]|(?P<number>\d{1,6}))\s{0,9}:\s{0,9})?\{(?P<body>[^{}]{1,4000})\}"
+)
+_FIELD: Final = re.compile(
+    r"['\"](?P<name>[^'\"\n]{1,60})['\"]\s{0,9}:\s{0,9}(?:(?:np\.\w{1,10}\()?"
+    rf"(?:{VALUE}|(?P<none>nan|NaN|None|null)(?!\w))|['\"](?P<text>[^'\"\n]{{1,60}})['\"])"
+)
+_NO_BREAK: Final = re.compile(r"[^\n]")
+
+
+def read_records(text: str) -> list[Row]:
+    """Return dictionaries of a text as rows, if there are several: `{"Ulm": {"n": 1}, "Bonn": {"n": 2}}`."""
+    rows: list[Row] = []
+    for match in _RECORD.finditer(text):
+        fields = list(_FIELD.finditer(text, match.start("body"), match.end("body")))
+        numbers = [field for field in fields if not field["text"]]
+        label = match["key"] or match["number"] or next((field["text"] for field in fields if field["text"]), "")
+        if label and numbers:
+            names = tuple(field["name"] for field in numbers)
+            rows.append(
+                Row(match.start(), " ".join(words_of(label)), tuple(read_cell(one, 0) for one in numbers), names)
+            )
+    return rows if len(rows) > 1 else []
+
+
+def without_records(text: str, records: Sequence[Row]) -> str:
+    """Return a text with spaces in place of records. No other character changes its position."""
+    parts: list[str] = []
+    end = 0
+    for row in records:
+        parts.append(text[end : row.start])
+        end = text.index("}", row.start) + 1
+        parts.append(_NO_BREAK.sub(" ", text[row.start : end]))
+    return "".join([*parts, text[end:]])
+
+
+def may_be_names(rows: Sequence[Row]) -> bool:
+    """Return whether a single row above the name of labels may hold the names of the columns of a pivot table."""
+    cells = rows[0].cells if len(rows) == 1 and rows[0].label else ()
+    return len(cells) > 1 and all(cell and cell.value.is_integer() for cell in cells)
+
+
+def names_of_cells(row: Row) -> list[str]:
+    """Return the label and the numbers of a row as names of columns."""
+    return [row.label, *(f"{cell.value:g}" for cell in row.cells if cell)]
+
+
+def names_below(upper: Sequence[str], line: str, names: Sequence[str]) -> list[str]:
+    """Return the names of columns below other names, each of which is that of as many columns; empty if they are not.
+
+    `line`: that of the lower names. It may begin with their own name.
+    """
+    lower = names if line[:1].isspace() else names[1:]
+    width, rest = divmod(len(lower), len(upper) or 1)
+    return [f"{upper[n // width]} {name}" for n, name in enumerate(lower)] if width > 1 and not rest else []

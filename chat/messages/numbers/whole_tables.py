@@ -1,0 +1,107 @@
+"""What an answer may have computed from a whole table: sums, means and shares of its columns and rows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from operator import mul
+from typing import Final
+
+from chat.messages.numbers.mentions import mentions
+from chat.messages.numbers.naming import Context
+from chat.messages.numbers.operations import Pair, Result
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.rows import Row
+from chat.messages.numbers.tables import Table
+from chat.messages.numbers.units import PERCENTS
+
+ROWS_LIMIT: Final = 40
+"""Pairs of rows of longer tables are not tried, unless the sentence names them."""
+CELLS_LIMIT: Final = 8
+_ROWS_OF_SINGLES: Final = 3
+
+
+def row_counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Result]:
+    if not number.unit and number.amount.step == 1:
+        counts = [len(table.rows) for table in tables if len(table.rows) > 1]
+        yield from (Result(float(count), text=f"{count} rows") for count in counts)
+
+
+def total_pairs(number: WrittenNumber, table: Table) -> Iterator[Pair]:
+    """Yield the sums of each two columns, and the least and the greatest number of each."""
+    columns = [values for values, unit in zip(table.columns, table.units, strict=True) if number.may_have_unit(unit)]
+    yield from combinations([sum(values) for values in columns[:CELLS_LIMIT] if len(values) > 1], 2)
+    yield from ((min(values), max(values)) for values in columns if len(values) > 2)
+
+
+def weighted_means(number: WrittenNumber, table: Table) -> Iterator[Result]:
+    """Yield the means of columns that are weighted by another one with whole numbers, and their mean steps."""
+    for values, unit in zip(table.columns, table.units, strict=True):
+        if len(values) < 2 or not number.may_have_unit(unit):
+            continue
+        yield Result((values[-1] - values[0]) / (len(values) - 1), text=f"mean step of {len(values)} numbers")
+        for weights in table.columns:
+            are_counts = len(weights) == len(values) and weights is not values and all(map(float.is_integer, weights))
+            if are_counts and (total := sum(weights)):
+                mean = sum(map(mul, values, weights)) / total
+                yield Result(mean, text=f"weighted mean of {len(values)} numbers")
+
+
+def shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Result]:
+    """Yield the shares of rows in the sums of columns, the sums of the rows, and the sums without one row."""
+    for column, unit in enumerate(table.units):
+        total = sum(table.columns[column])
+        if not total or not number.may_have_unit(unit):
+            continue
+        values = [cell.value for row in rows if (cell := row.cells[column])]
+        is_part = 1 < len(values) < len(table.rows)
+        if number.unit in PERCENTS:
+            yield from (Result(value / total * 100, "share", (value, total)) for value in values)
+            if is_part:
+                yield Result(sum(values) / total * 100, "share", (sum(values), total))
+        if is_part:
+            factor = 100 if number.unit in PERCENTS and total <= 1.01 else 1
+            yield Result(sum(values) * factor, text=f"sum of {len(values)} numbers")
+        if 0 < len(values) < len(table.rows):
+            yield Result(total - sum(values), "minus", (sum(values), total))
+        elif table.width == 1:
+            yield from (Result(total - value, "minus", (value, total)) for value in values)
+
+
+def single_numbers(tables: Sequence[Table]) -> Iterator[float]:
+    """Yield the numbers that are printed alone, with a name."""
+    for table in tables:
+        if table.width == 1 and len(table.rows) <= _ROWS_OF_SINGLES:
+            yield from (cell.value for row in table.rows if (cell := row.cells[0]))
+
+
+def sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
+    cells = [cell.value for cell in row.cells if cell]
+    if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
+        yield Result(sum(cells), text=f"sum of {len(cells)} numbers")
+
+
+def sums_of_labels(number: WrittenNumber, table: Table) -> Iterator[Result]:
+    """Yield the sums of the rows of each label or group of a table with two columns of labels, and their shares."""
+    rows = [row for row in table.rows if row.group]
+    for label in dict.fromkeys(name for row in rows for name in (row.label, row.group)):
+        for column, total in enumerate(map(sum, table.columns)):
+            cells = (row.cells[column] for row in rows if label in (row.label, row.group))
+            value = sum(cell.value for cell in cells if cell)
+            if number.unit not in PERCENTS:
+                yield Result(value, text=f"sum of {label}")
+            elif total:
+                yield Result(value / total * 100, "share", (value, total))
+
+
+def column_results(number: WrittenNumber, table: Table, context: Context) -> Iterator[Result]:
+    """Yield sums and means of columns, those that are named first."""
+    labels = table.column_labels
+    named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
+    for column in (*named, *(n for n in range(table.width) if n not in named)):
+        values = table.columns[column]
+        if len(values) > (1 if table.names[column] else 2) and number.may_have_unit(table.units[column]):
+            name = table.names[column] or "numbers"
+            if sum(values) not in values:
+                yield Result(sum(values), text=f"sum of {name}")
+            yield Result(sum(values) / len(values), text=f"mean of {name}")

@@ -1,0 +1,148 @@
+"""What outputs look like, how sentences name their numbers, and what writers compute: one short case for each rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.sources import SourceText
+
+TEST = "F = 28.43, p = 0.0265\n"
+NESTED = """{
+ "Ulm": {
+  "stops": 1312,
+  "km_stop": 3.22
+ },
+ "Bonn": {
+  "stops": 1187,
+  "km_stop": 4.31
+ }
+}
+"""
+DICTIONARIES = "[{'city': 'Ulm', 'rate': 3.12}, {'city': 'Bonn', 'rate': 5.27}]\n"
+ZONES = "zone B: slope -0.1927 per h, R2 0.967\nzone C: slope -0.0680 per h, R2 0.802\n"
+TOTALS = "total stops 6126 total km 21697.7 failed 223\n"
+TWO_LABELS = """\
+           count   mean
+age   sex
+18-34 F      109  234.3
+      M      203  226.7
+55+   F       40  268.9
+      M       56  265.1
+"""
+INTERVALS = "mag\n2.5-2.9    77\n4.0+       21\nName: count, dtype: int64\n"
+QUANTILES = "       count  mean   50%   75%\nroom\nS01      288  4.11  4.12  4.51\nS02      288  4.43  4.42  4.84\n"
+TWO_LINES = """\
+       mean        count
+arm    drug placebo drug placebo
+site
+Lyon -10.24 -2.59 25 22
+Bonn -9.55 -4.22 20 23
+"""
+PIVOT = "returned   0   1\ncategory\nHome      88  17\nShoes     97  34\n"
+LEAGUE = "        W  D  L  GF\nUlm    14  4  4  47\nBonn   12  7  3  39\n"
+MODEL = "slope 2.684 intercept 313.4 r 0.781 se 0.215\n"
+HOURS = "Ulm: 0.1927 per h\n"
+GROUPS = "     n  mean\nUlm  10  4.10\nBonn 30  5.30\nKiel 20  6.80\n"
+COUNTS = "       count\nUlm      640\nBonn     287\n\nadmitted: {'Ulm': 124, 'Bonn': 48}\n"
+PAIRS = "biochar - control   diff  -1.19  p 0.6244\ncontrol - nitrogen  diff  -6.67  p 0.0000\n"
+QUARTERS = "      cost\nQ1     301\nQ2     322\nQ3     315\nQ4     340\n"
+COEFFICIENTS = """\
+                 coef    std err          t      P>|t|      [0.025      0.975]
+------------------------------------------------------------------------------
+Intercept     51.2200      4.120     12.432      0.000      43.078      59.362
+age           -0.8120      0.210     -3.867      0.000      -1.227      -0.397
+"""
+TUKEY = """\
+ group1   group2  meandiff p-adj  reject
+----------------------------------------
+biochar  control     -1.19 0.6244  False
+control nitrogen     -6.67    0.0   True
+"""
+STATES = "status\nok         412\nlate        57\n"
+CHANGES = "       change_pct\nUlm          -7.4\nBonn          7.9\n"
+SALARIES = """              mean
+sex              F       H
+job
+manager     4741.0  4946.0
+clerk       2310.0  2421.0
+"""
+LEVELS = "       temp\nUlm   -7.4\nBonn   7.9\n"
+
+
+def verdicts(output: str, text: str) -> list[str]:
+    return [one.verdict for one in trace_numbers(text, [SourceText("output", output)])]
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "expected"),
+    [
+        (NESTED, "Bonn has 4.31 km per stop and 1,187 stops.", ["output"] * 2),
+        (NESTED, "Bonn has 3.22 km per stop.", ["nowhere"]),
+        (DICTIONARIES, "Ulm is at 3.12 and Bonn at 5.27.", ["output"] * 2),
+        (DICTIONARIES, "Ulm is at 5.27.", ["nowhere"]),
+        (ZONES, "Zone B loses 0.193 an hour; the line fits well (R² = 0.967).", ["output"] * 2),
+        (TOTALS, "They drove 21,698 km in all.", ["output"]),
+        (TWO_LABELS, "Men of 18-34 took 226.7 minutes.", ["output"] * 2),
+        (TWO_LABELS, "There were 259 men.", ["derived"]),
+        (INTERVALS, "77 have 2.5 to 2.9, and just 21 reach 4.0 or more.", ["output"] * 5),
+        (QUANTILES, "The upper quartile of S01 is 4.51 °C.", ["output"]),
+        (QUANTILES, "The upper quartile of S01 is 4.84 °C.", ["nowhere"]),
+        (TWO_LINES, "In Lyon, 25 had the drug and 22 the placebo.", ["output"] * 2),
+        (SALARIES, "Clerks earn 2,421 € against 2,310 €.", ["output"] * 2),
+        (PIVOT, "Of the shoes, 34 came back.", ["output"]),
+        (QUARTERS, "In Q3, it was 315.", ["output"]),
+        (QUARTERS, "In Q3, it was 322.", ["nowhere"]),
+        (COEFFICIENTS, "Each year of age takes 0.812 off.", ["output"]),
+        (TUKEY, "Nitrogen is 6.67 taller than the control.", ["output"]),
+        (LEAGUE, "Ulm won 14.", ["output"]),
+        (LEAGUE, "Ulm scored 7.", ["nowhere"]),
+        ("p=9.93e-10", "It is 9.93 times as high.", ["nowhere"]),
+    ],
+)
+def test_forms_of_outputs(output: str, text: str, expected: list[str]) -> None:
+    assert verdicts(output, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "expected"),
+    [
+        (TEST, "Over the many plants of the 1 garden it is clear (F = 28.43, p = 0.0265).", ["output"] * 2),
+        (LEAGUE, "Few were lost: Ulm 3 and Bonn 4 in all.", ["nowhere"] * 2),
+        (LEAGUE, "Ulm scored 47 and lost 3; Bonn lost 3.", ["output", "nowhere", "output"]),
+        (NESTED, "- **Ulm and Bonn** drive far. They have 1,312 and 1,187 stops.", ["output"] * 2),
+        (STATES, "There, 412 were ok, 57 (12.2 %) late.", ["output", "output", "derived"]),
+        (INTERVALS, "Most lie between 2.5 and 2.9, 77 below 2.9 and 21 above it.", ["output"] * 5),
+        (CHANGES, "Clos Ulm reached 7.4 %.", ["output"]),
+        (LEVELS, "In Ulm it was 7.4.", ["nowhere"]),
+        (PAIRS, "Nitrogen is 6.67 taller than the control.", ["output"]),
+        (TWO_LABELS, "Among those of 55+ years, 40 were women.", ["output"]),
+        (TEST, "It is significant (p < 0.001).", []),
+        (COUNTS, "Von 640 sind 124 über 400 Tsd. Zellen, also 19,4 %.", ["output", "output", "derived"]),
+    ],
+)
+def test_names_in_sentences(output: str, text: str, expected: list[str]) -> None:
+    found = verdicts(output, text)
+    assert [one for one in found if one in expected or not expected] == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (MODEL, "At 1,600 units, the model predicts 4,608."),
+        (MODEL, "The line reaches 5,000 at 1,746."),
+        (MODEL, "The interval of the slope goes from 2.26 to 3.11."),
+        (MODEL, "With r = 0.781, r² is 0.610."),
+        (MODEL, "With r = 0.781, it explains 61.0 %."),
+        (HOURS, "It loses 0.1927 per hour, or 4.62 a day."),
+        (GROUPS, "Weighted by size, it is 5.60."),
+        (GROUPS, "Each step adds 1.35."),
+        (GROUPS, "Ulm has 4.10, Bonn 5.30 and Kiel 6.80, which gives 5.40."),
+        (COUNTS, "Ulm admits 19.4 %."),
+        (TWO_LABELS, "Men are 63.5 % of all."),
+    ],
+)
+def test_computed_values_have_a_source(output: str, text: str) -> None:
+    assert "nowhere" not in verdicts(output, text)
+    last = text.rsplit(" ", 2 if "%" in text else 1)[0]
+    assert verdicts(output, f"{last} 7,777.77.")[-1:] == ["nowhere"]
