@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 _PATH = re.compile(r"(?:(?:sandbox|attachment|computer):)?([^:?#]+)")
 SAME_NAME_LIMIT = 100
 """Files of one name in different folders to which links may lead."""
-_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
+_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 """Of images that are shown as graphs, whether code displays or saves them."""
 
 

@@ -40,6 +40,7 @@ _CELL_FRAME = re.compile(
     r'File "(Cell In\[\d{1,9}\])", (line \d{1,9})(?:, in <(?:module|cell line: \d{1,9})>(?:\(\))?)?'
 )
 _BUSY_LOOP = ("from a running event loop", "event loop is already running", "while another loop is running")
+_NO_NAME = re.compile(r"name resolution|[Nn]ame or service not known|[Ff]ailed to resolve|Network is unreachable")
 _AWAIT = (
     "Code here runs in an event loop already: write `await main()` in place of `asyncio.run(main())` and"
     " `loop.run_until_complete(main())`."
@@ -146,6 +147,8 @@ def advice_on(error: BaseException) -> str:
         return ""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return "" if _is_present(error.name.partition(".")[0]) else no_installs_sentence()
+    if isinstance(error, OSError) and _NO_NAME.search(message):
+        return "There is no internet here. Attach the file, or put its data into the code."
     is_about_packages = isinstance(error, ImportError) and "install" in message
     is_about_packages |= isinstance(error, subprocess.CalledProcessError) and packages_to_install(error.cmd) is not None
     return no_installs_sentence() if is_about_packages else ""

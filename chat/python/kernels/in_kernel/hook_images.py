@@ -7,13 +7,18 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 from IPython.display import display
 
 from chat.python.kernels.in_kernel.file_walk import written_entries
 from chat.python.kernels.in_kernel.hook_figures import TITLE_KEY, CellFigures
+from chat.python.kernels.in_kernel.import_watch import when_imported
 
-_IMAGE_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
+_IMAGE_TYPES = {
+    **{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"},
+    **{".gif": "image/gif", ".webp": "image/webp"},
+}
 _IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
 _IMAGES_LIMIT_COUNT = 32
 
@@ -26,6 +31,7 @@ class SavedImages:
         self._figures = figures
         self._known_times: dict[str, int] = {}
         # The folder of temporary files belongs to this kernel alone in the sandbox only.
+        when_imported("PIL.ImageShow", _display_pillow_images)
         self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
 
     def show(self) -> None:
@@ -49,6 +55,11 @@ class SavedImages:
             for name, status in written_entries(folder)
             if Path(name).suffix.lower() in _IMAGE_TYPES
         }
+
+
+def _display_pillow_images(module: ModuleType) -> None:
+    """Let `Image.show` display the image. There is no program that could open a window."""
+    module._viewers[:] = [module.IPythonViewer()]
 
 
 def _image_bundle(path: str) -> dict[str, str]:

@@ -148,6 +148,8 @@ async def test_missing_package_is_explained(kernel: KernelClient, code: str) -> 
     assert "pandas" in execution.text
     assert "restart the kernel" not in execution.text
     assert "Version" in (await kernel.execute("!pip list", limit_s=LONG_S)).text
+    lookup = await kernel.execute("raise OSError(-3, 'Temporary failure in name resolution')")
+    assert "There is no internet here." in lookup.text.splitlines()[-1]
 
 
 async def test_plot_is_a_png(kernel: KernelClient) -> None:

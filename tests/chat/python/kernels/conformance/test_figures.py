@@ -71,6 +71,8 @@ async def test_figure_is_shown_with_any_mode_of_the_notebook(kernel: KernelClien
             f"{SHOWN}plt.show()\nfrom PIL import Image\nImage.new('RGB', (60, 40), 'red').save('red.png')",
             ["shown", None],
         ),
+        ("from PIL import Image\nImage.new('RGB', (50, 40), 'blue').save('blue.gif')", [None]),
+        ("from PIL import Image\nImage.new('RGB', (50, 40), 'green').show()", [None]),
         (
             f"{SHOWN}import os\nos.makedirs('out/plots', exist_ok=True)\nfig.savefig('out/plots/d.png')\nplt.close()",
             ["shown"],
