@@ -26,7 +26,7 @@ _NAMES_OF_TITLE: Final = 2
 """Words of a line that hardly are the names of columns."""
 _LINK_LETTERS: Final = 2
 """Letters of words such as `vs` and `to` between two values of one kind."""
-_RULE: Final = re.compile(r"\s*[-=]{3,}[-=\s]*")
+_RULE: Final = re.compile(r"\s*[-=]{3}[-=\s]*")
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
 
 
