@@ -170,8 +170,11 @@ def _label_beside(
     is_own_clause = not CLAUSE_END.search(between) or between.strip(" :").startswith(("(", "（"))
     if is_own_clause or len({one.label for one in (*before, *after)}) == 1:
         return (before[-1].label,)
-    # `57 (11 %) late`.
-    near_after = after and not CLAUSE_END.search(_OWN_NUMBER.sub("", context.text[context.position : after[0].start]))
+    following = context.text[context.position : after[0].start] if after else ""
+    if ")" in following:
+        # `57 (11 %) late`.
+        following = following.partition("(")[0] + following.rpartition(")")[2]
+    near_after = bool(after) and not CLAUSE_END.search(following)
     return (after[0].label if near_after else before[-1].label,)
 
 
