@@ -80,7 +80,7 @@ def fast_password_hasher(settings: Settings) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
-    """Whether the database of the tests is there already: with several workers and SQLite, as a copy of one file."""
+    """Return whether the database of the tests is there already. With several workers and SQLite, a file is copied."""
     if connection.vendor != "sqlite" or "PYTEST_XDIST_WORKER" not in os.environ:
         return False
     shutil.copy(sqlite_template().with_name(MIGRATED_FILE), connection.settings_dict["TEST"]["NAME"])

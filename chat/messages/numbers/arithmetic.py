@@ -41,7 +41,7 @@ _COMPUTED_OF_ALLOWED: Final = 10
 """Most results are much greater or less than the number and do not count."""
 _TABLES_LIMIT: Final = 12
 _DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")
-"""What is computed from numbers that are further apart."""
+"""The operations that are tried with numbers that are further apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def results(number: WrittenNumber, context: Context, operands: Operands, tables:
 
 
 class _Tried:
-    """What is tried for one number. Each method returns a list of rules, the likeliest first."""
+    """Makes the results that are tried for one number. Each method returns a list of rules, the likeliest first."""
 
     def __init__(self, number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> None:
         self._number, self._context = number, context
@@ -230,7 +230,6 @@ def _of_listed(number: WrittenNumber, values: Sequence[float]) -> Iterator[Resul
                 # A factor of 1.49 is an improvement of 49 %.
                 yield Result((value - 1) * 100, "change", (1, value))
     if len(values) > 1:
-        # Of two numbers, the sum is a result of a pair.
         factor = 100 if number.unit in PERCENTS and sum(map(abs, values)) <= 1 else 1
         total = sum(values) * factor
         yield Result(total / len(values), text=f"mean of {len(values)} numbers")

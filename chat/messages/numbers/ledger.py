@@ -124,7 +124,7 @@ class _Tracer:
         self._operands: dict[int, Operand] = {}
         """Of the numbers that have a source, what it holds. Others that may be no claims are operands, too."""
         self._unsourced = set[int]()
-        """Those others. None follows from another one, or from the code: 6 from 42 and 7, and 7 from 42 and 6."""
+        """The operands that may be no claims. None follows from another one or from the code, as 6 from 42 and 7."""
 
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers, without those that have no source and are no claims."""

@@ -12,7 +12,8 @@ from typing import Final
 from chat.messages.numbers.mentions import HALF, Mention, comparable, mentions
 
 _SENTENCE_END: Final = re.compile(
-    r"(?:(?<!Tsd)(?<!Mio)(?<!Mrd)(?<!vs)(?<!ca)(?<!bzw)(?<!Rs)[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+    r"(?:(?<!Tsd)(?<!Mio)(?<!Mrd)(?<!vs)(?<!ca)(?<!bzw)(?<!Rs)"
+    r"[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
 )
 CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"

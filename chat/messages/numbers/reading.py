@@ -69,7 +69,7 @@ class WrittenNumber:
     is_ratio: bool = False
     """Whether a word such as `times` follows it."""
     is_limit: bool = False
-    """Whether a sign such as `<` stands before it."""
+    """Whether a sign such as `<` stands before the number."""
     measure: str = ""
     """Its unit of measure or currency, as `measures` names it."""
 

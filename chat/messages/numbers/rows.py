@@ -58,12 +58,11 @@ class Row:
     cells: tuple[Cell | None, ...]
     """`None`: a missing value."""
     names: tuple[str, ...] = ()
-    """Of the cells, if the line itself holds them."""
+    """The names of the cells, if the line itself holds them."""
     group: str = ""
     """The label in the first column, if the one in the second column is the label of the row."""
-
     is_quarter: bool = False
-    """Whether a label such as Q1 is that of a quarter, not of a quartile."""
+    """Whether the label of the row, such as Q1, means a quarter and not a quartile."""
 
     @property
     def is_statistic(self) -> bool:

@@ -234,7 +234,7 @@ class _Lines:
         self._header: list[str] = []
         self._header_line = self._above = self._group = ""
         self._second = 0
-        """Where the second column of labels begins, if there are two."""
+        """The position in a line at which the second column of labels begins; 0 if there is one column."""
 
     def tables(self, text: str) -> Iterator[Table]:
         """Yield the tables of a text, with the same positions as the source has."""

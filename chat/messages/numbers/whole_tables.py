@@ -1,4 +1,4 @@
-"""What an answer may have computed from a whole table: sums, means and shares of its columns and rows. Pure."""
+"""Computes what an answer may have computed from a whole table: sums, means and shares of columns and rows. Pure."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _ROWS_OF_SINGLES: Final = 3
 
 
 def row_counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Result]:
+    """Yield the numbers of rows of tables, if the number may be a count."""
     if not number.unit and number.amount.step == 1:
         counts = [len(table.rows) for table in tables if len(table.rows) > 1]
         yield from (Result(float(count), text=f"{count} rows") for count in counts)
@@ -76,6 +77,7 @@ def single_numbers(tables: Sequence[Table]) -> Iterator[float]:
 
 
 def sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
+    """Yield the sum of a row whose numbers all have one unit."""
     cells = [cell.value for cell in row.cells if cell]
     if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
         yield Result(sum(cells), text=f"sum of {len(cells)} numbers")

@@ -17,7 +17,8 @@ _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_
 _HIDDEN_MARK = MARK * 4
 # Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
 _STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'»›”’…।؟؛،](?=\*\*[^\W_])")
-# Its begin in the same sign after a letter of a script without spaces. Chinese, Japanese and Korean need no mark.
+# Strong text that begins with a sign of punctuation after a letter of a script without spaces, as Thai is. In Chinese,
+# Japanese and Korean it needs no mark.
 _STRONG_START = re.compile(r"\*\*(?<=[^\W\d_A-Za-z]\*\*)(?=[(\[{\"'«‹“‘„][^*\r\n]{1,200}\*\*)")
 _HIDDEN = re.compile(
     rf"<p(?: [^<>]*+)?>{_HIDDEN_MARK}--?[ \t]*+</p>\n?|\n?{_HIDDEN_MARK}--?[ \t]*+(?=</(?!code|pre)[a-z])"

@@ -5,26 +5,8 @@ from __future__ import annotations
 from chat.page.rendering.marks import MARK
 
 PAIRED_TAGS = (
-    *(
-        "b",
-        "strong",
-        "i",
-        "em",
-        "u",
-        "s",
-        "del",
-        "ins",
-        "mark",
-        "small",
-        "sub",
-        "sup",
-        "kbd",
-        "code",
-        "samp",
-        "var",
-        "q",
-    ),
-    *("ruby", "rt", "rp"),
+    *("b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup"),
+    *("kbd", "code", "samp", "var", "q", "ruby", "rt", "rp"),
 )
 FOLD_TAGS = ("details", "summary")
 ELEMENT_TAGS = (*PAIRED_TAGS, *FOLD_TAGS)

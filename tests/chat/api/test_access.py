@@ -9,15 +9,13 @@ import itertools
 import json
 import re
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import caches
-from django.db import connection, transaction
+from django.db import connection
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -26,6 +24,7 @@ from attachments.models import Attachment
 from chat.api.urls import calls
 from chat.models import ApiToken, Conversation, NewerFileRun, Project, Share, Turn, TurnEvent, User
 from chat.models.projects import add_files
+from tests.cases import undone
 from tests.factories import make_attachment, make_conversation, make_graph, make_model_message, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.no_rerun]
@@ -170,15 +169,6 @@ def invalid_tokens(owner: User) -> Sequence[str]:
 
 def test_every_call_is_listed() -> None:
     assert {str(call.pattern) for call in calls} == set(STATUSES)
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """Undo what the block changes, so that the same rows serve all calls."""
-    caches["process"].clear()
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def signed_in(user: User) -> Client:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser, Permission
 from django.core.cache import caches
-from django.db import connection, transaction
+from django.db import connection
 from django.http import HttpResponseBase
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -51,6 +50,7 @@ from chat.people.access import (
     readable_conversation,
     writable_conversation,
 )
+from tests.cases import undone
 from tests.chat.library.exports.samples import graph_in
 from tests.factories import (
     attach,
@@ -285,15 +285,6 @@ def session_of(user: User) -> str:
     return client.cookies["sessionid"].value
 
 
-@contextmanager
-def undone() -> Iterator[None]:
-    """Undo what the block changes, so that one world serves all routes."""
-    caches["process"].clear()
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
-
-
 def outcome_of(response: HttpResponseBase) -> Outcome:
     to_login = response.status_code == 302 and response.headers["Location"].startswith("/accounts/login/?next=")
     return LOGIN if to_login else response.status_code
@@ -345,10 +336,11 @@ def test_post_responds_to_each_person_as_in_the_matrix(world: World) -> None:
 
 
 def test_head_and_options_change_no_row(world: World) -> None:
-    make_conversation(world.people["other"])
+    for user in filter(None, world.people.values()):
+        make_conversation(user)
     before = state()
     for route in ROUTES:
-        for person in ("anonymous", "owner", "other"):
+        for person in PEOPLE:
             world.client_of(person).head(world.path(route), {"title": "Another"})
             world.client_of(person).options(world.path(route))
         assert state() == before, route

@@ -15,10 +15,7 @@ from chat.python.kernels.in_kernel.file_walk import written_entries
 from chat.python.kernels.in_kernel.hook_figures import TITLE_KEY, CellFigures
 from chat.python.kernels.in_kernel.import_watch import when_imported
 
-_IMAGE_TYPES = {
-    **{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"},
-    **{".gif": "image/gif", ".webp": "image/webp"},
-}
+_IMAGE_TYPES = {f".{kind}": f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")} | {".jpg": "image/jpeg"}
 _IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
 _IMAGES_LIMIT_COUNT = 32
 
@@ -30,8 +27,8 @@ class SavedImages:
         """Know no file. The folders of a new kernel are empty."""
         self._figures = figures
         self._known_times: dict[str, int] = {}
-        # The folder of temporary files belongs to this kernel alone in the sandbox only.
         when_imported("PIL.ImageShow", _display_pillow_images)
+        # The folder of temporary files belongs to this kernel alone in the sandbox only.
         self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
 
     def show(self) -> None:
@@ -59,7 +56,7 @@ class SavedImages:
 
 def _display_pillow_images(module: ModuleType) -> None:
     """Let `Image.show` display the image. There is no program that could open a window."""
-    module._viewers[:] = [module.IPythonViewer()]
+    module.register(module.IPythonViewer(), 0)
 
 
 def _image_bundle(path: str) -> dict[str, str]:

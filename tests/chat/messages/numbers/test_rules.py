@@ -1,4 +1,4 @@
-"""What outputs look like, how sentences name their numbers, and what writers compute: one short case for each rule."""
+"""Forms of outputs, names of numbers in sentences, and what writers compute: one short case for each rule."""
 
 from __future__ import annotations
 
