@@ -23,6 +23,11 @@ _NAMES = (
     re.compile(r"""^r?(?:"{3}|'{3})\s*([^"'\s][^"'\n]{2,})""", re.MULTILINE),
     re.compile(r"^#[#% \t]*((?!In ?\[)\w[^\n]{2,})$", re.MULTILINE),
     re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE),
+    # Then what is on its axis, and the file that it reads or writes.
+    re.compile(r"""\b(?:set_)?ylabel\(\s*r?["']([^"'\n]{3,})["']"""),
+    re.compile(r"""["']([^"'\n]{1,200}\.(?:csv|tsv|xlsx?|ods|parquet|jsonl?|txt))["']"""),
+    # Lines of imports say little.
+    re.compile(r"^(?!import |from )(\S[^\n]*)$", re.MULTILINE),
 )
 
 
@@ -30,7 +35,7 @@ def title_of(text: str) -> str:
     """Return a title made of the words of a question.
 
     Fenced code, and Python that is pasted without a fence, are left out if there are other words. A question that is
-    only code is named after what the code draws, says or defines, else after its first words.
+    only code is named after what the code draws, says, defines or reads, else after its first line that is no import.
     """
     prose, code = _split(text[:READ_LENGTH])
     words = " ".join(prose.split())

@@ -55,7 +55,7 @@ function mark(line) {
   for (const { range } of marked.get(line) ?? []) highlight?.delete(range);
   const items = Array.from(line.querySelectorAll("li"), (item) => ({ item, number: item.firstChild.textContent, before: item.dataset.before }));
   const found = [];
-  for (const element of line.parentElement.querySelectorAll('[data-part-kind="text"]')) {
+  for (const element of line.closest(".message").querySelectorAll('[data-part-kind="text"]')) {
     const { text, nodes } = read(element);
     let from = 0;
     for (const one of items) {
@@ -114,12 +114,12 @@ connection.addEventListener("before", ({ detail: html }) => {
 
 // Parts of a long answer that are loaded later.
 transcript.addEventListener("filled", ({ detail: group }) => {
-  const line = group.closest(".message").querySelector(":scope > .numbers");
+  const line = group.closest(".message").querySelector(".numbers");
   if (line?.childElementCount > 1) mark(line);
 });
 
 transcript.addEventListener("click", ({ target, clientX, clientY }) => {
-  const line = target.closest(".message")?.querySelector(":scope > .numbers");
+  const line = target.closest(".message")?.querySelector(".numbers");
   if (!line) return;
   if (target.closest("summary")?.parentElement === line) {
     if (line.childElementCount === 1) fill(line, true);

@@ -6,7 +6,7 @@ const NEAR_PX = 8;
 let following = [];
 
 connection.addEventListener("before", () => {
-  const outputs = document.querySelectorAll('[data-status="running"] .output > pre');
+  const outputs = document.querySelectorAll('[data-status="running"] .output[data-outcome=""] > pre');
   following = Array.from(outputs).filter((one) => one.scrollHeight - one.clientHeight - one.scrollTop < NEAR_PX);
 });
 connection.addEventListener("frame", () => {

@@ -3,7 +3,7 @@
  * thread's time. A slow machine, or one without a graphics card, shows the same text in fewer steps.
  *
  * A frame that only extends one text waits, and is merged with the frames that already wait. Any other frame (such as a
- * question, a new part, a graph or the end) is shown at once, after the waiting frames.
+ * question, a new part, a graph or the end) is shown at once, together with the waiting frames: one change is one layout.
  */
 const SHARE = 1 / 16;
 /** Upper limit for the pause between two changes, for very slow machines. */
@@ -46,11 +46,11 @@ export class Pacing {
   /** Adds a frame, which is shown now or later. */
   add(frame) {
     const growth = parseGrowth(frame.content);
-    if (growth === null || (this.#growth && this.#growth.target !== growth.target)) this.flush();
     if (growth === null) {
-      this.#showNow(frame.content, [frame]);
+      this.flush(frame);
       return;
     }
+    if (this.#growth && this.#growth.target !== growth.target) this.flush();
     if (this.#growth) growth.closedHtml = this.#growth.closedHtml + growth.closedHtml;
     this.#growth = growth;
     this.#frames.push(frame);
@@ -67,16 +67,15 @@ export class Pacing {
     else this.#timer = setTimeout(() => this.flush(), delayMs);
   }
 
-  /** Shows the waiting frames now. */
-  flush() {
+  /** Shows the waiting frames now, and `last` after them. */
+  flush(last = null) {
     clearTimeout(this.#timer);
     this.#timer = null;
-    if (this.#growth === null) return;
-    const html = this.#growth.closedHtml + this.#growth.tailHtml;
-    const frames = this.#frames;
+    const html = (this.#growth ? this.#growth.closedHtml + this.#growth.tailHtml : "") + (last?.content ?? "");
+    const frames = last ? [...this.#frames, last] : this.#frames;
     this.#growth = null;
     this.#frames = [];
-    this.#showNow(html, frames);
+    if (frames.length) this.#showNow(html, frames);
   }
 
   #showNow(html, frames) {

@@ -43,7 +43,7 @@ print(answer.conversation_id)
 def test_line_names_the_source_of_each_number_live_and_after_a_reload(page: Page) -> None:
     change_settings(page, model="scenario-code")
     ask_and_wait(page, "Please compute")
-    line = page.locator(f"{ANSWER} > .numbers")
+    line = page.locator(f"{ANSWER} .numbers")
     summary = line.locator("summary")
     expect(summary).to_have_text("1 of 1 number is in the results")
     live = line.inner_html()
@@ -56,7 +56,7 @@ def test_numbers_of_an_earlier_answer_are_checked_by_keyboard_and_lead_to_their_
     page: Page, server: LiveServer
 ) -> None:
     page.goto(f"{server.url}/c/{run_in_shell(server, EARLIER).strip()}/")
-    line = page.locator(f"{ANSWER} > .numbers")
+    line = page.locator(f"{ANSWER} .numbers")
     summary = line.locator("summary")
     expect(summary).to_have_text("Check the numbers")
     summary.press("Enter")

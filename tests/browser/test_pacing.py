@@ -92,7 +92,7 @@ def test_growth_of_one_text_is_merged_while_it_waits(scripts: Page) -> None:
     assert shown[1]["html"] == closed("<p>b</p>") + closed("<p>c</p>") + closed("<p>d</p>") + tail("")
 
 
-def test_any_other_frame_is_shown_at_once_after_the_waiting_frames(scripts: Page) -> None:
+def test_any_other_frame_is_shown_at_once_with_the_waiting_frames_before_it(scripts: Page) -> None:
     other_frames = [
         partial("message-1-parts", "beforeend", "<div>new part</div>"),
         tail("of another part", "part-2") + partial("part-2", "delete", ""),
@@ -101,7 +101,8 @@ def test_any_other_frame_is_shown_at_once_after_the_waiting_frames(scripts: Page
     ]
     for content in other_frames:
         shown = run(scripts, tail("a"), tail("ab"), content, tail("abc"))
-        assert [step["html"] for step in shown] == [tail("a"), tail("ab"), content]
+        assert [step["html"] for step in shown] == [tail("a"), tail("ab") + content]
+        assert [step["seqs"] for step in shown] == [[0], [1, 2]]
 
 
 def test_growth_of_two_parts_is_not_merged(scripts: Page) -> None:

@@ -102,7 +102,7 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
         total=total,
         estimated=estimated,
         is_uncounted=has_asked and total is None and estimated is None,
-        cost=dollars(turn.cost),
+        cost="free: the demo model runs on this server" if _is_demo(turn) and total else dollars(turn.cost),
         rounds=turn.round_count,
         parameters=tuple(_parameters(turn)),
         searches="" if turn.is_live else _searches(turn),
@@ -123,9 +123,13 @@ def cleared_outputs(
     return ClearedOutputs(texts, tuple(graphs), left_out) if texts or graphs or left_out else None
 
 
+def _is_demo(turn: Turn) -> bool:
+    return turn.model == DEMO_MODEL and not turn.endpoint
+
+
 def _service_words(turn: Turn) -> str:
     """Return the service that answered; empty for the demo model, which runs on this server."""
-    if turn.model == DEMO_MODEL and not turn.endpoint:
+    if _is_demo(turn):
         return ""
     who = answered_by(turn)
     return replace(who, provider=SERVICE_NAMES.get(who.provider or "", who.provider)).service

@@ -17,8 +17,9 @@ from chat.models import QuotaUse
 from chat.people.access import SignedInRequest
 from chat.people.account.chart import Chart, Row, Table, draw_columns
 from chat.people.account.number_format import format_integer, format_short
-from chat.people.quotas.resources import Resource, ResourceUsage, day_end, day_of, duration_words, words
+from chat.people.quotas.resources import Resource, ResourceUsage, day_end, day_of, duration_words, size_words, words
 from chat.people.quotas.usage import read_usage, uncounted_answers
+from chat.vocabulary.number_text import group_thousands
 
 DAYS = 30
 """Days of the charts, with today."""
@@ -93,13 +94,24 @@ def limit_row(usage: ResourceUsage) -> LimitRow:
     left = usage.left
     return LimitRow(
         resource.counter,
-        used=words(resource, used),
-        limit="" if usage.limit is None else words(resource, usage.limit),
-        left="" if left is None else words(resource, left),
+        used=_cell(resource, used),
+        limit="" if usage.limit is None else _cell(resource, usage.limit),
+        left="" if left is None else _cell(resource, left),
         is_daily=resource.is_daily,
         is_used_up=left == 0,
-        estimated=words(resource, usage.estimated) if usage.estimated else "",
+        estimated=_cell(resource, usage.estimated) if usage.estimated else "",
     )
+
+
+def _cell(resource: Resource, amount: int) -> str:
+    """Return an amount without what the first cell of its line says."""
+    match resource:
+        case Resource.TURNS | Resource.TOKENS | Resource.CONVERSATIONS:
+            return group_thousands(amount)
+        case Resource.KERNEL_TIME:
+            return f"{group_thousands(round(amount / 1000))} s"
+        case Resource.IMPORTS | Resource.UPLOADS | Resource.STORAGE:
+            return size_words(amount)
 
 
 def reset_context(now: datetime) -> dict[str, object]:

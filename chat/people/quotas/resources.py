@@ -148,9 +148,9 @@ def words(resource: Resource, amount: int) -> str:
         case Resource.KERNEL_TIME:
             return _counted(round(amount / 1000), "second")
         case Resource.IMPORTS:
-            return f"{_size(amount)} of text"
+            return f"{size_words(amount)} of text"
         case Resource.UPLOADS | Resource.STORAGE:
-            return _size(amount)
+            return size_words(amount)
 
 
 def duration_words(duration: timedelta) -> str:
@@ -165,7 +165,10 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _size(size_bytes: int) -> str:
+def size_words(size_bytes: int) -> str:
+    """Return a size with its unit, such as `1.5 MB`. Its units are powers of 1024, as those of the limits."""
+    if 0 < size_bytes < 1024:
+        return "under 1 KB"
     if size_bytes < 1000 * 1024:
         return f"{size_bytes / 1024:.3g} KB"
     return f"{size_bytes / MB:.3g} MB" if size_bytes < 1000 * MB else f"{size_bytes / MB / 1024:.3g} GB"

@@ -56,6 +56,7 @@ def preview_html(attachment: Attachment, preview: TableReading, state: ReadingSt
         "refusal": f"{REFUSED} {preview.error}",
         "size": _size(preview),
         "columns": [_column_view(number, column, preview) for number, column in enumerate(preview.columns, 1)],
+        "has_missing": any(column.missing for column in preview.columns),
         "suggestions": suggest_questions(preview),
         "state": state,
         "controls": controls_of(name_in_code(attachment.name, attachment.mime_type), preview, state.choices),

@@ -22,6 +22,12 @@ PASTED = "import pandas as pd\n\ndf = pd.read_csv('sales.csv')\ndf.plot()\n"
         (f'"""Reads the log of the turbine."""\n{PASTED}', "Reads the log of the turbine."),
         ("def fib(n):\n    return n if n < 2 else fib(n - 1)\n", "fib"),
         ("```python\nprint(1)\n```", "print(1)"),
+        (PASTED, "sales.csv"),
+        (f"{PASTED}plt.ylabel('Rain, mm')", "Rain, mm"),
+        (
+            "import numpy as np\nfrom math import pi\nweekly = np.arange(9) * pi\nweekly.sum()",
+            "weekly = np.arange(9) * pi",
+        ),
         ("```\n```", "Code"),
         ("word " * 20, "word " * 11 + "word…"),
     ],

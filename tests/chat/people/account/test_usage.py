@@ -48,8 +48,8 @@ def test_limits_are_named_with_what_is_left(client: Client, settings: Settings) 
     QuotaUse.objects.create(user=user, day=day_of(timezone.now()), turns=3, conversations=2)
     client.force_login(user)
     page = " ".join(client.get(PAGE).content.decode().split())
-    assert "Answers a day</th> <td>3 answers</td> <td>3 answers</td> <td><strong>Nothing</strong></td>" in page
-    assert "<td>2 conversations</td> <td>20,000 conversations</td> <td>19,998 conversations</td>" in page
+    assert "Answers a day</th> <td>3</td> <td>3</td> <td><strong>Nothing</strong></td>" in page
+    assert "New conversations a day</th> <td>2</td> <td>20,000</td> <td>19,998</td>" in page
     assert "Uploaded files a day</th> <td>0 KB</td> <td>none</td> <td>no limit</td>" in page
     assert "begin anew at <time" in page
 
@@ -77,4 +77,4 @@ def test_answers_that_are_not_counted_are_named(client: Client) -> None:
     page = client.get(PAGE).content.decode()
     assert "For 2 answers of these 30 days, the model's service did not report all tokens." in page
     assert "An estimate is counted for them: about 1,504 tokens." in page
-    assert "<td>1,516 tokens <small>(about 1,504 tokens, estimated)</small></td>" in page
+    assert "<td>1,516 <small>(about 1,504, estimated)</small></td>" in page

@@ -84,6 +84,7 @@ def test_amounts_are_written_with_their_unit() -> None:
     assert words(Resource.TOKENS, 1_234_567) == "1,234,567 tokens"
     assert words(Resource.CONVERSATIONS, 1) == "1 conversation"
     assert words(Resource.KERNEL_TIME, 61_400) == "61 seconds"
+    assert words(Resource.UPLOADS, 300) == "under 1 KB"
     assert words(Resource.UPLOADS, 2048) == "2 KB"
     assert words(Resource.UPLOADS, 1000 * 1024 - 600) == "999 KB"
     assert words(Resource.UPLOADS, 1000 * 1024) == "0.977 MB"
