@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from attachments.piecewise_decoding import decode
+
 #: Symbols in their usual places. Letters of other encodings have the same bytes, but other letters beside them.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])[°±£€¥§©®¼½¾×÷µ·](?![^\W\d_])|°(?=[CFK]\b)|(?<![^\W\d_])µ(?=[AFgLlmsVW]{1,2}\b)"
@@ -23,6 +25,29 @@ _ALPHABETS = [
     (frozenset((letters + _SIGNS).encode("cp1250")), [frozenset(some.encode("cp1252")) for some in needed])
     for letters, needed in _LANGUAGES
 ]
+
+
+_WITHIN_WORD = re.compile(r"(?<=[A-Za-z])[^\x00-\x7f](?=[a-z])")
+_WESTERN = frozenset("äöüßáéíóúàèìòùâêîôûëïÿñçãõåæøœ")
+_POLISH = frozenset("ąćęłńóśźż")
+_USUAL = _WESTERN | frozenset("šž–—’‘·…\u00a0\u00ad")
+"""Characters within words of Windows-1252 that are in their usual place."""
+
+
+def find_older(sample: bytes) -> str | None:
+    """Return the codec of DOS or of old Macs if it reads small letters within words where Windows-1252 reads others."""
+    is_mac = b"\n" not in sample
+    usual = _WESTERN if is_mac else _USUAL
+    if usual.issuperset(_WITHIN_WORD.findall(decode(sample, "cp1252", "replace"))):
+        return None
+    codecs_in_order = [("cp850", _WESTERN), ("cp852", _POLISH), ("mac-roman", _WESTERN)]
+    if is_mac:
+        codecs_in_order.reverse()
+    for codec, letters in codecs_in_order:
+        found = _WITHIN_WORD.findall(decode(sample, codec, "replace"))
+        if found and letters.issuperset(found):
+            return codec
+    return None
 
 
 def read_strictly(data: bytes, codec: str) -> str | None:

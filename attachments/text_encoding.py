@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from chardetng_py import EncodingDetector
 
-from attachments.encoding_letters import is_central_european, is_told_by_symbols, read_strictly
+from attachments.encoding_letters import find_older, is_central_european, is_told_by_symbols, read_strictly
 from attachments.encoding_names import encoding_name
 from attachments.piecewise_decoding import decode
 
@@ -74,6 +74,7 @@ _RIVALS = (
     ("cp1253", "iso8859-7"),
     ("cp1255", "iso8859-8", "cp1251"),
     ("cp1256", "iso8859-6"),
+    ("cp850", "cp852", "mac-roman", "cp1252"),
 )
 
 
@@ -172,7 +173,9 @@ def _marked_codec(data: bytes) -> str | None:
 def _unmarked_wide_codec(data: bytes) -> str | None:
     """Return the codec of UTF-16 or UTF-32 without a mark, or None. The NULs of ASCII characters tell."""
     head = data[:SAMPLE_BYTES].rstrip(b"\0")
-    if b"\0" not in head:
+    line, _, rest = head.partition(b"\n")
+    if b"\0" not in head or (len(line) > 2 and b"\0" not in line + rest[:1] and read_strictly(line, "utf-8")):
+        # PowerShell adds lines in UTF-16 to files in other encodings.
         return None
     units = data[: len(head) // 4 * 4]
     if len(units) >= SHORT_BYTES:
@@ -262,6 +265,8 @@ def _guess_codec(sample: bytes) -> str:
     codec = codecs.lookup(_CODECS.get(label, label)).name
     if codec == "cp1252" and is_central_european(sample):
         return "cp1250"
+    if codec in _RIVALS[0] and (older := find_older(sample)):
+        return older
     if is_told_by_symbols(sample, codec):
         return "cp1252"
     if codec == "koi8-u" and read_strictly(sample, codec) == read_strictly(sample, "koi8-r"):

@@ -29,6 +29,7 @@ POLISH = "Miasto;Sprzedaż;Uwagi\nŁódź;1,5;źródło\nCzęstochowa;2,5;zwrot\
 CZECH = "Město;Prodej;Poznámka\nPlzeň;1,5;rýže\nTřebíč;2,5;mléko\nŽďár;3,5;kůň\n"
 HUNGARIAN = "Település;Összeg;Megjegyzés\nGyőr;338;később fizetve\nKőszeg;1124;első féléves főösszeg\n"
 GERMAN = "Artikel;Preis;Größe\n„Müsli“ – fein;3,50 €;groß\nBrötchen;0,40 €;übergroß\n"
+GERMAN_OF_DOS = "Artikel;Größe\nMüsli;groß\nBrötchen;übergroß\n"
 FRENCH = "Ville;Prénom\nBesançon;Hélène\nSaint-Étienne;François\nNîmes;Noël\n"
 TEXTS = [
     *[(CHINESE, codec) for codec in ("gb18030", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be")],
@@ -46,6 +47,11 @@ TEXTS = [
     *[(GERMAN, codec) for codec in ("cp1252", "utf-8", "utf-16-le", "utf-32-be")],
     (FRENCH, "cp1252"),
     ("DateTime,Bid,Ask\n2024-01-01 10:00,1.1,1.2\n", "utf-16-be"),
+    ("上海,北京\n1,2\n3,4\n", "utf-16-le"),
+    *[(text, "cp850") for text in (GERMAN_OF_DOS, FRENCH, "Población;n\nMálaga;1\nA Coruña;2\n")],
+    (POLISH, "cp852"),
+    *[(text.replace("\n", "\r"), "mac-roman") for text in (GERMAN_OF_DOS, FRENCH)],
+    (FRENCH, "mac-roman"),
 ]
 
 
@@ -58,7 +64,9 @@ def test_text_of_each_region_is_read_right(text: str, codec: str) -> None:
     assert to_utf8(data).decode() == text
 
 
-@pytest.mark.parametrize("text", ["naïve", "Café", "£ 5", "5 µm", "21 °C", "3 m²", "± 2", "São Paulo", "Ærø"])
+@pytest.mark.parametrize(
+    "text", ["naïve", "Café", "£ 5", "BÆK", "Nataša", "5 µm", "21 °C", "3 m²", "± 2", "São Paulo", "Ærø"]
+)
 def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) -> None:
     table = f"name,value\nA,1\n{text},2\nB,3\n"
     assert to_utf8(table.encode("cp1252")).decode() == table
@@ -115,6 +123,7 @@ def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
         (b"item,qty\nn\0ut,5\nb\0olt,6\n", "item,qty\nnut,5\nbolt,6\n", TextEncoding("utf-8", nul_count=2)),
         (b"item,qty\r\nnut,5\r\n\x1a\r\n", "item,qty\r\nnut,5\r\n\r\n", TextEncoding("utf-8", has_end_mark=True)),
         (b"item,qty\nn\1ut,5\n", "item,qty\nn\1ut,5\n", TextEncoding("utf-8", control_count=1)),
+        (b"nut,5\n" * 9 + "nut,5\n".encode("utf-16-le"), "nut,5\n" * 10, TextEncoding("utf-8", nul_count=6)),
         ("a,ä\n1,2\n\x1a".encode("utf-16"), "a,ä\n1,2\n", TextEncoding("utf-16", has_end_mark=True)),
     ],
 )

@@ -21,7 +21,8 @@ INTEGER_LIMIT = 2**25
 WIDTH_LIMIT = 1_000
 OPTIONS = frozenset(
     {
-        *("columns", "comment", "convert_dates", "date_format", "decimal", "dtype", "dtype_backend"),
+        *("coerce_int96_timestamp_unit", "columns", "comment", "convert_dates"),
+        *("date_format", "decimal", "dtype", "dtype_backend"),
         *("encoding", "engine", "escapechar", "header", "how", "ignore_index", "index_col", "keep_default_na"),
         *("lines", "max_level", "na_values", "names", "nrows", "orient", "parse_dates", "quotechar"),
         *("quoting", "sep", "sheet_name", "skipfooter", "skipinitialspace", "skiprows", "thousands", "usecols"),

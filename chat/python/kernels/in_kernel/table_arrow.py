@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BATCH_ROWS = 50_000
 FILE_ERRORS = (OSError, ValueError, LookupError, TypeError, OverflowError, EOFError)
 """What the readers of broken files raise, beside errors of their own."""
+INT96_UNIT = "us"
+"""Times that Spark, Hive and Impala store in 96 bits; in nanoseconds, the year 9999 would become 1816."""
 STATA_FIRST_BYTES = range(102, 116)
 """Versions of Stata before 117, which is the first that begins with a tag."""
 FORMATS = {"Parquet": "a Parquet", "Feather": "a Feather (Arrow IPC)", "Stata": "a Stata"}
@@ -35,6 +37,8 @@ class ArrowFile(NamedTuple):
     """Rows with the first `COLUMNS_LIMIT` columns."""
     index_names: Sequence[str] = ()
     """Names of columns that pandas reads as labels of rows. `__index_level_0__` stands for none."""
+    option: str = ""
+    """An argument that pandas needs to read the file."""
 
 
 def read_binary_file(path: str, head: bytes, suffix: str) -> Source | None:
@@ -111,10 +115,11 @@ def open_parquet(path: str) -> ArrowFile:
     names = list(schema.names)
     # Otherwise, a text of 1 MB that is stored once for 50,000 rows would take 50 GB.
     texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
-    file = pyarrow.parquet.ParquetFile(path, read_dictionary=texts)
-    return ArrowFile(
-        names, file.metadata.num_rows, parquet_batches(file, names[:COLUMNS_LIMIT], len(names)), index_names(schema)
-    )
+    file = pyarrow.parquet.ParquetFile(path, read_dictionary=texts, coerce_int96_timestamp_unit=INT96_UNIT)
+    has_int96 = any(file.schema.column(number).physical_type == "INT96" for number in range(len(file.schema)))
+    option = f', coerce_int96_timestamp_unit="{INT96_UNIT}"' if has_int96 else ""
+    batches = parquet_batches(file, names[:COLUMNS_LIMIT], len(names))
+    return ArrowFile(names, file.metadata.num_rows, batches, index_names(schema), option)
 
 
 def parquet_batches(
@@ -206,7 +211,7 @@ def collect_whole_columns(path: str, file: ArrowFile, limit: int) -> tuple[list[
     row_count = file.row_count or 0
     broken: list[str] = []
     columns: list[ArrowCells] = []
-    parquet = pyarrow.parquet.ParquetFile(path)
+    parquet = pyarrow.parquet.ParquetFile(path, coerce_int96_timestamp_unit=INT96_UNIT)
     for name in file.names[:COLUMNS_LIMIT]:
         try:
             found, _ = collect_cells(ArrowFile([name], row_count, parquet_batches(parquet, [name], 0)), limit)
@@ -247,7 +252,7 @@ def find_arrow_code(format_name: str, file: ArrowFile, columns: Sequence[ArrowCe
     if format_name == "Stata":
         return "pd.read_stata(NAME)"
     lost = [name for name, column in zip(file.names, columns, strict=False) if column.lost]
-    code = "pd.read_parquet(NAME" if format_name == "Parquet" else "pd.read_feather(NAME"
+    code = f"pd.read_parquet(NAME{file.option}" if format_name == "Parquet" else "pd.read_feather(NAME"
     if broken:
         code += f", columns={literal_of(name for name in file.names if name not in broken)}"
     code += ', dtype_backend="pyarrow")' if lost else ")"

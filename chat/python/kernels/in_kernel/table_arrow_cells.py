@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 DAY_S = 86_400
 RANGES_S = {
     "date": (-719_162 * DAY_S, 2_932_896 * DAY_S),
-    # A day less at each end, for time zones.
-    "timestamp": (-719_161 * DAY_S, 2_932_896 * DAY_S - 1),
+    "timestamp": (-719_162 * DAY_S, 2_932_897 * DAY_S - 1),
+    # A day less at each end.
+    "timestamp with a zone": (-719_161 * DAY_S, 2_932_896 * DAY_S - 1),
     "duration": (-999_999_999 * DAY_S, 999_999_999 * DAY_S),
     "time": (0, DAY_S - 1e-9),
 }
@@ -84,6 +85,7 @@ class ArrowCells:
         else:
             names = {"timestamp": types.is_timestamp, "duration": types.is_duration}
             name = next((name for name, is_kind in names.items() if is_kind(kind)), "time")
+            name += " with a zone" * (getattr(kind, "tz", None) not in (None, "UTC"))
             per_s = UNITS_PER_S[kind.unit]
         low, high = (max(-INT64, min(INT64 - 1, int(limit * per_s))) for limit in RANGES_S[name])
         if name == "time":
@@ -98,7 +100,7 @@ class ArrowCells:
         if name != "date" and kind.unit == "ns":
             # Nanoseconds would need pandas, and are not shown.
             wide = {"timestamp": pyarrow.timestamp("us", getattr(kind, "tz", None)), "duration": pyarrow.duration("us")}
-            array = array.cast(wide.get(name, pyarrow.time64("us")), safe=False)
+            array = array.cast(wide.get(name.partition(" ")[0], pyarrow.time64("us")), safe=False)
         if getattr(kind, "tz", None) and len(array):
             return self._with_zone(array)
         return array

@@ -14,6 +14,7 @@ from chat.python.kernels.in_kernel.table_numbers import (
     Number,
     NumberForm,
     decimals_in,
+    is_whole,
     number_form,
     number_of,
     shape_of,
@@ -213,7 +214,8 @@ def facts_of(column: Column, distinct: int) -> Facts:
     return Facts(
         name=column.name,
         group=column.group,
-        is_whole=column.kind == "integer",
+        # pandas writes identifiers in a column with missing values as `12.0`.
+        is_whole=column.kind == "integer" or all(map(is_whole, column.numbers)),
         present=present,
         distinct=distinct,
         low=min(column.numbers, default=0),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present, name_of
 from chat.python.kernels.in_kernel.table_values import MISSING, read_text
@@ -65,8 +66,10 @@ class Grid:
         if not any(kind not in ("", "text") for kind in self.profile):
             return None
         for at in range(len(self.rows)):
-            if self._is_like_body(at) and not self._has_names_below(at):
+            if self._is_like_body(at) and not self._has_names_below(at) and not self.is_second_of_names(at):
                 while at > 1 and self._is_nearly_body(at - 1) and self.can_be_names(at - 2):
+                    if self.is_second_of_names(at - 1):
+                        break
                     at -= 1
                 return at
         return None
@@ -89,6 +92,26 @@ class Grid:
             if row + 1 < len(self.rows)
         )
 
+    def _names_groups(self, at: int) -> bool:
+        """Return whether a row has one text in neighbouring cells, as filled merged cells, above different ones."""
+        pairs = list(zip(self.rows[at], self.rows[at + 1], strict=False)) if at + 1 < len(self.rows) else []
+        return any(is_present(one[0]) and one[0] == two[0] and one[1] != two[1] for one, two in pairwise(pairs))
+
+    def is_second_of_names(self, at: int) -> bool:
+        """Return whether a row belongs to names that begin above it: it numbers the columns, or has a name of there."""
+        if at == 0 or not self.is_text(at - 1):
+            return False
+        pairs = zip(self.rows[at - 1], self.rows[at], strict=False)
+        return self.is_numbering(at) or (
+            self._names_groups(at - 1) and any(is_present(above) and above == cell for above, cell in pairs)
+        )
+
+    def is_numbering(self, at: int) -> bool:
+        """Return whether a row has the numbers of the columns, which are no values of all of them."""
+        values = self._whole_numbers(at)
+        is_counted = len(values) > 2 and values == list(range(1, self.width + 1))
+        return is_counted and bool({*self.profile} - {"", "number"})
+
     def _has_repeated_years(self, at: int) -> bool:
         """Return whether the numbers in a row are years, each of them more than once, as in filled merged cells."""
         values = self._whole_numbers(at)
@@ -106,15 +129,20 @@ class Grid:
         pandas writes the names of an index so, below the levels of the other names: `Price,Close,Volume`, `Date,,`.
         """
         last = body - 1
-        if last < 1 or not self.profile or self.profile[0] in ("", "text"):
-            # In a first column of texts, it can be the title of some rows.
+        if last < 1 or not self.profile:
             return 0
         if [at for at, cell in enumerate(self.rows[last]) if is_present(cell)] != [0] or not self.is_text(last):
             return 0
         first = last
         while first > 0 and self.width > 1 and self.is_full(first - 1) and self.extents[first - 1] == self.width:
             first -= 1
-        return body - first if first < last and all(map(self.is_text, range(first, last))) else 0
+        has_corner = any(is_present(row[0]) for row in self.rows[first:last])
+        if first == last or (self.profile[0] in ("", "text") and has_corner):
+            # In a first column of texts, it can be the title of some rows.
+            return 0
+        groups = range(first, last - 1)
+        is_named = self.is_text(last - 1) and all(self.is_text(row) or self.is_group_row(row) for row in groups)
+        return body - first if is_named else 0
 
     def _is_nearly_body(self, at: int) -> bool:
         """Return whether cells are missing or begin with digits where columns have values: `10 kr`, `(1.5)`, `n/a`."""
@@ -203,14 +231,16 @@ class Grid:
         cells = [cell if is_present(cell) else None for cell in self.rows[at]][: self.width]
         values = [name_of(cell) for cell in cells if cell is not None]
         kinds = set(self.kinds[at]) - {"", "text"}
-        if kinds and not (kinds <= {"number", "date"} and all(_YEAR_START.match(text) for text in values[-1:])):
+        years = [name_of(cell) for cell, kind in zip(cells, self.kinds[at], strict=False) if kind in kinds]
+        if kinds and not (kinds <= {"number", "date"} and all(map(_YEAR_START.match, years[-1:]))):
             return False
         starts = [number for number, cell in enumerate(cells) if cell is not None]
         repeats = len(set(values)) < len(values)
         has_gap = any(cell is None for cell in cells[: starts[-1]]) and len(starts) > 1
         is_inside = starts[0] > 0
         names = [str(cell) for cell in self.rows[below] if is_present(cell)]
-        return has_gap or is_inside or (repeats and len(set(names)) < len(names) and self.is_text(below))
+        is_repeated = repeats and len(set(names)) < len(names) and self.is_text(below)
+        return has_gap or is_inside or is_repeated or self._names_groups(at)
 
 
 def usual_kind(kinds: Sequence[str]) -> str:

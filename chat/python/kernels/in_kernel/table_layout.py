@@ -81,6 +81,7 @@ def find_header(grid: Grid) -> Header:
     if body is None:
         # Texts alone: the widths decide.
         first = next(at for at, extent in enumerate(grid.extents) if extent >= grid.width)
+        first += grid.is_second_of_names(first + 1) if first + 1 < len(grid.rows) else 0
         return add_groups(grid, Header(first, 1, 0))
     if levels := grid.count_levels(body):
         return Header(body - levels, levels, 0)
@@ -99,6 +100,8 @@ def find_header(grid: Grid) -> Header:
 
 def is_below_names(grid: Grid, at: int) -> bool:
     """Return whether a row above the body holds units, kinds of values or descriptions of the row above it."""
+    if grid.is_numbering(at):
+        return True
     above = at - 1
     if not (grid.is_full(above) and grid.is_text(above) and grid.is_distinct(above)):
         return False
@@ -207,4 +210,4 @@ def describe_above(rows: Sequence[Sequence[object]], header: Header, names: Sequ
 def describe_unit(cells: Sequence[object]) -> str:
     """Return the note on a column from the cells below its name, such as `m/s, Avg`."""
     texts = [name for name in map(name_of, cells) if not is_machine_like([name])]
-    return ", ".join(dict.fromkeys(text for text in texts if text.strip("-=+|: ")))[:80]
+    return ", ".join(dict.fromkeys(text for text in texts if text.strip("-=+|: ") and not text.isdecimal()))[:80]

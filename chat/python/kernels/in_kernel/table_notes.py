@@ -31,6 +31,7 @@ SENTENCES = {
     "measure": "{columns} ha{ve} numbers with a unit, such as “{example}”, which code must remove.",
     "brackets": "{columns} ha{ve} negative numbers in brackets, such as “{example}”, which code must convert.",
     "trailing": "{columns} ha{ve} negative numbers with the sign at the end, such as “{example}”.",
+    "dash": "{columns} ha{ve} amounts with a dash in place of decimals, such as “{example}”, which code must remove.",
     "huge": "{columns} ha{ve} numbers that are too large for code, such as “{example}”.",
     "infinite": "{columns} ha{ve} infinite values, such as “{example}”.",
     "zeros": "{columns} ha{ve} numbers that begin with zeros, such as “{example}”: read as numbers, they lose them.",

@@ -17,12 +17,13 @@ SHOWN_LIMIT_DIGITS = 36
 EXACT_FLOAT_DIGITS = 15
 """Every decimal number of so many digits survives as a float."""
 
-_CURRENCY_SIGN = r"(?:R|US|A|C|CA|HK|MX|NT|NZ|S)?\$|[€£¥₹₽₺₩₫₪₴₦฿₱₲₵₸₼元円]"
+_CURRENCY_SIGN = r"[A-Z]{0,3}\$|[€£¥￥฿元円원\u20a0-\u20cf]"
 _CURRENCY_CODE = (
     "EUR|Eur|eur|Euro|USD|usd|GBP|CHF|JPY|CNY|RMB|INR|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|BRL|MXN|CAD|AUD"
-    "|NZD|SGD|HKD|TWD|KRW|THB|IDR|MYR|PHP|VND|ZAR|NGN|KES|EGP|ILS|AED|SAR"
+    "|NZD|SGD|HKD|TWD|KRW|THB|IDR|MYR|PHP|VND|ZAR|NGN|KES|EGP|ILS|AED|SAR|COP|CLP|ARS|PEN|UYU|BOB|PYG|CRC|DOP|GTQ|RSD"
+    "|BAM|MKD|HRK|GEL|AZN|KZT|UZS|MDL|BYN|QAR|KWD|OMR|BHD|JOD|MAD|TND|PKR|BDT|LKR|NPR|GHS|UGX|TZS|RWF|XOF|XAF"
 )
-_CURRENCY_WORD = r"[Kk]r\.?|Kč|zł|Ft|lei|лв\.?|руб\.?|р\.|Rs\.?|Rp\.?|S?Fr\.|(?:RM|TL)(?!\d)"
+_CURRENCY_WORD = r"[Kk]r\.?|Kč|zł|Ft|lei|лв\.?|руб\.?|р\.|грн\.?|R[sp]\.?|K[Ss]h\.?|S/\.?|S?Fr\.|(?:RM|TL)(?!\d)"
 _CURRENCY = rf"{_CURRENCY_SIGN}|{_CURRENCY_CODE}|{_CURRENCY_WORD}"
 _SPACES = " \u00a0\u202f\u2009"
 _THOUSANDS_MARKS = f"{_SPACES}'’"
@@ -35,12 +36,14 @@ _BODY = rf"""(?P<integer>\d+)
     |(?P<other_thousands>\d{{1,3}}(?:[{_THOUSANDS_MARKS}]\d{{3}})+(?:[.,]\d+)?)"""
 _NUMBER = re.compile(
     rf"""(?P<minus>[+−–-])?[{_SPACES}]?(?P<opened>\()?(?P<before>{_CURRENCY}|%)?[{_SPACES}]?
-    (?P<inner_minus>[+−–-])?(?P<inner_opened>\()?(?P<body>{_BODY})(?P<last_minus>[−-])?
+    (?P<inner_minus>[+−–-])?(?P<inner_opened>\()?(?P<body>{_BODY})
+    (?P<dash>[.,:][-–—−]{{1,2}}|/-)?(?P<last_minus>(?<![.,])[−-])?
     [{_SPACES}]?(?P<after>{_CURRENCY}|%|‰|％)?(?P<closed>\))?(?:[{_SPACES}]?(?P<last>{_CURRENCY}))?""",
     re.VERBOSE,
 )
 _UNIT = (
-    rf"[{_SPACES}][^\W\d_][^\s\d,;:()]{{0,11}}[²³]?|[{_SPACES}]?(?:°[CFK]?|[µμ][gmls]|[kmcdMGT]?(?:g|m|l|L|Wh|Hz)|[kmMGT][WBVA]"
+    rf"[{_SPACES}](?:[$£€]?/)?[^\W\d_][^\s\d,;:()]{{0,11}}(?: [$£€])?[²³]?|[万亿億만억][元円원]?"
+    rf"|[{_SPACES}]?(?:°[CFK]?|[µμ][gmls]|[kmcdMGT]?(?:g|m|l|L|Wh|Hz)|[kmMGT][WBVA]"
     r"|[kmc]?m[²³23]|km/h|m/s|ms|s|min|h|ha|[KMGT]iB|px|pt|lbs?|oz|ft|mph|dB|bar|hPa|kPa|mbar|ppm|x)"
 )
 _MEASURE = re.compile(rf"(?P<number>[+−-]?[\d.,{_THOUSANDS_MARKS}]*\d)(?P<unit>{_UNIT})")
@@ -62,7 +65,7 @@ class NumberForm(NamedTuple):
     unit: str
     """The currency, the percent sign or a unit; empty for none."""
     sign: str
-    """`brackets` or `trailing` for such a negative number; else empty."""
+    """`brackets` or `trailing` for such a negative number, `dash` for one such as `10,-`; else empty."""
     is_doubtful: bool
     """Whether the only mark can stand before decimals or between thousands."""
     decimal: str
@@ -87,12 +90,14 @@ def number_form(shape: str) -> NumberForm | None:
     minuses = [sign for sign in match.group("minus", "inner_minus", "last_minus") if sign]
     if has_brackets != bool(match["closed"]) or len(units) > 1 or len(minuses) + has_brackets > 1:
         return None
-    sign = "brackets" if has_brackets else "trailing" if match["last_minus"] else ""
+    sign = "brackets" if has_brackets else "trailing" if match["last_minus"] else "dash" if match["dash"] else ""
     style = next(name for name in _STYLES if match[name] is not None)
     body = match["body"]
     is_doubtful = style in ("point", "comma_thousands") and bool(_THREE_DECIMALS.fullmatch(body))
     decimal = ""
-    if style in ("comma", "dot_thousands") or (style == "other_thousands" and "," in body):
+    if match["dash"]:
+        decimal = match["dash"][0].strip(":/")
+    elif style in ("comma", "dot_thousands") or (style == "other_thousands" and "," in body):
         decimal = ","
     elif style != "integer" and not is_doubtful and (style != "other_thousands" or "." in body):
         decimal = "."
@@ -109,7 +114,7 @@ def measure_form(shape: str) -> NumberForm | None:
     """Return how a number with a unit after it is written; `None` for another text."""
     match = _MEASURE.fullmatch(shape)
     form = number_form(match["number"]) if match else None
-    return form._replace(unit=match["unit"].strip(_SPACES)) if match and form else None
+    return form._replace(unit=match["unit"].strip(_SPACES).rstrip(".")) if match and form else None
 
 
 def decimals_in(form: NumberForm, texts: Iterable[str]) -> str:

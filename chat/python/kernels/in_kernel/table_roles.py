@@ -14,6 +14,8 @@ UNIQUE_SHARE = 0.95
 PERCENT_SIGNS = frozenset({"%", "‰", "％"})
 LEAST_LONG = 10**14
 """Whole numbers from 15 digits on are no quantities."""
+LEAST_HASH = 10**17
+"""Of negative numbers, only those that use most of 64 bits are none."""
 
 _WORDS_OF_NAMES = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-ZÀ-Þ]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|#")
 _IDENTIFIER = frozenset({"id", "ids", "uuid", "guid", "oid", "pk", "key", "kennung", "ident", "identifier", "编号"})
@@ -73,7 +75,8 @@ class Facts(NamedTuple):
 
 def role_of(facts: Facts) -> str:
     """Return `identifier`, `year`, `code`, `money` or `percent`; empty for none."""
-    words = [word.lower() for word in _WORDS_OF_NAMES.findall(facts.name)]
+    # MongoDB names a value after its type: `count.$numberLong`.
+    words = [word.lower() for word in _WORDS_OF_NAMES.findall(facts.name.partition(".$")[0])]
     last = words[-1] if words else ""
     is_name_of = {
         "identifier": not _IDENTIFIER.isdisjoint(words),
@@ -109,7 +112,7 @@ def _role_of_numbers(facts: Facts, is_name_of: dict[str, bool], *, is_unique: bo
             return "code"
         if is_name_of["identifier"] or (is_natural and is_name_of["numbered"] and is_unique):
             return "identifier"
-        if facts.low >= LEAST_LONG:
+        if facts.low >= LEAST_LONG or (is_unique and facts.low <= -LEAST_HASH and facts.high >= LEAST_HASH):
             return "identifier"
     if facts.is_money:
         return "money"

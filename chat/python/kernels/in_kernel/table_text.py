@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ OTHER_FORMATS = {
     b"%pdf": "it is a PDF document and no table.",
     b"<!doctype html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
     b"<html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    b"mime-version:": "it is a web archive (MHTML) and no table. Open it in Excel and save it as .xlsx or CSV.",
     b"<?xml": "it is XML and no table. Save the table as CSV.",
     b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",
 }
@@ -57,7 +59,8 @@ class TextRows(NamedTuple):
 
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    # Files that were put together have several marks.
+    data = data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8)
     check_text(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

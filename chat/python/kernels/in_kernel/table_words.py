@@ -38,7 +38,7 @@ BALANCE = re.compile(
 REMARK = re.compile(
     r"(?:sources?|quellen?|notes?|anmerkung(?:en)?|hinweise?|fuente|fonte|nota|remarks?|legende?|stand|as of|generated|"
     r"created|exported|erstellt|copyright|data from|источник|примечание|注|资料来源|数据来源|来源|出典|備考)\b|"
-    r"[*†‡©#¹²³]|\(c\)|--|==|\+[-=]|end of|\(\d+ [^\W\d]+( [^\W\d]+)?\)$|\d+ rows? in set\b",
+    r"[*†‡©#¹²³]|\(c\)|--|==|__|\+[-=]|end of|\(\d+ [^\W\d]+( [^\W\d]+)?\)$|\d+ rows? in set\b",
     re.IGNORECASE,
 )
 _SIGNS = re.compile(r"[°%‰€$£¥/^²³µμΩ]|^[\[(].*[\])]$")
@@ -51,7 +51,8 @@ def is_summary_word(text: str) -> bool:
     label = text.strip().rstrip(":")
     if len(label) > LABEL_LIMIT_CHARS:
         return False
-    return any(pattern.fullmatch(part) for pattern in (TOTAL, AVERAGE) for part in (label, label.partition(" ")[0]))
+    parts = label, label.partition(" ")[0].rstrip(":")
+    return any(pattern.fullmatch(part) for pattern in (TOTAL, AVERAGE) for part in parts)
 
 
 def is_total_word(text: str) -> bool:
@@ -59,7 +60,7 @@ def is_total_word(text: str) -> bool:
     label = text.strip().rstrip(":")
     if len(label) > LABEL_LIMIT_CHARS:
         return False
-    return any(map(TOTAL.fullmatch, (label, label.partition(" ")[0], label.rpartition(" ")[2])))
+    return any(map(TOTAL.fullmatch, (label, label.partition(" ")[0].rstrip(":"), label.rpartition(" ")[2])))
 
 
 def is_balance(text: str) -> bool:

@@ -208,6 +208,8 @@ frame = pandas.DataFrame({"n": [1.5, None], "level": levels, "day": days})
 frame.to_stata("old.dta", write_index=False, convert_dates={"day": "td"})
 pandas.DataFrame({"n": [1, 2]}, index=["x", "y"]).to_parquet("labels.parquet")
 pyarrow.parquet.write_table(pyarrow.table({"n": pyarrow.array([], pyarrow.int64())}), "none.parquet")
+last = pyarrow.table({"until": [datetime.datetime(2024, 1, 1), datetime.datetime(9999, 12, 31)]})
+pyarrow.parquet.write_table(last, "spark.parquet", use_deprecated_int96_timestamps=True)
 pyarrow.parquet.write_table(pyarrow.table({"n": range(1000), "w": ["x"] * 1000}), "damaged.parquet")
 with open("damaged.parquet", "r+b") as file:
     file.seek(30)
@@ -237,6 +239,13 @@ async def test_binary_tables_are_read_also_where_python_cannot_hold_a_value(kern
         )
         assert any("time zone of “zone” is not known" in note for note in reading.notes)
         await check_code(kernel, reading)
+
+
+async def test_last_day_of_the_calendar_is_read_from_times_of_96_bits(kernel: KernelClient) -> None:
+    await kernel.execute(WRITE)
+    reading = await kernel.read_table("spark.parquet", {}, limit_s=LIMIT_S)
+    assert (reading.columns[0].minimum, reading.columns[0].maximum) == ("2024-01-01", "9999-12-31")
+    assert (await kernel.execute(f"import pandas as pd; print({reading.code}.until.max().year)")).text == "9999\n"
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,25 @@ LAYOUTS: list[tuple[list[list[object]], list[str], int]] = [
         ["Land", "2022 / n", "2022 / m", "2023 / n", "2023 / m"],
         2,
     ),
+    # Merged cells of the names are filled; the last row of names can be years, or number the columns.
+    (
+        [["Land", "Sales", "Sales", "Note"], ["Land", 2022, 2023, "Note"], ["L1", 51, 52, "x"], ["L2", 61, 62, "y"]],
+        ["Land", "Sales / 2022", "Sales / 2023", "Note"],
+        2,
+    ),
+    (
+        [["Day", "Mon", "Mon"], ["Day", "room", "name"], ["1st", "R1", "Ann"], ["2nd", "R2", "Bob"]],
+        ["Day", "Mon / room", "Mon / name"],
+        2,
+    ),
+    ([["Land", "plan", "fact"], [1, 2, 3], ["L1", 51, 52], ["L2", 61, 62]], ["Land", "plan", "fact"], 2),
+    (
+        [[None, "2023", "2023"], [None, "n", "m"], ["Land", None, None], ["L1", 51, 52], ["L2", 61, 62]],
+        ["Land", "2023 / n", "2023 / m"],
+        2,
+    ),
+    # No rows of names: values that only look like them.
+    ([["a", "b", "c"], [1, 2, 3], [4, 5, 6]], ["a", "b", "c"], 2),
     ([[1, "x"], [2, "y"], [3, "z"]], ["column 1", "column 2"], 3),
     ([["a", "b", None], [1, {"x": 1}, None], [2, [3], None]], ["a", "b"], 2),
     ([["only", "names"]], ["only", "names"], 0),

@@ -122,6 +122,13 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
         2,
         ["Land", "2021", "2022"],
     ),
+    "total of": (
+        "Campaign,Clicks,CTR\nA,1,1.5%\nB,2,2.5%\nTotal: Campaigns,3,2.0%\n",
+        2,
+        ["Campaign", "Clicks", "CTR"],
+    ),
+    "drawn end": ("n,m\n1,2\n2,5\n__________\nSource: Office\n", 2, ["n", "m"]),
+    "joined with marks": ("\ufeffa,b\n1,2\n\ufeffa,b\n3,4\n", 2, ["a", "b"]),
     "russian": ("Город;Сумма\nМосква;5\nКазань;6\nИтого;11\n", 2, ["Город", "Сумма"]),
     "total missing number": ("k,n,m\na,1,2\nb,3,4\nTotal,4,\n", 2, ["k", "n", "m"]),
     "total dot thousands": ("k;n\na;1.500,50\nb;2.500,25\nSumme;4.000,75\n", 2, ["k", "n"]),
@@ -279,7 +286,13 @@ def test_doubts_have_candidates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("<!DOCTYPE html><p>", "web page"), ("%PDF-1.7 x", "PDF"), (",,\n,\n", "no cell with a value")]
+    ("text", "reason"),
+    [
+        ("<!DOCTYPE html><p>", "web page"),
+        ("%PDF-1.7 x", "PDF"),
+        ("MIME-Version: 1.0\nX: y\n", "MHTML"),
+        (",,\n,\n", "no cell with a value"),
+    ],
 )
 def test_text_without_a_table_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):

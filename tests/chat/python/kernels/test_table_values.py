@@ -55,6 +55,11 @@ def column_of(*cells: str, name: str = "x", choices: Choices | None = None) -> t
         (("(1,211.50)", "1,001.50", "($3)"), "-1211.5 to 1001.5"),
         (("5-", "3", "−2 €", "€-1"), "-5 to 3"),
         (("12 %", "7.5%"), "7.5 to 12"),
+        (("S/ 10.50", "PEN 9", "CLP$ 12", "￥7", "1,200원", "KSh 8"), "7 to 1200"),
+        # A dash in place of decimals is no sign.
+        (("CHF 99.-", "CHF 1'234.50", "5.–"), "5 to 1234.5"),
+        (("1.250,- €", "99,95 €", "5,– €"), "5 to 1250"),
+        (("Rs. 500/-", "Rs. 1,200/-"), "500 to 1200"),
         # Marks between thousands.
         (("1 234,5", "12\u00a0345,6", "1\u2009000,0", "1\u202f234,0"), "1000 to 12345.6"),
         (("1.234.567", "12"), "12 to 1234567"),
@@ -62,6 +67,9 @@ def column_of(*cells: str, name: str = "x", choices: Choices | None = None) -> t
         # A unit after every number.
         (("12 kg", "9 kg", "10.5 kg"), "9 to 12"),
         (("5km/h", "7km/h"), "5 to 7"),
+        (("10 €/h", "12.5 €/h"), "10 to 12.5"),
+        (("1,2 Mio. €", "12 Mio. €"), "1.2 to 12"),
+        (("1.2万", "3万"), "1.2 to 3"),
     ],
 )
 def test_numbers_are_read_exactly(cells: tuple[str, ...], result: str) -> None:
@@ -251,6 +259,10 @@ def test_words_are_values_where_others_are_like_them(cells: tuple[str, ...], mis
         ("post_id", ("1234567890123456700", "1234567890123456701"), "identifier"),
         ("x", ("1234567890123456700", "1234567890123456701"), "identifier"),
         ("customerId", ("3", "3", "5"), "identifier"),
+        ("user_id", ("1000123456789.0", "1000123456790.0"), "identifier"),
+        ("hash", ("-1234567890123456789", "1234567890123456700"), "identifier"),
+        ("profit", ("-1234567890", "1234567890"), ""),
+        ("count.$numberLong", ("1000", "2000"), ""),
         ("Kundennr", ("17", "12", "30"), "identifier"),
         ("x", ("6f9619ff-8b86-d011-b42d-00cf4fc964ff", "7f9619ff-8b86-d011-b42d-00cf4fc964ff"), "identifier"),
         ("Baujahr", ("1999", "2005"), "year"),
