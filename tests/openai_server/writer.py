@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from PIL import Image
 
-from chat.emulator.generation_request import NOTE
+from chat.emulator.generation_request import NOTE, TABLES
 from tests.openai_server.refusals import Refusal, scripted_refusal
 from tests.openai_server.shapes import DONE, chunk, event
 from tests.openai_server.violations import image_urls
@@ -158,11 +158,15 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def question_in(content: str | list[dict[str, Any]]) -> str:
-    """Return the question in a content. Files, each in a fence, and pictures of an earlier answer stand before it."""
+    """Return the question in a content.
+
+    Files, each in a fence, what the client says about tables, and pictures of an earlier answer stand before it.
+    """
     if not isinstance(content, str):
         texts = [plain_text([part]) for part in content]
         content = next((text for text in reversed(texts) if text), "")
-    return plain_text(content).rpartition("```")[2].strip()
+    text = plain_text(content).rpartition("```")[2].strip()
+    return text.partition("\n\n")[2] if text.startswith(TABLES) else text
 
 
 def plain_text(content: str | list[dict[str, Any]]) -> str:

@@ -85,9 +85,10 @@ class ArrowCells:
         else:
             names = {"timestamp": types.is_timestamp, "duration": types.is_duration}
             name = next((name for name, is_kind in names.items() if is_kind(kind)), "time")
-            name += " with a zone" * (getattr(kind, "tz", None) not in (None, "UTC"))
             per_s = UNITS_PER_S[kind.unit]
-        low, high = (max(-INT64, min(INT64 - 1, int(limit * per_s))) for limit in RANGES_S[name])
+        zone = getattr(kind, "tz", None)
+        limits_s = RANGES_S["timestamp with a zone" if zone not in (None, "UTC") else name]
+        low, high = (max(-INT64, min(INT64 - 1, int(limit_s * per_s))) for limit_s in limits_s)
         if name == "time":
             high = DAY_S * int(per_s) - 1
         numbers = array.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
@@ -99,9 +100,9 @@ class ArrowCells:
             array = compute.if_else(is_good, array, None)
         if name != "date" and kind.unit == "ns":
             # Nanoseconds would need pandas, and are not shown.
-            wide = {"timestamp": pyarrow.timestamp("us", getattr(kind, "tz", None)), "duration": pyarrow.duration("us")}
-            array = array.cast(wide.get(name.partition(" ")[0], pyarrow.time64("us")), safe=False)
-        if getattr(kind, "tz", None) and len(array):
+            wide = {"timestamp": pyarrow.timestamp("us", zone), "duration": pyarrow.duration("us")}
+            array = array.cast(wide.get(name, pyarrow.time64("us")), safe=False)
+        if zone and len(array):
             return self._with_zone(array)
         return array
 

@@ -15,7 +15,7 @@ PERCENT_SIGNS = frozenset({"%", "‰", "％"})
 LEAST_LONG = 10**14
 """Whole numbers from 15 digits on are no quantities."""
 LEAST_HASH = 10**17
-"""Of negative numbers, only those that use most of 64 bits are none."""
+"""A column of hashes has numbers as large as this with either sign, since hashes use all 64 bits."""
 
 _WORDS_OF_NAMES = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-ZÀ-Þ]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|#")
 _IDENTIFIER = frozenset({"id", "ids", "uuid", "guid", "oid", "pk", "key", "kennung", "ident", "identifier", "编号"})

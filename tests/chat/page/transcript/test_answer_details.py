@@ -80,6 +80,11 @@ def test_service_has_its_proper_name(columns: dict[str, str], words: str) -> Non
     assert answer_details(make_turn(**columns), OWNER).service == words
 
 
+def test_demo_model_costs_nothing() -> None:
+    used = make_turn(provider="gemini", model="plotline-demo", usage={"total": 5})
+    assert answer_details(used, OWNER).cost == "free: the demo model runs on this server"
+
+
 def test_searches_are_counted_with_their_cost() -> None:
     priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
     assert answer_details(make_turn(**priced), OWNER).searches == ""

@@ -28,6 +28,7 @@ from tests.factories import make_attachment, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+MISSING = '<th scope="col">Missing</th>'
 CSV = b"day,<b>sales</b>,city\n2024-01-01,10,Oslo\n2024-01-02,,Rome\n2024-01-03,30,Oslo\n"
 
 
@@ -56,6 +57,7 @@ async def test_preview_is_made_once_and_escapes_the_file(
     assert "3 rows × 3 columns, CSV" in html
     assert "&lt;b&gt;sales&lt;/b&gt;" in html
     assert "<b>" not in html
+    assert MISSING in html
     assert "1 (33%)" in html
     assert '<table data-rows="3" data-columns="3">' in html
     assert re.findall('<tr data-name="(.*?)" data-type="(.*?)">', html) == [
@@ -110,6 +112,7 @@ async def test_notes_say_how_the_text_was_read(
     html = (await preview(client, attachment)).content.decode()
     assert size in html
     assert "<bdi>Город</bdi>" in html
+    assert MISSING not in html
     assert re.findall("<li.*?>(.*?)</li>", html)[: len(notes)] == notes
 
 
