@@ -61,7 +61,8 @@ async function load(entry) {
 }
 
 connection.addEventListener("before", ({ detail: html }) => {
-  for (const entry of missing) if (entry.mark && html.includes(entry.mark)) load(entry);
+  // In a task of its own: the first frames and the last one bring many marks, and are long tasks already.
+  for (const entry of missing) if (entry.mark && html.includes(entry.mark)) setTimeout(load, 0, entry);
 });
 
 document.addEventListener("click", async (event) => {

@@ -29,7 +29,7 @@ _HEADING = re.compile(r"<(/?)h([1-6])>")
 _IMAGE_OR_LINK_TAG = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="[^"]*")? />|<a |</a>')
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _ABSOLUTE_ADDRESS = re.compile(r"https?://|mailto:", re.IGNORECASE)
-_QUESTION = re.compile(r'(?<=<li>)<a href="#ask">([^<]{1,300})</a>(?=</li>)')
+_QUESTION = re.compile(r'<li><a href="#ask">([^<]{1,300})</a>(?=</li>)')
 """An item of a list that is a question which the answer offers: `- [First 50 primes](#ask)`. `composer.js` sends it."""
 _LINK_IN_PAGE = re.compile(r'<a href="#[^"]*"(?: title="[^"]*")?>')
 _LINK = re.compile(r'<a href="([^"]*)"(?: title="[^"]*")?>')
@@ -70,7 +70,7 @@ def rewrite_elements(
         raw_html = _rewrite_images(raw_html, file_links)
     if "<a " in raw_html:
         if has_buttons:
-            raw_html = _QUESTION.sub(r'<button type="button" data-action="ask">\1</button>', raw_html)
+            raw_html = _QUESTION.sub(r'<li class="question"><button type="button" data-action="ask">\1</button>', raw_html)
         # The tooltip shows the complete address. The author's title is dropped because it could name another address.
         raw_html = _LINK_IN_PAGE.sub("<a>", raw_html)
         raw_html = _LINK.sub(partial(_link, file_links=file_links), raw_html)

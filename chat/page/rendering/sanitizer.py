@@ -63,6 +63,7 @@ _CLEANER = nh3.Cleaner(
         **CLASSES,
         "button": {"quiet"},
         "code": {"formula-source"},
+        "li": {"question"},
         "div": {"code-block", "code-head", "markdown-table", "table-box", "table-foot", "table-scroll"},
         "section": {"footnotes"},
         "span": {*TOKEN_CLASSES, "formula-block", "formula-wide", "muted", "table-actions", "visually-hidden"},
