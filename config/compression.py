@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import re
+import secrets
+
+import brotli
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponse, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_vary_headers
+
+QUALITY = 5
+"""It takes the time of gzip, for an eighth less."""
+PADDING_LIMIT_BYTES = 100
+_TAKES_BROTLI = re.compile(r"\bbr\b")
 
 
 class CompressPages(GZipMiddleware):
-    """Compresses HTML.
+    """Compresses HTML: whole pages with Brotli, where a browser takes it, all else with gzip.
 
     Pages hold both secrets and text that their reader typed. So that their size does not reveal a secret (the BREACH
-    attack), Django's middleware adds random bytes to each response, and Django masks the CSRF token.
+    attack), each response has random bytes, which Django's middleware adds to gzip, and Django masks the CSRF token.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Compress the response if it is a page."""
         if response.streaming or not response.headers.get("Content-Type", "").startswith("text/html"):
             return response
+        takes_brotli = _TAKES_BROTLI.search(request.headers.get("Accept-Encoding", ""))
+        if takes_brotli and isinstance(response, HttpResponse) and response.content.startswith(b"<!doctype html>"):
+            return _with_brotli(response)
         return super().process_response(request, response)
+
+
+def _with_brotli(page: HttpResponse) -> HttpResponse:
+    padding = secrets.token_hex(secrets.randbelow(PADDING_LIMIT_BYTES)).encode()
+    page.content = brotli.compress(page.content + b"<!--" + padding + b"-->", quality=QUALITY)
+    page.headers["Content-Encoding"] = "br"
+    page.headers["Content-Length"] = str(len(page.content))
+    patch_vary_headers(page, ("Accept-Encoding",))
+    return page

@@ -26,7 +26,7 @@ from chat.library.new_conversations import open_new_conversation
 from chat.library.refusal_responses import refuse
 from chat.library.search_hits import find_hits
 from chat.messages.records import records_by_id
-from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
+from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, PythonSession, temporary_conversations
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.models.list_states import mark_read
 from chat.page.fragments import rating_html
@@ -109,6 +109,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "reason_limit": REASON_LIMIT,
         "runs_code": not page.messages and answers_run_code(shown),
         "usage": conversation_usage(shown),
+        "has_session": PythonSession.objects.filter(conversation=shown).exists(),
         "deleted": find_deleted(request.user, _deleted_id(request)),
         "undo_s": settings.DELETION_UNDO_S,
     }

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.decorators import login_required
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 from django.urls import path
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from chat.messages.ledger_tasks import begin
 from chat.messages.stored_ledgers import find_ledger, has_results
-from chat.models import Message
-from chat.page.number_list import numbers_html
+from chat.page.number_list import has_just_ended, numbers_html
 from chat.people.access import NotFound, SignedInRequest, writable_message
 from chat.vocabulary.parts import Role
-
-JUST_ENDED = timedelta(minutes=1)
-"""The numbers of an answer that ended so lately are being traced."""
 
 
 @never_cache
@@ -40,16 +34,10 @@ def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResp
     if ledger := find_ledger(message.pk):
         return HttpResponse(numbers_html(message.text, ledger.numbers, ledger.unread_files, is_asked=is_asked))
     # The task belongs to the server's event loop, which exists only under ASGI.
-    if isinstance(request, ASGIRequest) and (is_asked or _is_being_traced(message)):
+    if isinstance(request, ASGIRequest) and (is_asked or (has_just_ended(message.turn) and has_results(message.pk))):
         async_to_sync(begin)(message.pk)
         return HttpResponse(status=202)
     return HttpResponse(status=204)
-
-
-def _is_being_traced(message: Message) -> bool:
-    turn = message.turn
-    has_just_ended = turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
-    return has_just_ended and has_results(message.pk)
 
 
 urlpatterns = [path("messages/<uuid:message_id>/numbers/", message_numbers, name="message-numbers")]

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from django.db.models import Q, QuerySet, Sum, TextField
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
 
 from attachments.models import Attachment
@@ -20,7 +20,7 @@ from chat.messages.log import fold
 from chat.messages.marked_text import find_markers, text_pieces
 from chat.messages.numbers.as_json import NumberJSON
 from chat.messages.text_runs import PartRun, part_runs
-from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, Round, Turn
+from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, NumberLedger, Round, Turn
 from chat.models import Part as PartRow
 from chat.vocabulary.markers import Marker, MarkerSpan
 from chat.vocabulary.parts import Part, Role
@@ -65,6 +65,8 @@ class MessageRecord:
     """The decisions about function calls. Only `records_in_order` reads them."""
     numbers: list[NumberJSON] | None = None
     """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
+    is_traced: bool = False
+    """Whether the numbers of an answer were traced."""
     feedback: Feedback | None = None
     is_live: bool = False
     """Whether the answer was still being written when it was read."""
@@ -180,7 +182,9 @@ def records_by_id(message_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Message
 
 
 def _records(rows: QuerySet[Message]) -> list[MessageRecord]:
-    records = [_record(message) for message in rows.select_related("turn", "feedback").order_by("index")]
+    is_traced = Exists(NumberLedger.objects.filter(message=OuterRef("pk")))
+    messages = rows.select_related("turn", "feedback").annotate(is_traced=is_traced)
+    records = [_record(message) for message in messages.order_by("index")]
     # A subquery, because a long conversation has more messages than a query can have parameters. A single message is
     # selected by its id.
     condition = {"message__in": rows.order_by() if len(records) != 1 else [records[0].message.pk]}
@@ -217,6 +221,7 @@ def _record(message: Message) -> MessageRecord:
         message,
         turn,
         feedback=getattr(message, "feedback", None),
+        is_traced=getattr(message, "is_traced", False),
         is_live=turn is not None and turn.is_live,
         left_out=turn.left_out if turn else 0,
         move_reason=turn.move_reason if turn else "",

@@ -28,7 +28,6 @@ class RenderedText(NamedTuple):
     closed: SafeString
     """What no later text can change: blocks of a text; the output but for an escape code."""
     tail: SafeString
-    """The open end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,6 @@ class MessageView:
     text: str
     """A user's text as it was typed."""
     parts: tuple[PartView, ...]
-    """The parts of an answer."""
     attachments: tuple[AttachmentView, ...]
     """All attachments of a user's message; of an answer, those that are shown at its end."""
     notice: Notice | None
@@ -256,6 +254,8 @@ class MessageView:
     """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
     numbers_url: str = ""
     """Where the page gets the numbers of an answer with their sources. Empty: it has none, or the reader may not."""
+    is_traced: bool = False
+    """Whether these numbers were traced, or are being traced: the page asks for them without a click."""
     numbers_html: SafeString = NO_HTML
     """In exports, the list of these numbers."""
     pdf_url: str = ""

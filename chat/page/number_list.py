@@ -6,16 +6,21 @@ import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from chat.messages.numbers.as_json import NumberJSON
+from chat.models import Turn
 from chat.page.rendering.jinja import render
 from chat.vocabulary.parts import Part, Text
 
 IN_RESULTS = ("output", "file", "derived")
 """Verdicts of numbers that are in the results."""
+JUST_ENDED = timedelta(minutes=1)
+"""The numbers of an answer that ended so lately are being traced, if it has results."""
 _BEFORE_CHARS = 60
 _BEFORE_LETTERS = 6
 _DIGIT = re.compile(r"\d")
@@ -38,6 +43,11 @@ def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
     """Return where the page gets the numbers of an answer with their sources; empty if its texts have no digits."""
     has_digits = any(isinstance(part, Text) and _DIGIT.search(part.text) for part in parts)
     return reverse("message-numbers", args=[message_id]) if has_digits else ""
+
+
+def has_just_ended(turn: Turn | None) -> bool:
+    """Return whether the numbers of an answer may be being traced now."""
+    return turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
 
 
 def numbers_html(

@@ -105,7 +105,7 @@ const watcher = new IntersectionObserver((entries) => {
 });
 
 function watch() {
-  for (const line of transcript.querySelectorAll(".numbers")) if (line.childElementCount === 1) watcher.observe(line);
+  for (const line of transcript.querySelectorAll(".numbers[data-traced]")) if (line.childElementCount === 1) watcher.observe(line);
 }
 
 connection.addEventListener("before", ({ detail: html }) => {

@@ -32,7 +32,7 @@ let missing = [
   { selector: '[data-action="move"]', load: () => import("./move.js") },
   { selector: ".written", mark: 'class="written"', load: () => import("./written_files.js") },
   // Code can be run without it.
-  { selector: "[data-from-start]", mark: "data-from-start=", load: () => import("./session_line.js").catch(() => {}) },
+  { selector: ".app:has(> #session[data-exists]) [data-from-start]", mark: "data-from-start=", load: () => import("./session_line.js").catch(() => {}) },
   { selector: '[data-action="open-session"], [data-action="rerun"], [data-action="stop-rerun"], #session', load: () => loadSession() },
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
 ];

@@ -66,7 +66,9 @@ def articles(page: Page) -> str:
     page.wait_for_function(TIMES_ARE_LOCAL)
     html: str = page.evaluate("""[...document.querySelectorAll('#transcript article')].map((article) => {
         const copy = article.cloneNode(true);
-        copy.querySelector('.numbers')?.replaceChildren();
+        const line = copy.querySelector('.numbers');
+        line?.replaceChildren();
+        line?.removeAttribute('data-traced');
         return copy.outerHTML;
     }).join('')""")
     return html

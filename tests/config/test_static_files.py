@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import brotli
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.test import Client, override_settings
 
+from config.compression import PADDING_LIMIT_BYTES
 from config.static_files import without_comments
 from tests.factories import make_conversation, make_user
 
@@ -88,6 +90,27 @@ def test_static_files_have_few_headers(client: Client, collected: Path) -> None:
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert not response.headers.keys() & {"Access-Control-Allow-Origin", "X-DNS-Prefetch-Control"}
     assert sum(len(f"{name}: {value}\r\n") for name, value in response.headers.items()) < 400
+
+
+def test_pages_and_files_are_sent_with_brotli_to_browsers_that_take_it(client: Client, collected: Path) -> None:
+    owner = make_user()
+    client.force_login(owner)
+    url = make_conversation(owner).get_absolute_url()
+    pages = [client.get(url, headers={"Accept-Encoding": "gzip, deflate, br, zstd"}) for _ in range(20)]
+    for page in pages:
+        assert page.headers["Content-Encoding"] == "br"
+        assert page.headers["Content-Length"] == str(len(page.content))
+        assert "Accept-Encoding" in page.headers["Vary"]
+    html = brotli.decompress(pages[0].content).decode()
+    assert "</html>" in html
+    # The random bytes at the end hide the size of the rest.
+    paddings = {brotli.decompress(page.content).rpartition(b"<!--")[2] for page in pages}
+    assert len({len(padding) for padding in paddings}) > 1
+    assert all(len(padding) < 2 * PADDING_LIMIT_BYTES + 3 for padding in paddings)
+    [path] = collected.glob("css/tokens.????????????.css")
+    style_sheet = client.get(f"/static/css/{path.name}", headers={"Accept-Encoding": "gzip, br"})
+    assert style_sheet.headers["Content-Encoding"] == "br"
+    assert brotli.decompress(b"".join(style_sheet)) == path.read_bytes()
 
 
 def test_pages_name_exactly_the_modules_that_are_imported_at_once(client: Client, collected: Path) -> None:

@@ -34,7 +34,9 @@ ARTICLES = """
 if (![...document.querySelectorAll("#transcript time[datetime]")].every(({ title }) => title)) return "";
 return [...document.querySelectorAll('#transcript article')].map((article) => {
     const copy = article.cloneNode(true);
-    copy.querySelector('.numbers')?.replaceChildren();
+    const line = copy.querySelector('.numbers');
+    line?.replaceChildren();
+    line?.removeAttribute('data-traced');
     return copy.outerHTML;
 }).join('');
 """

@@ -23,7 +23,7 @@ from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
 from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
-from chat.page.number_list import numbers_url
+from chat.page.number_list import has_just_ended, numbers_url
 from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
@@ -57,6 +57,7 @@ class ShownAnswer:
     approval: Approval | None
     move_reason: str
     earlier_readings: tuple[str, ...]
+    is_traced: bool
     rating: Rating | None
     reruns: Mapping[str, RerunState] | None
     """Index of a part, as text -> what is known of running its code again. `None`: code cannot be run again."""
@@ -84,6 +85,7 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
         approval=record.approval,
         move_reason=record.move_reason,
         earlier_readings=record.earlier_readings,
+        is_traced=record.is_traced or has_just_ended(record.turn),
         rating=rating_of(record.message, record.feedback) if has_rating else None,
         reruns=None if record.is_live else record.message.reruns or {},
         texts=NO_TEXTS,
@@ -146,6 +148,7 @@ def answer_view(
         approval=awaited_approval(answer),
         move_reason=answer.move_reason,
         earlier_readings=(),
+        is_traced=not turn.is_live,
         texts=texts,
         rating=Rating(message.pk) if not turn.is_live and _shows_something(answer.parts) else None,
         reruns=None if turn.is_live else message.reruns or {},
@@ -176,6 +179,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         text="",
         text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
         numbers_url=numbers_url(message.pk, parts) if reader.may_act and not turn.is_live else "",
+        is_traced=answer.is_traced,
         pdf_url=_document_url(message, "pdf") if reader.may_act else "",
         word_url=_document_url(message, "docx") if reader.may_act else "",
         parts=_part_views(answer, shown, reader),
