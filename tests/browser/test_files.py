@@ -128,12 +128,12 @@ def test_import_is_refused_by_its_size_or_with_the_reason_of_a_server_in_front(
     page.goto(f"{server.url}/import/")
     large, small = tmp_path / "large.json", tmp_path / "small.json"
     with large.open("wb") as file:
-        file.truncate(settings.UPLOAD_LIMIT_BYTES + 1)
+        file.truncate(settings.IMPORT_LIMIT_BYTES + 1)
     small.write_text("{}")
     note, button = page.locator("#import-note"), page.locator("#import-form [type=submit]")
     page.set_input_files("#import-file", large)
     button.click()
-    expect(note).to_contain_text("“large.json” is too large: at most 15 MB can be imported here.")
+    expect(note).to_contain_text("“large.json” is too large: at most 2,048 MB can be imported here.")
     page.set_input_files("#import-file", small)
     button.click()
     expect(note).to_contain_text("This file cannot be imported.")
