@@ -26,7 +26,14 @@ from chat.library.new_conversations import open_new_conversation
 from chat.library.refusal_responses import refuse
 from chat.library.search_hits import find_hits
 from chat.messages.records import records_by_id
-from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, PythonSession, temporary_conversations
+from chat.models import (
+    REASON_LIMIT,
+    AccessEntry,
+    Conversation,
+    FeedbackNotAllowed,
+    PythonSession,
+    temporary_conversations,
+)
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.models.list_states import mark_read
 from chat.page.fragments import rating_html

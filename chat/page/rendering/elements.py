@@ -70,7 +70,9 @@ def rewrite_elements(
         raw_html = _rewrite_images(raw_html, file_links)
     if "<a " in raw_html:
         if has_buttons:
-            raw_html = _QUESTION.sub(r'<li class="question"><button type="button" data-action="ask">\1</button>', raw_html)
+            raw_html = _QUESTION.sub(
+                r'<li class="question"><button type="button" data-action="ask">\1</button>', raw_html
+            )
         # The tooltip shows the complete address. The author's title is dropped because it could name another address.
         raw_html = _LINK_IN_PAGE.sub("<a>", raw_html)
         raw_html = _LINK.sub(partial(_link, file_links=file_links), raw_html)

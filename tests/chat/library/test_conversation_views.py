@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -10,9 +11,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
-from chat.models import Conversation, LanguageModel, Turn, User
+from chat.models import Conversation, LanguageModel, NumberLedger, PythonSession, Turn, User
 from chat.page.message_views import ConversationUsage
 from chat.page.transcript.usage import conversation_usage
 from chat.providers.catalogue.choices import DEMO_NOTICE
@@ -379,3 +381,21 @@ def test_demo_user_is_not_created_if_debug_is_off(settings: Settings) -> None:
     with pytest.raises(CommandError, match="anybody can guess"):
         call_command("create_demo_user")
     assert not User.objects.exists()
+
+
+def test_page_asks_for_numbers_that_were_or_may_be_traced_and_for_a_session_that_exists(
+    browser: Client, owner: User
+) -> None:
+    def read() -> tuple[list[bool], bool]:
+        page = ParsedHtml(browser.get(conversation.get_absolute_url()).content.decode())
+        lines = ["data-traced" in line.attributes for line in page.select(class_="numbers")]
+        return lines, "data-exists" in page.only(id="session").attributes
+
+    conversation = make_conversation(owner)
+    old, new = (make_model_message(conversation, parts=[(PartKind.TEXT, "It has 3 rows.")]) for _ in range(2))
+    Turn.objects.filter(message=old).update(ended_at=timezone.now() - timedelta(hours=1))
+    assert read() == ([False, True], False)
+    Turn.objects.filter(message=new).update(ended_at=timezone.now() - timedelta(hours=1))
+    NumberLedger.objects.create(message=old, version=1, numbers=[], without_source=0)
+    PythonSession.objects.create(conversation=conversation, owner=owner)
+    assert read() == ([True, False], True)

@@ -101,7 +101,10 @@ def test_link_opens_in_a_new_tab_and_shows_its_address() -> None:
 
 def test_item_that_is_an_offered_question_is_a_button_where_scripts_send_it() -> None:
     item = "- [What is 3 < 5?](#ask)\n"
-    assert '<li class="question"><button type="button" data-action="ask">What is 3 &lt; 5?</button></li>' in render_markdown(item)
+    assert (
+        '<li class="question"><button type="button" data-action="ask">What is 3 &lt; 5?</button></li>'
+        in render_markdown(item)
+    )
     assert "button" not in render_markdown(item, MarkdownOptions(has_buttons=False))
     for other in ("[What?](#ask)", "- [**What**?](#ask)", "- see [What?](#ask)", "| [What?](#ask) |\n|---|\n| x |"):
         assert "ask" not in render_markdown(other)
