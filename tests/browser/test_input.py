@@ -162,6 +162,11 @@ GROW = """async () => {
     getSelection().setBaseAndExtent(code, 0, code, 5);
     show(swap("innerMorph", "<pre><code>x = 12\\nyz</code></pre>"));
     texts.push(getSelection().toString(), getSelection().anchorOffset);
+    show(swap("innerMorph", "<p>See [the manual](https</p>"));
+    const manual = article.querySelector("#part-x-tail p").firstChild;
+    getSelection().setBaseAndExtent(manual, 15, manual, 5);
+    show(swap("innerMorph", '<p>See <a href="/x">the manual</a></p>'));
+    texts.push(getSelection().toString(), getSelection().anchorOffset);
     article.remove();
     return texts;
 }"""
@@ -169,4 +174,4 @@ GROW = """async () => {
 
 def test_selection_in_a_growing_answer_lives(page: Page) -> None:
     page.wait_for_load_state("load")
-    assert page.evaluate(GROW) == ["two"] * 4 + ["x = 1", 0]
+    assert page.evaluate(GROW) == ["two"] * 4 + ["x = 1", 0, "the manual", 10]
