@@ -13,6 +13,7 @@ UNREAD_PICTURE = "it is a picture in {} format. Share it as JPEG, or convert it 
 HEIC_REFUSAL = (
     UNREAD_PICTURE.format("HEIC") + " An iPhone takes JPEG if Settings > Camera > Formats is set to “Most Compatible”."
 )
+RECORDING_REFUSAL = "it is a video or a sound recording. Attach a picture of it, or write down what is said."
 PICKER_TYPES = (
     "image/png,image/jpeg,image/gif,image/webp,image/avif,image/bmp,image/tiff,application/pdf,text/*,"
     "application/json,.csv,.tsv,.tab,.jsonl,.ndjson,.xlsx,.xlsm,.xlsb,.xls,.ods,.parquet,.arrow,.feather,.dta,.gz,.zip,"
@@ -22,15 +23,17 @@ PICKER_TYPES = (
 
 _BMP_HEADER_BYTES = (12, 40, 52, 56, 64, 108, 124)
 """The sizes of the header that follows the first 14 bytes, by version. Texts can begin with “BM” too."""
-_TIFF_MARKS = (b"II*\0", b"MM\0*")
+_TIFF_MARKS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+RAW_SUFFIXES = frozenset({"dng", "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srw", "orf", "rw2", "raf", "pef"})
+"""Extensions of what sensors of cameras and phones record. As a TIFF, most hold a tiny preview alone."""
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 _BRANDS_LIMIT_BYTES = 256
 
 
-def find_other_image(data: bytes) -> str | None:
-    """Return the MIME type of a picture that is converted; `None` for any other file."""
-    if data.startswith(_TIFF_MARKS):
+def find_other_image(data: bytes, suffix: str) -> str | None:
+    """Return the MIME type of a picture that is converted; `None` for any other file. `suffix`: in lower case."""
+    if data.startswith(_TIFF_MARKS) and suffix not in RAW_SUFFIXES:
         return TIFF
     if data.startswith(b"BM") and int.from_bytes(data[14:18], "little") in _BMP_HEADER_BYTES:
         return BMP

@@ -58,6 +58,8 @@ def reencode(data: bytes, mime_type: str, *, pixel_limit: int, side_limit: int) 
     if mime_type == "image/tiff" and getattr(image, "n_frames", 1) > 1:
         raise TooManyPages
     image.load()
+    if image.mode == "F":
+        raise ValueError("measured values without a range of colours")
     ImageOps.exif_transpose(image, in_place=True)
     profile = image.info.get("icc_profile")
     # Pillow writes many entries of `info` into the new file by itself, for example the comment of a JPEG.

@@ -127,7 +127,8 @@ def create_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     Other files are stored unchanged. Raise `validation.RefusedUpload` if the file is not allowed or exceeds a quota of
     the user.
     """
-    other_type = find_other_image(data) if len(data) <= settings.UPLOAD_LIMIT_BYTES else None
+    suffix = name.lower().rpartition(".")[2]
+    other_type = find_other_image(data, suffix) if len(data) <= settings.UPLOAD_LIMIT_BYTES else None
     info = UploadInfo(safe_name(name, "file"), other_type, None, None) if other_type else inspect_upload(name, data)
     # Re-encoding can take seconds, so it runs before the transaction locks a row.
     if other_type or info.mime_type in RASTER_TYPES:

@@ -5,7 +5,7 @@ Nothing is unpacked here, so a small file cannot make the server unpack gigabyte
 
 from __future__ import annotations
 
-from attachments.other_images import HEIC_REFUSAL, UNREAD_PICTURE, is_heic
+from attachments.other_images import HEIC_REFUSAL, RAW_SUFFIXES, RECORDING_REFUSAL, UNREAD_PICTURE, is_heic
 from attachments.packed_text import PACKED_SUFFIXES, ZIP_MARKS, PackedError, archive_parts
 
 SPREADSHEET_SUFFIXES = frozenset({"xlsx", "xlsm", "xltx", "xltm", "xlsb", "xls", "ods"})
@@ -75,6 +75,10 @@ _SUFFIXES = {
     "numbers": _IN_NUMBERS,
     **dict.fromkeys(("heic", "heif"), HEIC_REFUSAL),
     "jxl": _JPEG_XL,
+    **dict.fromkeys(RAW_SUFFIXES, UNREAD_PICTURE.format("raw")),
+    **{suffix: UNREAD_PICTURE.format(suffix.upper()) for suffix in ("ico", "emf", "wmf")},
+    **dict.fromkeys(("mov", "mp4", "m4v", "3gp", "avi", "mkv", "webm"), RECORDING_REFUSAL),
+    **dict.fromkeys(("mp3", "m4a", "wav", "ogg", "opus", "flac", "aac", "amr"), RECORDING_REFUSAL),
 }
 """What is said of other files that are no text, by their suffixes."""
 _PARTS = {

@@ -13,10 +13,13 @@ http_application = get_asgi_application()
 
 from chat.routing import websocket_urlpatterns  # imports models, which need Django to be set up
 from config.origins import SameOriginMiddleware  # imports Django settings, as above
+from config.proxy_headers import ProxyHeaders  # imports Django settings, as above
 
-application = ProtocolTypeRouter(
-    {
-        "http": http_application,
-        "websocket": SameOriginMiddleware(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
+application = ProxyHeaders(
+    ProtocolTypeRouter(
+        {
+            "http": http_application,
+            "websocket": SameOriginMiddleware(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        }
+    )
 )

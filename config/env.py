@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -14,6 +15,9 @@ ENV_FILE = Path(__file__).resolve().parent.parent / ".env"
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+
+_HOST = re.compile(r"[^\s/:\[\]]+|\[[\da-f:.]+\]", re.IGNORECASE)
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+")
 
 
 class Env:
@@ -81,6 +85,24 @@ class Env:
         """Return the comma-separated items of the value, without surrounding whitespace and without empty items."""
         value = self.text(name)
         return [word.strip() for word in value.split(",") if word.strip()] if value else default
+
+    def hosts(self, name: str, default: list[str]) -> list[str]:
+        """Return the comma-separated host names of the value."""
+        hosts = self.words(name, default)
+        if wrong := [host for host in hosts if not _HOST.fullmatch(host)]:
+            raise ImproperlyConfigured(
+                f"{name} must have host names without scheme, port and path, separated by commas, not {wrong[0]!r}."
+            )
+        return hosts
+
+    def origins(self, name: str) -> list[str]:
+        """Return the comma-separated origins of the value, in lower case, as browsers write them."""
+        origins = [word.lower().rstrip("/") for word in self.words(name, [])]
+        if wrong := [origin for origin in origins if not _ORIGIN.fullmatch(origin)]:
+            raise ImproperlyConfigured(
+                f"{name} must have scheme and host without a path, such as https://chat.example.org, not {wrong[0]!r}."
+            )
+        return origins
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """Return one of the choices, by default the first."""

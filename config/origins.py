@@ -2,6 +2,7 @@
 
 A browser sends cookies with a cross-site handshake too, so only the Origin header tells which site opened the socket.
 The header is required. Its scheme, host and port must be those of this server, or it must be in `CSRF_TRUSTED_ORIGINS`.
+`config.proxy_headers` has rewritten what proxies say of them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallab
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
 
 SHOWN_CHARS = 200
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 logger = logging.getLogger(__name__)
 
@@ -45,14 +46,12 @@ def refusal_of(scope: WebSocketScope) -> str | None:
     if len(origins) != 1 or len(hosts) != 1:
         return "it must have one Origin and one Host."
     origin, host = origins[0].decode("latin-1").lower(), hosts[0].decode("latin-1").lower()
-    if origin in (trusted.lower() for trusted in settings.CSRF_TRUSTED_ORIGINS):
+    if _is_trusted(origin):
         return None
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return f"ALLOWED_HOSTS does not have its Host, {host[:SHOWN_CHARS]!r}."
-    scheme = _get_scheme(scope, headers)
-    # Some proxies write the port that browsers leave out.
-    own = f"{scheme}://{host.removesuffix(f':{DEFAULT_PORTS[scheme]}')}"
+    own = f"{_get_scheme(scope, headers)}://{host}"
     if origin == own and urlsplit(origin).hostname:
         return None
     return (
@@ -61,12 +60,17 @@ def refusal_of(scope: WebSocketScope) -> str | None:
     )
 
 
+def _is_trusted(origin: str) -> bool:
+    """Return whether the settings trust the origin, perhaps by a pattern such as `https://*.example.org`."""
+    scheme, _, host = origin.partition("://")
+    trusted = (pattern.partition("://") for pattern in settings.CSRF_TRUSTED_ORIGINS)
+    return any(scheme == other and is_same_domain(host, pattern.lstrip("*")) for other, _, pattern in trusted)
+
+
 def _get_scheme(scope: WebSocketScope, headers: dict[bytes, list[bytes]]) -> str:
     """Return `http` or `https`. Behind a proxy the header of `SECURE_PROXY_SSL_HEADER` gives the scheme."""
     if settings.SECURE_PROXY_SSL_HEADER:
         name, value = settings.SECURE_PROXY_SSL_HEADER
-        values = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
-        # Each proxy of a chain may add its own. Traefik writes the scheme of the socket.
-        first = b",".join(values).partition(b",")[0].strip().decode("latin-1").lower()
-        return "https" if first in (value, "wss") else "http"
+        said = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
+        return "https" if said == [value.encode()] else "http"
     return "https" if scope.get("scheme") in ("wss", "https") else "http"

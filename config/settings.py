@@ -140,15 +140,15 @@ if not SECRET_KEY:
     SECRET_KEY = hashlib.sha256(f"{BASE_DIR}{getpass.getuser()}plotline".encode()).hexdigest()
 
 #: Host names that this server accepts in requests, separated by commas.
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 
 #: Scheme, host and port of this site, for links in mails. If this is empty, they lead to the first of `ALLOWED_HOSTS`.
 #: If that has only patterns, Plotline sends no mail.
-PUBLIC_URL = env.url("PUBLIC_URL", ("https", "http")).rstrip("/")
+PUBLIC_URL = [*env.origins("PUBLIC_URL"), ""][0]
 EMAIL_URL = EMAIL_URL if PUBLIC_URL or find_host(ALLOWED_HOSTS) else ""
 
 #: Other origins (scheme and host) whose pages may post forms and open WebSockets, separated by commas.
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "daphne",

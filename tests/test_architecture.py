@@ -30,7 +30,7 @@ SETTINGS_MODULES = (
     "rest.py",
     "turns.py",
 )
-READERS = {"text", "secret", "boolean", "integer", "words", "url", "choice"}
+READERS = {"text", "secret", "boolean", "integer", "words", "hosts", "origins", "url", "choice"}
 
 LINES_LIMIT = 300
 FUNCTION_LIMIT = 40

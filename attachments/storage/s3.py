@@ -19,6 +19,7 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    EndpointConnectionError,
     NoCredentialsError,
     NoRegionError,
     ParamValidationError,
@@ -41,14 +42,9 @@ TRANSIENT_CODES = frozenset(
     {"RequestTimeout", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch", "OperationAborted", "SlowDown"}
 )
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
-_VIRTUAL = "Set AWS_S3_ADDRESSING_STYLE=virtual."
 _KEYS = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
 ADVICE = {
     "NoSuchBucket": "Make the bucket, or correct AWS_STORAGE_BUCKET_NAME.",
-    "SecondLevelDomainForbidden": _VIRTUAL,
-    "PathStyleDomainForbidden": _VIRTUAL,
-    "VirtualHostDomainRequired": _VIRTUAL,
-    "InvalidPathAccess": _VIRTUAL,
     "InvalidBucketName": "Correct AWS_STORAGE_BUCKET_NAME.",
     "InvalidAccessKeyId": _KEYS,
     "SignatureDoesNotMatch": _KEYS,
@@ -58,7 +54,8 @@ ADVICE = {
 """What to do about an error code."""
 CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
-_VIRTUAL_HOST = re.compile(r"virtual.?host", re.IGNORECASE)
+_ADDRESSING = re.compile(r"virtual.?(?:host|style)|path.?(?:style|access)|SecondLevelDomain", re.IGNORECASE)
+"""What services say, in codes and sentences of their own, where they want the bucket elsewhere in the address."""
 _MD5_ETAG = re.compile(r'"?([0-9a-f]{32})"?')
 
 
@@ -210,7 +207,16 @@ def _translate_errors() -> Iterator[None]:
     except CONFIGURATION_ERRORS as error:
         raise StorageRefused(f"Storage cannot be asked: {error}") from error
     except (BotoCoreError, ResponseParserError) as error:
-        raise StorageUnavailable(f"Storage was not reached or broke off: {str(error)[:300]}") from error
+        text = f"Storage was not reached or broke off: {str(error)[:300]}"
+        if isinstance(error, EndpointConnectionError) and settings.AWS_S3_ADDRESSING_STYLE == "virtual":
+            text += f" If there is no such host: {_other_style()}"
+        raise StorageUnavailable(text) from error
+
+
+def _other_style() -> str:
+    """Return what to do if the bucket is expected elsewhere in the address."""
+    style = "path" if settings.AWS_S3_ADDRESSING_STYLE == "virtual" else "virtual"
+    return f"Set AWS_S3_ADDRESSING_STYLE={style}."
 
 
 def _build_storage_error(error: ClientError) -> StorageError:
@@ -218,9 +224,9 @@ def _build_storage_error(error: ClientError) -> StorageError:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = _get_error_code(error)
     message = str(error.response.get("Error", {}).get("Message", ""))[:300]
-    # Services have codes of their own for an address with the bucket in its path.
-    advice = ADVICE.get(code) or (_VIRTUAL if _VIRTUAL_HOST.search(message) else None)
-    text = " ".join(filter(None, [f"Storage answered {status} {code}: {message}", advice]))
+    text = f"Storage answered {status} {code}: {message}"
+    if advice := ADVICE.get(code) or (_ADDRESSING.search(text) and _other_style()):
+        text = f"{text} {advice}"
     if code == "NoSuchKey":
         return ObjectNotFound(text)
     if status < 300 or status in TRANSIENT_STATUSES or code in TRANSIENT_CODES:

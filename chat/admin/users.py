@@ -24,7 +24,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin.base import WholeDeletionAdmin
 from chat.admin.quotas import usage_text
-from chat.answering.turns.deletions import delete_account_in_background
+from chat.answering.turns.deletions import delete_accounts_in_background
 from chat.models import User
 from chat.models.deletion_counts import count_of_accounts
 from chat.models.superusers import is_last_superuser, lock_superusers
@@ -130,14 +130,16 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         """Delete a user with everything that belongs to the account. Raise LastSuperuser."""
-        if obj.is_superuser and is_last_superuser(obj):
-            raise LastSuperuser
-        delete_account_in_background(obj.pk)
+        self._delete([obj])
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """Delete all of the accounts. `changelist_view` does this in one transaction."""
-        for user in queryset:
-            self.delete_model(request, user)
+        self._delete(list(queryset))
+
+    def _delete(self, users: Sequence[User]) -> None:
+        if any(user.is_superuser for user in users) and is_last_superuser(*users):
+            raise LastSuperuser
+        delete_accounts_in_background([user.pk for user in users])
 
     def count_dependent(self, ids: Sequence[int]) -> dict[str, int]:
         """Return how many conversations, messages and files are deleted together with the accounts."""

@@ -10,17 +10,21 @@ from rest_framework.request import Request
 
 from chat.models import ApiToken, LoginSession, User
 
+JWT_PREFIX = "eyJ"
+"""How every JSON Web Token begins: `{"` in base64. Tokens of Plotline begin in another way."""
+
 
 class BearerAuthentication(BaseAuthentication):
     """Authenticates by the header `Authorization: Bearer <token>`, or else `X-API-Key: <token>`.
 
-    A proxy that asks for a password (Basic) takes the first header for itself.
+    A proxy that asks for a password (Basic) takes the first header for itself, and one that logs people in (OpenID
+    Connect) puts a JSON Web Token of its own there.
     """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """Return the owner of the token, and the token; `None` without a token. Raises AuthenticationFailed."""
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
-        if scheme.lower() != "bearer":
+        if scheme.lower() != "bearer" or secret.lstrip().startswith(JWT_PREFIX):
             if "X-API-Key" not in request.headers:
                 return None
             secret = request.headers["X-API-Key"]

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat, Now
 
 from attachments.models import Attachment
 from chat.models.conversation import Conversation
@@ -85,18 +85,19 @@ def hide_for_good(conversation_ids: Collection[uuid.UUID]) -> None:
         _hide_for_good(Conversation.with_deleted.filter(pk__in=conversation_ids))
 
 
-def hide_account(user_id: int) -> None:
-    """Hide an account and everything in it, before it is deleted. Calling it again is harmless.
+def hide_accounts(user_ids: Collection[int]) -> None:
+    """Hide accounts and everything in them, before they are deleted. Calling it again is harmless.
 
-    Nobody can log in to it, its logins and API tokens end, and its name is free for a new account. What it holds is
-    deleted in the background; see `chat.people.account.due_deletions`.
+    Nobody can log in to them, their logins and API tokens end, and their names are free for new accounts. What they
+    hold is deleted in the background; see `chat.people.account.due_deletions`.
     """
     with transaction.atomic():
         # Starts of answers lock conversations and no user, so this order lets no two wait for each other.
-        _hide_for_good(Conversation.with_deleted.owned_by(user_id))
-        free = {"username": f"deleted-{uuid.uuid4()}", "former_username": ""}
-        User.objects.filter(pk=user_id).update(is_active=False, deletion_at=Now(), **free)
-        LoginSession.objects.filter(user=user_id).delete()
+        _hide_for_good(Conversation.with_deleted.filter(owner__in=user_ids))
+        free = Concat(Value(f"deleted-{uuid.uuid4()}-"), Cast("pk", CharField()))
+        users = User.objects.filter(pk__in=user_ids)
+        users.update(is_active=False, deletion_at=Now(), username=free, former_username="")
+        LoginSession.objects.filter(user__in=user_ids).delete()
 
 
 def _hide_for_good(rows: ConversationQuerySet) -> None:

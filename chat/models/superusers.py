@@ -16,7 +16,7 @@ def lock_superusers() -> None:
     list(superusers.order_by("pk").values_list("pk"))
 
 
-def is_last_superuser(user: User) -> bool:
-    """Return whether this is the only active superuser whose account is not going to be deleted."""
-    staying = User.objects.filter(is_superuser=True, is_active=True, deletion_at=None)
-    return list(staying.order_by("pk").values_list("pk", flat=True)[:2]) == [user.pk]
+def is_last_superuser(*users: User) -> bool:
+    """Return whether there is no other active superuser whose account is not going to be deleted."""
+    staying = User.objects.filter(is_superuser=True, is_active=True, deletion_at=None).values_list("pk", flat=True)
+    return bool(ids := set(staying)) and ids <= {user.pk for user in users}

@@ -4,7 +4,7 @@
  * `files` fires `change`, `shown` after another draft was put into the box, and `refused` (`detail` is a message for the
  * user).
  */
-import { acceptDroppedFiles, post, whyNotTaken, withNewName } from "./upload.js";
+import { acceptDroppedFiles, post, withNewName } from "./upload.js";
 import { tenths, words } from "./words.js";
 
 class Files extends EventTarget {
@@ -74,7 +74,8 @@ class Files extends EventTarget {
       const answer = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
         chip.querySelector(".muted").textContent = share < 1 ? `${Math.floor(share * 100)} %` : words("storing…");
       });
-      if (!answer.isOk) throw new Error(whyNotTaken(answer, source.name));
+      // A proxy may answer with its login page.
+      if (!answer.data.id) throw new Error((await import("./refusals.js")).whyNotTaken(answer, source.name));
       const { id, name, size_bytes } = answer.data;
       this.#setUploaded(chip, { id, name, size_bytes });
     } catch (failure) {
@@ -136,12 +137,21 @@ document.addEventListener("click", ({ target }) => {
   if (button?.dataset.action === "remove-file") files.remove(button.closest("li"));
 });
 
+/** Returns whether a text names a file in one of its lines, also as an address or without the suffix. */
+function hasName(text, { name }) {
+  const forms = [name, encodeURI(name), name.replace(/\.[^.]*$/, "")].map((form) => form.normalize());
+  return text.normalize().split(/[\r\n]+/).some((line) => forms.includes(line.trim().split(/[/\\]/).at(-1)));
+}
+
 document.getElementById("text").addEventListener("paste", (event) => {
-  const pasted = Array.from(event.clipboardData.files);
-  const text = event.clipboardData.getData("text/plain");
-  // Spreadsheets and other programs add a picture of the text to their text. File managers add the names of the files.
-  const isPicture = ({ name, type }) => type.startsWith("image/") && !text.includes(name);
-  if (!pasted.length || (text.trim() && pasted.every(isPicture))) return;
+  const { clipboardData } = event;
+  const pasted = Array.from(clipboardData.files);
+  const text = clipboardData.getData("text/plain");
+  const html = clipboardData.getData("text/html");
+  // Programs add a picture of the text to their text. File managers add the names of the files, browsers the address of a picture.
+  const isOfText = (file) => file.type.startsWith("image/") && !hasName(text, file);
+  const isPicture = html.includes("<img") && !new DOMParser().parseFromString(html, "text/html").body.textContent.trim();
+  if (!pasted.length || (text.trim() && !isPicture && pasted.every(isOfText))) return;
   event.preventDefault();
   for (const file of pasted) files.add([files.named(file)]);
 });

@@ -1,5 +1,6 @@
 /** The form that imports a file, which may be dropped anywhere on the page. Large files are sent in pieces. The script says why a file is not taken. */
-import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
+import { acceptDroppedFiles, post } from "./upload.js";
+import { whyNotTaken } from "./refusals.js";
 import { words } from "./words.js";
 
 const form = document.getElementById("import-form");

@@ -1,7 +1,7 @@
 /** Keeps what is selected in an answer while the answer grows: each change replaces texts, which collapses a selection. */
 import { connection } from "./connection.js";
 
-/** The selection before a change: `{id, ends, text}`, or null. `ends`: characters before its anchor and before its focus. */
+/** The selection before a change: `{id, nodes, start, isForward, text}`, or null. `start`: characters before it. */
 let kept = null;
 
 function measure(root, node, offset) {
@@ -28,17 +28,18 @@ connection.addEventListener("before", () => {
   const selection = getSelection();
   kept = null;
   if (selection.isCollapsed) return;
-  const common = selection.getRangeAt(0).commonAncestorContainer;
+  const range = selection.getRangeAt(0);
+  const common = range.commonAncestorContainer;
   const element = common instanceof Element ? common : common.parentElement;
   const root = element.closest("[data-part-kind][id]") ?? element.closest("#transcript article[id]");
   if (!root) return;
-  const [anchor, anchorOffset, focus, focusOffset] = ends(selection);
+  const { startContainer, startOffset } = range;
   kept = {
     id: root.id,
-    nodes: [anchor, anchorOffset, focus, focusOffset],
-    anchor: measure(root, anchor, anchorOffset),
-    focus: measure(root, focus, focusOffset),
-    text: selection.getRangeAt(0).toString(),
+    nodes: ends(selection),
+    start: measure(root, startContainer, startOffset),
+    isForward: selection.anchorNode === startContainer && selection.anchorOffset === startOffset,
+    text: range.toString(),
   };
 });
 
@@ -46,12 +47,13 @@ connection.addEventListener("frame", () => {
   const root = kept && document.getElementById(kept.id);
   const selection = getSelection();
   if (!root || ends(selection).every((end, index) => end === kept.nodes[index])) return;
-  const isForward = kept.anchor <= kept.focus;
-  const [anchor, focus] = [find(root, kept.anchor, isForward), find(root, kept.focus, !isForward)];
-  const range = document.createRange();
-  const [start, end] = isForward ? [anchor, focus] : [focus, anchor];
-  range.setStart(...start);
-  range.setEnd(...end);
-  // Markdown may have made something else of the text, such as a table.
-  if (range.toString() === kept.text) selection.setBaseAndExtent(...anchor, ...focus);
+  // Markdown may have made something else of the text, such as a link or a table, without its marks.
+  const { start, text } = kept;
+  const all = root.textContent;
+  const starts = [all.lastIndexOf(text, start), all.indexOf(text, start)].filter((index) => index >= 0);
+  if (!starts.length) return;
+  const nearest = starts.reduce((a, b) => (Math.abs(b - start) < Math.abs(a - start) ? b : a));
+  const [first, last] = [find(root, nearest, true), find(root, nearest + text.length, false)];
+  const [anchor, focus] = kept.isForward ? [first, last] : [last, first];
+  selection.setBaseAndExtent(...anchor, ...focus);
 });

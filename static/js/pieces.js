@@ -2,7 +2,8 @@
  * Uploads a file in pieces by the protocol tus 1.0. The server knows how much it has, so an upload that was broken off goes
  * on where it ended, also after the page was closed.
  */
-import { send, whyNotTaken } from "./upload.js";
+import { send } from "./upload.js";
+import { whyNotTaken } from "./refusals.js";
 import { words } from "./words.js";
 
 const PIECE_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,7 @@
 /** The files of a project: uploads them one after the other, adds them to the project, and shows the new list. */
 import { confirmsPublicData } from "./private_data.js";
-import { acceptDroppedFiles, post, whyNotTaken } from "./upload.js";
+import { acceptDroppedFiles, post } from "./upload.js";
+import { whyNotTaken } from "./refusals.js";
 import { words } from "./words.js";
 
 const button = document.getElementById("project-add");
@@ -33,7 +34,7 @@ async function add(file) {
   const answer = await post(uploadUrl, { "X-CSRFToken": token() }, body, (share) => {
     note.textContent = `${file.name}: ${Math.floor(share * 100)} %`;
   });
-  if (!answer.isOk) throw new Error(whyNotTaken(answer, file.name));
+  if (!answer.data.id) throw new Error(whyNotTaken(answer, file.name));
   await send(url, { attachment: answer.data.id });
 }
 

@@ -69,15 +69,15 @@ function handleKey(event) {
 
 for (const part of [form, list]) part.addEventListener("keydown", handleKey);
 
-// Half a word, which an input method is composing, is not searched for.
-let isComposing = false;
-box.addEventListener("compositionstart", () => { isComposing = true; });
-box.addEventListener("compositionend", () => {
-  isComposing = false;
-  box.dispatchEvent(new Event("input", { bubbles: true }));
+// Half a word, which an input method is composing, is not searched for, here and in the palette.
+let composed = null;
+document.addEventListener("compositionstart", ({ target }) => { composed = target; });
+document.addEventListener("compositionend", ({ target }) => {
+  composed = null;
+  if (target.type === "search") target.dispatchEvent(new Event("input", { bubbles: true }));
 });
-form.addEventListener("htmx:before:request", (event) => {
-  if (isComposing) event.preventDefault();
+document.addEventListener("htmx:before:request", (event) => {
+  if (composed?.form === event.target) event.preventDefault();
 });
 
 document.addEventListener("htmx:after:swap", ({ target }) => {

@@ -1,5 +1,3 @@
-import { words } from "./words.js";
-
 /** Sends a request and returns `{isOk, status, data, header, isRedirected}`; `fetch` does not tell how much has been sent. */
 export function send(method, url, headers, body, onProgress, signal) {
   const request = new XMLHttpRequest();
@@ -23,14 +21,6 @@ export function send(method, url, headers, body, onProgress, signal) {
 
 /** Posts a form. */
 export const post = (url, headers, body, onProgress) => send("POST", url, headers, body, onProgress);
-
-/** Returns why a file was not taken. A proxy in front of the server answers without a sentence. */
-export function whyNotTaken({ status, data }, name) {
-  if (data.detail) return data.detail;
-  if (status === 413) return words("“{name}” was not taken: a server in front of this one takes no file of this size. Whoever runs it can allow more.", { name });
-  if (status >= 502) return words("“{name}” was not taken: a server in front of this one got no answer. Try again in a moment.", { name });
-  return words("{name} could not be uploaded. Reload the page and try again.", { name });
-}
 
 /** Returns the file under a name that is none of these. */
 export function withNewName(source, names) {

@@ -11,7 +11,7 @@ import pytest
 from pytest_django import Settings
 
 from attachments import storage
-from attachments.storage import StorageRefused
+from attachments.storage import StorageRefused, StorageUnavailable
 
 HOST = "bucket.storage.test"
 
@@ -83,6 +83,9 @@ def test_bucket_is_named_in_the_host(objects: dict[str, bytes]) -> None:
         VirtualHosted.refusal,
         ("VirtualHostDomainRequired", "Not here."),
         ("AccessDenied", "Please use virtual-hosted style for requests."),
+        ("AccessDenied", "Path-style access is not supported for this bucket."),
+        ("PathStyleDomainForbidden", "The bucket must be addressed using COS virtual-styled domain."),
+        ("InvalidPathAccess", "Not here."),
     ],
 )
 def test_refusal_names_the_variable(
@@ -93,3 +96,12 @@ def test_refusal_names_the_variable(
     with pytest.raises(StorageRefused, match="Set AWS_S3_ADDRESSING_STYLE=virtual"):
         storage.put("u1/a.txt", b"data", "text/plain")
     assert objects == {}
+
+
+def test_host_without_an_answer_names_the_variable(
+    objects: dict[str, bytes], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    settings.AWS_S3_ENDPOINT_URL = "http://storage.invalid"
+    with pytest.raises(StorageUnavailable, match=r"http://bucket\.storage\.invalid.*Set AWS_S3_ADDRESSING_STYLE=path"):
+        storage.put("u1/a.txt", b"data", "text/plain")

@@ -253,9 +253,16 @@ def test_picture_that_cannot_be_converted_is_refused_with_the_way_out(owner: Use
         ("a.bmp", too_wide, "is broken, or takes too much memory"),
         ("a.avif", heic.replace(b"heix", b"avif"), "is broken"),
         ("a.tif", b"II*\0" + bytes(100), "is broken"),
+        ("heights.tif", encode(Image.new("F", (2, 2), 0.5), "TIFF"), "as PNG or JPEG"),
+        ("IMG_1.DNG", encode(page, "TIFF"), "a picture in raw format. Share it as JPEG"),
+        ("chart.emf", b"\1\0\0\0" + bytes(100), "a picture in EMF format. Share it as JPEG"),
+        ("IMG_2.MOV", b"\0\0\0\x14ftypqt  " + bytes(100), "it is a video or a sound recording. Attach a picture"),
     ]:
         with pytest.raises(RefusedUpload, match=sentence):
             create_upload(owner_id=owner.pk, name=name, data=data)
+    big = io.BytesIO()
+    page.save(big, "TIFF", big_tiff=True)
+    assert create_upload(owner_id=owner.pk, name="scan.tif", data=big.getvalue()).mime_type == "image/jpeg"
     assert create_upload(owner_id=owner.pk, name="a.csv", data=b"BMW,Audi\n1,2\n").mime_type == "text/csv"
 
 

@@ -101,33 +101,46 @@ def test_pasted_text_comes_before_the_picture_of_it_and_pasted_pictures_have_nam
     assert page.locator(CHIPS).count() == 0
     assert is_taken({"text/html": "<img src=x>"})
     assert is_taken({})
-    # File managers copy a file with its name.
+    assert not is_taken({"text/plain": "12\timage.png\n13\tb.png", "text/html": "<table><td>image.png</table>"})
+    # Browsers add the address of a picture.
+    address = "https://example.org/cat.png"
+    assert is_taken({"text/plain": address, "text/html": f"<meta charset=utf-8><img src={address}>"})
+    # File managers copy a file with its name or address.
     assert is_taken({"text/plain": "plot.png"}, "plot.png")
-    expect(page.locator(CHIPS)).to_have_text(["image.png", "image-2.png", "plot.png"])
+    assert is_taken({"text/plain": "Am Meer"}, "Am Meer.png")
+    assert is_taken(
+        {"text/plain": "x-special/nautilus-clipboard\ncopy\nfile:///home/a/Bild%20%C3%BC.png"}, "Bild ü.png"
+    )
+    assert is_taken({"text/plain": "Capture d’e\u0301cran.png"}, "Capture d’écran.png")
+    names = ["image.png", "image-2.png", "image-3.png", "plot.png", "Am Meer.png", "Bild ü.png", "Capture d’écran.png"]
+    expect(page.locator(CHIPS)).to_have_text(names)
     accepted = (page.get_attribute("#file", "accept") or "").split(",")
     assert {"image/jpeg", "application/pdf", "text/*", ".xlsx"} <= {*accepted}
 
 
-def test_search_waits_for_the_end_of_a_composition(page: Page) -> None:
+@pytest.mark.parametrize("box", ["#search-box", "#commands input"])
+def test_search_waits_for_the_end_of_a_composition(page: Page, box: str) -> None:
     page.wait_for_load_state("load")
+    if box != "#search-box":
+        page.keyboard.press("Control+k")
+    page.locator(box).focus()
     queries: list[str] = []
-    page.on("request", lambda request: queries.append(request.url) if "/conversations/?" in request.url else None)
+    page.on("request", lambda request: queries.append(request.url) if "q=" in request.url else None)
     devtools = page.context.new_cdp_session(page)
-    page.focus("#search-box")
     for text in ("n", "に", "にほn"):
         devtools.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
         # Longer than the pause after which the page searches.
         page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
     assert queries == []
-    with page.expect_response(re.compile(r"/conversations/\?")):
+    with page.expect_response(re.compile(r"[?&]q=")):
         devtools.send("Input.insertText", {"text": "日本"})
     page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
     assert len(queries) == 1
     assert "q=%E6%97%A5%E6%9C%AC" in queries[0]
-    page.locator("#search-box").evaluate(
+    page.locator(box).evaluate(
         "(box) => box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', keyCode: 229, bubbles: true }))"
     )
-    expect(page.locator("#search-box")).to_have_value("日本")
+    expect(page.locator(box)).to_have_value("日本")
 
 
 GROW = """async () => {
@@ -162,6 +175,11 @@ GROW = """async () => {
     getSelection().setBaseAndExtent(code, 0, code, 5);
     show(swap("innerMorph", "<pre><code>x = 12\\nyz</code></pre>"));
     texts.push(getSelection().toString(), getSelection().anchorOffset);
+    show(swap("innerMorph", "<p>See [the manual](https</p>"));
+    const manual = article.querySelector("#part-x-tail p").firstChild;
+    getSelection().setBaseAndExtent(manual, 15, manual, 5);
+    show(swap("innerMorph", '<p>See <a href="/x">the manual</a></p>'));
+    texts.push(getSelection().toString(), getSelection().anchorOffset);
     article.remove();
     return texts;
 }"""
@@ -169,4 +187,4 @@ GROW = """async () => {
 
 def test_selection_in_a_growing_answer_lives(page: Page) -> None:
     page.wait_for_load_state("load")
-    assert page.evaluate(GROW) == ["two"] * 4 + ["x = 1", 0]
+    assert page.evaluate(GROW) == ["two"] * 4 + ["x = 1", 0, "the manual", 10]

@@ -97,3 +97,20 @@ def test_number_below_its_minimum_is_refused() -> None:
 
 def test_words_are_separated_by_commas() -> None:
     assert Env({"NAMES": " a, b ,,c"}).words("NAMES", []) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "value", ["https://chat.example.org", "chat.example.org:8443", "site.example/plotline", "a.example b.example"]
+)
+def test_host_names_have_no_scheme_port_or_path(value: str) -> None:
+    assert Env({"HOSTS": "*, .example.org,[::1]"}).hosts("HOSTS", []) == ["*", ".example.org", "[::1]"]
+    with pytest.raises(ImproperlyConfigured, match="HOSTS must have host names without scheme"):
+        Env({"HOSTS": f"localhost,{value}"}).hosts("HOSTS", [])
+
+
+@pytest.mark.parametrize("value", ["chat.example.org", "https://site.example/plotline", "https://a.example b.example"])
+def test_origins_are_as_browsers_write_them(value: str) -> None:
+    origins = Env({"ORIGINS": "https://Chat.example.org/, https://*.example.org:8443"}).origins("ORIGINS")
+    assert origins == ["https://chat.example.org", "https://*.example.org:8443"]
+    with pytest.raises(ImproperlyConfigured, match="ORIGINS must have scheme and host without a path"):
+        Env({"ORIGINS": value}).origins("ORIGINS")

@@ -1,20 +1,24 @@
-"""The scheme of a page behind proxies, and the reasons of refused handshakes."""
+"""The scheme and the host of a page behind proxies, and the reasons of refused handshakes."""
 
 from __future__ import annotations
 
+import io
 from typing import cast
 
 import pytest
 from asgiref.typing import WebSocketScope
+from channels.testing import ApplicationCommunicator
+from django.core.handlers.asgi import ASGIRequest
 from pytest_django import Settings
 
 from config.origins import refusal_of
+from config.proxy_headers import ProxyHeaders, normalize
 
 
 def scope(origin: str, *protos: str, host: str = "chat.example.org") -> WebSocketScope:
     """Return a handshake that a proxy passes on."""
     headers = [("host", host), ("origin", origin), *(("x-forwarded-proto", proto) for proto in protos)]
-    encoded = [(name.encode(), value.encode()) for name, value in headers]
+    encoded = normalize([(name.encode(), value.encode()) for name, value in headers], "ws")
     return cast("WebSocketScope", {"type": "websocket", "scheme": "ws", "headers": encoded})
 
 
@@ -25,7 +29,46 @@ def behind_a_proxy(settings: Settings) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 
-@pytest.mark.parametrize("protos", [["https"], ["wss"], ["WSS"], ["https, http"], ["https,https"], ["https", "http"]])
+PROTOS = [["https"], ["HTTPS"], ["wss"], ["WSS"], ["https, http"], ["https,https"], ["wss,https"], ["https", "http"]]
+
+
+@pytest.mark.parametrize("host", ["chat.example.org", "chat.example.org:443", "Chat.Example.org"])
+@pytest.mark.parametrize("protos", PROTOS)
+def test_pages_know_their_own_origin_in_all_that_proxies_write(protos: list[str], host: str) -> None:
+    request = ASGIRequest(
+        {**scope("https://chat.example.org", *protos, host=host), "path": "/", "method": "GET"}, io.BytesIO()
+    )
+    assert request.build_absolute_uri() == "https://chat.example.org/"
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_trusted"),
+    [
+        ("https://chat.example.org", True),
+        ("https://a.b.example.org", True),
+        ("http://chat.example.org", False),
+        ("https://evilexample.org", False),
+        ("https://example.org.evil.example", False),
+    ],
+)
+def test_pattern_of_trusted_origins_counts_for_sockets_too(
+    settings: Settings, origin: str, *, is_trusted: bool
+) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["https://*.example.org"]
+    assert (refusal_of(scope(origin, "https", host="10.0.0.5")) is None) == is_trusted
+
+
+async def test_log_says_once_that_a_proxy_does_not_say_the_scheme(caplog: pytest.LogCaptureFixture) -> None:
+    async def application(*_: object) -> None:
+        pass
+
+    passed = ProxyHeaders(application)
+    for path in ("/healthz", "/", "/"):
+        await ApplicationCommunicator(passed, {"type": "http", "path": path, "headers": []}).wait()
+    assert [record.message[:35] for record in caplog.records] == ["A request has no X-Forwarded-Proto:"]
+
+
+@pytest.mark.parametrize("protos", PROTOS)
 def test_page_of_this_server_is_accepted_in_all_that_proxies_write(protos: list[str]) -> None:
     assert refusal_of(scope("https://chat.example.org", *protos)) is None
     other = refusal_of(scope("https://evil.example", *protos))

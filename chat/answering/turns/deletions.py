@@ -20,7 +20,7 @@ from chat.models.deletion import (
     delete_conversation,
     delete_project,
     find_due_deletions,
-    hide_account,
+    hide_accounts,
     hide_conversation,
     hide_conversations_of,
     hide_for_good,
@@ -46,10 +46,10 @@ def delete_in_background(conversation_ids: Collection[uuid.UUID]) -> None:
     _stop_after_commit(set(live.values_list("conversation_id", flat=True)))
 
 
-def delete_account_in_background(user_id: int) -> None:
-    """Hide an account with everything in it at once, and stop its answers. A thread deletes what it holds."""
-    hide_account(user_id)
-    live = Turn.objects.filter(conversation__owner=user_id, status__in=Turn.LIVE).order_by()
+def delete_accounts_in_background(user_ids: Collection[int]) -> None:
+    """Hide accounts with everything in them at once, and stop their answers. A thread deletes what they hold."""
+    hide_accounts(user_ids)
+    live = Turn.objects.filter(conversation__owner__in=user_ids, status__in=Turn.LIVE).order_by()
     _stop_after_commit(set(live.values_list("conversation_id", flat=True)))
 
 

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from chat.models import Conversation, User
-from chat.models.deletion import delete_account, delete_conversation, delete_unshown_files, hide_account
+from chat.models.deletion import delete_account, delete_conversation, delete_unshown_files, hide_accounts
 from chat.models.write_pauses import WritePauses
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def _delete(user_id: int, due: QuerySet[User]) -> bool:
     """Delete an account that is among the `due` ones; return False if its owner has kept it, or it is deleted."""
     if not due.filter(pk=user_id).order_by().update(is_active=False):
         return False
-    hide_account(user_id)
+    hide_accounts([user_id])
     pauses = WritePauses()
     # The rows of conversations are read one by one, because the list can be long.
     while (conversation := Conversation.with_deleted.owned_by(user_id).order_by("pk").first()) is not None:

@@ -207,9 +207,14 @@ def test_invalid_token_is_refused_even_with_a_session(rows: OwnedRows) -> None:
     assert Client().get("/api/v1/conversations/", headers={"Authorization": "Basic ZGVtbzpkZW1v"}).status_code == 401
 
 
-def test_token_beside_the_password_of_a_proxy_has_a_header_of_its_own(rows: OwnedRows) -> None:
+@pytest.mark.parametrize(
+    "credentials", ["Basic ZGVtbzpkZW1v", "Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Negotiate YII="]
+)
+def test_token_beside_the_credentials_of_a_proxy_has_a_header_of_its_own(rows: OwnedRows, credentials: str) -> None:
     _, secret = ApiToken.objects.issue(rows.owner.pk, name="mine", life=None)
-    basic = {"Authorization": "Basic ZGVtbzpkZW1v"}
+    basic = {"Authorization": credentials}
+    assert Client().get("/api/v1/conversations/", headers=basic).status_code == 401
+    assert signed_in(rows.owner).get("/api/v1/conversations/", headers=basic).status_code == 200
     for key, status in ((secret, 200), ("plt_" + "A" * 43, 401), ("", 401)):
         assert Client().get("/api/v1/conversations/", headers={**basic, "X-API-Key": key}).status_code == status
     other = make_user("other")

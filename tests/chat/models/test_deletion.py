@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 
 from attachments.models import Attachment
-from chat.answering.turns.deletions import delete_account_in_background, delete_due, delete_in_background
+from chat.answering.turns.deletions import delete_accounts_in_background, delete_due, delete_in_background
 from chat.models import Conversation, Message, PythonSession, Turn, User, deletion, write_pauses
-from chat.models.deletion import delete_conversation, hide_account
+from chat.models.deletion import delete_conversation, hide_accounts
 from chat.people.account.due_deletions import delete_due_accounts
 from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message, make_user
 
@@ -65,7 +65,7 @@ def test_others_can_write_between_conversations(
         assert delete_due() == 3
     else:
         make_attachment(owner)
-        hide_account(owner.pk)
+        hide_accounts([owner.pk])
         assert delete_due_accounts() == 1
         assert not User.objects.exists()
     assert pauses[:3] == [[0, 0, 1, 1], [0, 1], []]
@@ -77,7 +77,7 @@ def test_a_hidden_account_has_no_answer_that_runs_and_no_kernel() -> None:
     message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)
     owner = message.conversation.owner
     session = PythonSession.objects.create(conversation=message.conversation, owner=owner)
-    delete_account_in_background(owner.pk)
+    delete_accounts_in_background([owner.pk])
     message.turn.refresh_from_db()
     session.refresh_from_db()
     assert message.turn.stop_requested
