@@ -12,6 +12,7 @@ from chat.python.kernels.in_kernel.table_words import (
     LABEL_LIMIT_CHARS,
     REMARK,
     is_balance,
+    is_spread_word,
     is_summary_word,
     is_total_word,
 )
@@ -20,6 +21,8 @@ LABELLED_ROWS = 200_000
 """Rows among which totals are searched."""
 BALANCE_ROWS = 500
 """Rows at the beginning and at the end among which balances are searched."""
+UNLABELLED_ROWS = 5_000
+"""Rows below which a total without a known label is searched."""
 END_ROWS = 30
 """Rows at the end that are examined."""
 
@@ -37,9 +40,14 @@ def count_after(body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool)
     remarks = body[end:]
     totals_end = end
     labelled = end
-    while labelled > oldest and is_summary_word(label_of(body[labelled - 1])):
+    while labelled > oldest and any(
+        is_word(label_of(body[labelled - 1])) for is_word in (is_summary_word, is_spread_word)
+    ):
         labelled -= 1
     above = body[: min(labelled, end - 1)]
+    spreads = {label_of(row).lower() for row in body[labelled:end] if is_spread_word(label_of(row))}
+    if spreads - {"max"} and any(is_summary(row, above, grid) for row in body[labelled:end]):
+        end = labelled
     while end > max(oldest, labelled - 1) and is_summary(body[end - 1], above, grid):
         end -= 1
     notes = []
@@ -97,9 +105,12 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
         if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
     ]
     if not is_summary_word(label):
-        # Without a label, the key of the row must be missing, and each number must be the sum.
+        # Each number must be the sum, and without a label, the key must be missing or the sums be no chance.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
-        return is_keyless and bool(numbers) and len(above) > 1 and all(has_total(row, above, at) for at in numbers)
+        is_certain = is_keyless or is_total_word(label) or are_larger(row, above, numbers)
+        return is_certain and bool(numbers) and len(above) > 1 and all(has_total(row, above, at) for at in numbers)
+    if sum(map(is_present, row)) == 1:
+        return True
     at = next(at for at, cell in enumerate(row) if is_present(cell))
     if at < len(grid.profile) and grid.profile[at] not in ("", "text"):
         return True
@@ -118,6 +129,14 @@ def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int)
     return any(
         fits(amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
     )
+
+
+def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers: Sequence[int]) -> bool:
+    """Return whether two numbers of a row are larger than all above them, which are several and not many."""
+    if not 2 < len(above) <= UNLABELLED_ROWS:
+        return False
+    columns = [[amount(other[at], ".") or 0.0 for other in (row, *above) if at < len(other)] for at in numbers]
+    return sum(abs(total) > max(map(abs, others), default=0.0) for total, *others in columns) > 1
 
 
 def fits(total: float | None, values: Sequence[float | None]) -> bool:

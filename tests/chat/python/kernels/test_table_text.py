@@ -132,6 +132,18 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "russian": ("Город;Сумма\nМосква;5\nКазань;6\nИтого;11\n", 2, ["Город", "Сумма"]),
     "total missing number": ("k,n,m\na,1,2\nb,3,4\nTotal,4,\n", 2, ["k", "n", "m"]),
     "total dot thousands": ("k;n\na;1.500,50\nb;2.500,25\nSumme;4.000,75\n", 2, ["k", "n"]),
+    # The label of a total can be in any language; one column of sums alone may be chance.
+    "total in an unknown language": ("k,n,m\na,1,3\nb,2,6\nc,3,9\nGuztira,6,18\n", 3, ["k", "n", "m"]),
+    "last row is a sum by chance": ("k,n\na,1\nb,2\nc,3\nd,6\n", 4, ["k", "n"]),
+    "last row of ones": ("k,n,m\na,1,0\nb,0,1\nc,0,0\nd,1,1\n", 4, ["k", "n", "m"]),
+    "total of an account": ("k,a,n\na,x,1\nb,y,2\nAccount Total,--,3\n", 2, ["k", "a", "n"]),
+    "total without a value": ("k,a,n\na,x,1\nb,y,2\nTotal\n", 2, ["k", "a", "n"]),
+    "statistics": ("k,n\na,1\nb,2\nc,9\nMean,4\nStd Dev,4.36\nMin,1\nMax,9\n", 3, ["k", "n"]),
+    "Max is a name": ("k,n\nEva,1\nJan,3\nMax,2\nAverage,2\n", 3, ["k", "n"]),
+    **{
+        f"total {word}": (f"k,n\na,5\nb,7\n{word},12\n", 2, ["k", "n"])
+        for word in ("Summa", "Tổng cộng", "Усього", "Σύνολο", "جمع کل", "סה״כ", "รวม", "Jumlah", "Ukupno")
+    },
     "total first col id": ("id,name,amount\n1,x,5\n2,y,6\n,Total,11\n", 2, ["id", "name", "amount"]),
     "last is total city": ("city,n\nUlm,5\nTotal,3\nBonn,1\n", 3, ["city", "n"]),
     "footer key": ("a,b,c\nk,1,2\nm,2,3\n\nStand: 2024\n", 2, ["a", "b", "c"]),
