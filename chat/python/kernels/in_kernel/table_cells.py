@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from chat.python.kernels.in_kernel.table_dates import DateReading, compact_date, date_value
 from chat.python.kernels.in_kernel.table_numbers import (
+    SCALES,
     Number,
     NumberForm,
     decimals_in,
@@ -29,6 +30,8 @@ from chat.python.kernels.in_kernel.table_values import (
     is_boolean,
     missing_texts,
     plain_kind,
+    plain_text,
+    read_text,
 )
 
 FEW_WORDS = 3
@@ -89,10 +92,12 @@ class Column:
     def _sort(self, cells: Sequence[object], missing_numbers: Iterable[Number]) -> None:
         texts = [cell for cell in cells if isinstance(cell, str)]
         for text, count in Counter(texts).items():
-            stripped = text.strip()
-            self.texts[stripped] += count
-            if stripped and len(text) != len(stripped):
+            stripped, plain = text.strip(), plain_text(text)
+            if not text.isascii() and text.strip(" ") != plain and read_text(plain).kind != "text":
+                self.oddities["signs"], stripped = text, plain
+            elif stripped and len(text) != len(stripped):
                 self.oddities["spaces"] = stripped
+            self.texts[stripped] += count
         for cell in cells if len(texts) < len(cells) else ():
             if isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool) and cell == cell:
                 self.numbers.append(cell)
@@ -170,7 +175,7 @@ class Column:
             self.kinds["text"] += self.kinds.pop("integer", 0)
             self._by_group.setdefault("text", []).extend(self._by_group.pop("number"))
             self.forms = {}
-        elif self.kinds["text"] == self.kinds.total():
+        elif self.kinds["text"] * 2 > self.kinds.total():
             self._read_measures()
 
     def _has_leading_zeros(self) -> bool:
@@ -191,15 +196,19 @@ class Column:
         return all(form.sign == "brackets" and form.style == "integer" and not form.unit for form in self.forms)
 
     def _read_measures(self) -> None:
-        """Read a column whose texts are all numbers with the same unit."""
+        """Read a column whose texts are all numbers with the same unit. A few different ones are an oddity."""
         forms: dict[NumberForm, list[str]] = {}
-        unit = ""
+        units: dict[str, str] = {}
         for text in self.texts:
-            form = measure_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS else None
-            if form is None or unit not in ("", form.unit):
+            form = measure_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS and len(units) <= FEW_WORDS else None
+            if form is None:
                 return
-            unit = form.unit
+            units.setdefault(form.unit, text)
             forms.setdefault(form, []).append(text)
+        if len(units) > 1 or not SCALES.isdisjoint(units):
+            if 1 < len(units) <= len(self.texts) / 2:
+                self.oddities["units"] = "” and “".join([*units.values()][:2])
+            return
         self.forms = forms
         is_integer = all(form.style == "integer" for form in forms)
         self.kinds = Counter({"integer" if is_integer else "number": self.texts.total()})

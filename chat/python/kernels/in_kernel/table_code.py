@@ -17,7 +17,7 @@ ARGUMENTS_LIMIT_CHARS = 2_500
 """Arguments beyond this are left out, the least important ones first."""
 WORDS_LIMIT = 20
 """A column with more different exceptions is left to the code."""
-NEED_CODE = frozenset({"marks", "comma and point"})
+NEED_CODE = frozenset({"marks", "comma and point", "signs"})
 """Oddities of numbers that `read_csv` cannot read."""
 EXACT_LIMIT = 2**53
 """Whole numbers beyond this lose digits in a column with missing values, which pandas reads as floats."""
@@ -78,7 +78,7 @@ def _missing_arguments(columns: Sequence[Column], named: Sequence[Column]) -> li
 
 def _date_pattern_of(column: Column) -> str:
     """Return the format of a column of dates, if pandas can read all of them by one; else an empty text."""
-    if column.group != "date" or len(column.words) > WORDS_LIMIT:
+    if column.group != "date" or len(column.words) > WORDS_LIMIT or "signs" in column.oddities:
         return ""
     order = column.orders[0] if column.orders else ""
     patterns = {date_pattern(date, order) for _, date in column.date_texts}

@@ -10,7 +10,7 @@ from chat.python.kernels.in_kernel.table_sheet_regions import column_letters
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT
 
 
-def sheet_code(sheet: str, rows: SheetRows, corner: Place, *, is_whole: bool) -> str:
+def sheet_code(sheet: str, rows: SheetRows, corner: Place, engine: str, *, is_whole: bool) -> str:
     """Return an expression that reads the rows; see `Source.code`. `corner`: the last row and column of the sheet."""
     layout, numbers = rows.layout, rows.numbers
     positions = rows.body_positions
@@ -32,7 +32,7 @@ def sheet_code(sheet: str, rows: SheetRows, corner: Place, *, is_whole: bool) ->
     last = numbers[positions[-1]] if positions else body_start - 1
     if is_whole and last < corner[0]:
         arguments.append(f"nrows={last - start + (not is_plain) - len(repeated)}")
-    code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="calamine"MORE)'
+    code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="{engine}"MORE)'
     first = numbers.index(start) if start in numbers else 0
     if numbers[-1] - start != len(numbers) - 1 - first:
         code += '.dropna(how="all", ignore_index=True)'

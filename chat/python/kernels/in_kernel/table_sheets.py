@@ -55,7 +55,7 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
     return sheet_source(opened, rows, notes, name)._replace(
         candidates={key: values for key, values in candidates.items() if values},
         row_count=len(rows.layout.body) + (0 if is_whole else sheet.further_rows),
-        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, is_whole=is_whole),
+        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, opened.engine, is_whole=is_whole),
     )
 
 

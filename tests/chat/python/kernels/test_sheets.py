@@ -13,6 +13,7 @@ from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from tests.kernel_service import shared_service
 from tests.table_files import Cell, excel_file, opendocument_file, rename_parts
+from tests.tables.corpus.workbooks import rewrite
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -165,6 +166,13 @@ async def test_workbook_with_unusual_names_of_its_parts_is_read(kernel: KernelCl
 
     reading = await read(kernel, rename_parts(excel_file({"Sheet": ORDERS}), rename))
     assert (reading.error, reading.row_count) == ("", 2)
+
+
+async def test_workbook_whose_relations_go_up_a_folder_is_read_also_by_code(kernel: KernelClient) -> None:
+    data = excel_file({"Sheet": [["day", "n"], [date(2024, 1, 2), 1.5], [date(2024, 1, 3), 2]]})
+    reading = await read(kernel, rewrite(data, [('Target="worksheets', 'Target="../xl/worksheets')], "/"))
+    assert (reading.error, reading.row_count, reading.columns[0].maximum) == ("", 2, "2024-01-03")
+    assert (await run_code(kernel, reading)).startswith("day,n\n2024-01-02,1.5\n2024-01-03,2.0\n")
 
 
 async def test_cells_that_are_far_from_each_other_give_a_sentence(kernel: KernelClient) -> None:

@@ -76,6 +76,7 @@ FORMS = {
     "lists without names": ("[[1, 2], [3, 4, 5]]", 2, ["column 1", "column 2", "column 3"]),
     "texts without names": ('[["Ann", "Ulm"], ["Bob", "Bonn"]]', 2, ["column 1", "column 2"]),
     "lists with names": ('[["who", "n"], ["Ann", 1], ["Bob", 2]]', 2, ["who", "n"]),
+    "lists of texts with names": ('[["who", "n"], ["Ann", "1"], ["Bob"]]', 2, ["who", "n"]),
     "lists as columns": ('{"a": [1, 2], "b": ["x", null]}', 2, ["a", "b"]),
     "below a key": ('{"ok": true, "data": {"total": 2, "items": [{"a": 1}, {"a": 2}]}}', 2, ["a"]),
     "below keys like words of the code": ('{"NAME": {"MORE.x": [{"a": 1}]}}', 1, ["a"]),
