@@ -71,6 +71,7 @@ FORMS = {
     "index": ('{"0": {"a": 1, "b": "x"}, "1": {"a": 2, "b": "y"}}', 2, ["a", "b"]),
     "split": ('{"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]}', 2, ["a", "b"]),
     "split, with labels": ('{"columns": ["a"], "index": ["x", "y"], "data": [[1], [3]]}', 2, ["index", "a"]),
+    "split, with levels": ('{"columns": [["a", "x"], ["a", "y"]], "data": [[1, 2], [3, 4]]}', 2, ["a / x", "a / y"]),
     "table": ('{"schema": {"fields": []}, "data": [{"index": 0, "a": 1}, {"index": 1, "a": 2}]}', 2, ["a"]),
     "fields and rows": ('{"fields": [{"name": "a"}], "rows": [[1], [2]]}', 2, ["a"]),
     "lists without names": ("[[1, 2], [3, 4, 5]]", 2, ["column 1", "column 2", "column 3"]),
