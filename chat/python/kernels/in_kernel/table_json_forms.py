@@ -81,7 +81,7 @@ def records_form(
         has_null = [name for name in nested if any(record.get(name, 0) is None for record in records)]
         names = list(dict.fromkeys(name for record in flat for name in record))
         drop = f".drop(columns={literal_of(has_null)})" if has_null else ""
-        which = "“, “".join(name[:40] for name in list(nested)[:2]) + ("”, …" if len(nested) > 2 else "”")
+        which = "”, “".join(name[:40] for name in list(nested)[:2]) + ("”, …" if len(nested) > 2 else "”")
         return JsonForm(
             names,
             len(flat),

@@ -205,6 +205,11 @@ def _main_part(workbook: Workbook) -> str:
     return _MAIN_PART
 
 
+def is_locked(workbook: Workbook) -> bool:
+    """Return whether a password protects an OpenDocument file."""
+    return any(one.tag.endswith("}encryption-data") for one in _elements(workbook, "meta-inf/manifest.xml"))
+
+
 def has_dotted_targets(workbook: Workbook) -> bool:
     """Return whether the places of sheets are written as `../xl/…`, which not every reader understands."""
     return any(target.startswith(".") for target in _targets(workbook).values())

@@ -31,8 +31,13 @@ WIDTH_LIMIT = 100_000
 
 OTHER_FORMATS = {
     b"%pdf": "it is a PDF document and no table.",
-    b"<!doctype html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
-    b"<html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    **dict.fromkeys(
+        (b"<!doctype html", b"<html", b"<table", b"<head>", b"<body", b"<meta ", b"<style", b"<div", b"<script"),
+        "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    ),
+    **dict.fromkeys(
+        (b"id;pwxl", b"id;pcalc"), "it is a file of the format SYLK. Open it in Excel and save it as .xlsx or CSV."
+    ),
     b"mime-version:": "it is a web archive (MHTML) and no table. Open it in Excel and save it as .xlsx or CSV.",
     b"<?xml": "it is XML and no table. Save the table as CSV.",
     b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",

@@ -81,6 +81,7 @@ FORMS = {
     "lists as columns": ('{"a": [1, 2], "b": ["x", null]}', 2, ["a", "b"]),
     "below a key": ('{"ok": true, "data": {"total": 2, "items": [{"a": 1}, {"a": 2}]}}', 2, ["a"]),
     "below keys like words of the code": ('{"NAME": {"MORE.x": [{"a": 1}]}}', 1, ["a"]),
+    "below data about it": ('[{"page": 1}, [{"a": 1, "b": {"id": 2}}, {"a": 2, "b": {"id": 3}}]]', 2, ["a", "b.id"]),
     "null among rows": ('[{"a": 1}, null, {"a": 2}]', 2, ["a"]),
     "single values": ("[1, 2, 3]", 3, ["value"]),
     "one record": ('{"a": 1, "tags": ["x"]}', 1, ["a", "tags"]),
