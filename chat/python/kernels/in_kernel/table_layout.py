@@ -171,13 +171,17 @@ def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def find_repeated(rows: Sequence[Sequence[object]], start: int, header: Sequence[Sequence[object]]) -> frozenset[int]:
-    """Return the positions of rows below `start` that repeat the last row of names, as in files put together."""
+    """Return the positions of rows below `start` that repeat the last row of names, as in files put together.
+
+    A form feed may stand before them, which begins a page.
+    """
     if not header:
         return frozenset()
     names = list(header[-1])
     if sum(map(is_present, names)) < 2:
         return frozenset()
-    return frozenset(at for at, row in enumerate(rows[start:], start) if row[0] == names[0] and list(row) == names)
+    firsts = names[0], f"\f{names[0]}"
+    return frozenset(at for at, row in enumerate(rows[start:], start) if row[0] in firsts and [*row[1:]] == names[1:])
 
 
 def describe_repeated(count: int) -> list[str]:

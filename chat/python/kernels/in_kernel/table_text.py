@@ -76,7 +76,7 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     is_tabular = name.lower().endswith((".tsv", ".tab", ".txt"))
     dialect, usual, others = find_dialect(content, choices.get("delimiter", "") or named, prefers_tabs=is_tabular)
     records = Records(content, dialect, usual)
-    found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter == "|")
+    found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter in "| ")
     if not found.rows:
         raise Unreadable("it has no cell with a value.")
     layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count)

@@ -132,6 +132,14 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "russian": ("Город;Сумма\nМосква;5\nКазань;6\nИтого;11\n", 2, ["Город", "Сумма"]),
     "total missing number": ("k,n,m\na,1,2\nb,3,4\nTotal,4,\n", 2, ["k", "n", "m"]),
     "total dot thousands": ("k;n\na;1.500,50\nb;2.500,25\nSumme;4.000,75\n", 2, ["k", "n"]),
+    "names in a comment": ("# run 1 b\n#\n# x y err\n1.5 2 0.1\n2.5 3 0.2\n3.5 4 0.3\n", 3, ["x", "y", "err"]),
+    "rule below names": (
+        "id   name    n\n---- ------- ---\n1    bolt a  5\n2    nut b   6\n3    pin c   7\n\n(3 rows affected)\n",
+        3,
+        ["id", "name", "n"],
+    ),
+    "names on each page": ("k,n\na,1\nb,2\n\fk,n\nc,3\n", 3, ["k", "n"]),
+    "sentences with semicolons": ("note\ngood; fast\nlate\nok; but small; red\nfine\n", 4, ["note"]),
     # The label of a total can be in any language; one column of sums alone may be chance.
     "total in an unknown language": ("k,n,m\na,1,3\nb,2,6\nc,3,9\nGuztira,6,18\n", 3, ["k", "n", "m"]),
     "last row is a sum by chance": ("k,n\na,1\nb,2\nc,3\nd,6\n", 4, ["k", "n"]),
