@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -107,8 +108,9 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
     if not is_summary_word(label):
         # Each number must be the sum, and without a label, the key must be missing or the sums be no chance.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
-        is_certain = is_keyless or is_total_word(label) or are_larger(row, above, numbers)
-        return is_certain and bool(numbers) and len(above) > 1 and all(has_total(row, above, at) for at in numbers)
+        is_told = is_keyless or is_total_word(label)
+        are_totals = bool(numbers) and len(above) > 1 and (is_told or are_larger(row, above, numbers))
+        return are_totals and all(has_total(row, above, at, is_exact=not is_told) for at in numbers)
     if sum(map(is_present, row)) == 1:
         return True
     at = next(at for at, cell in enumerate(row) if is_present(cell))
@@ -124,11 +126,12 @@ def label_of(row: Sequence[object]) -> str:
     return next((str(cell).strip() for cell in row if is_present(cell)), "")
 
 
-def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int) -> bool:
-    """Return whether a cell is the sum or the mean of the numbers above it."""
-    return any(
-        fits(amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
+def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int, *, is_exact: bool = False) -> bool:
+    """Return whether a cell is the sum or the mean of the numbers above it. `is_exact`: whether it is the exact sum."""
+    columns = (
+        (amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
     )
+    return any(fits(total, values, is_exact=is_exact) for total, values in columns)
 
 
 def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers: Sequence[int]) -> bool:
@@ -139,12 +142,14 @@ def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers
     return sum(abs(total) > max(map(abs, others), default=0.0) for total, *others in columns) > 1
 
 
-def fits(total: float | None, values: Sequence[float | None]) -> bool:
-    """Return whether a number is the sum or the mean of others, but for rounding."""
+def fits(total: float | None, values: Sequence[float | None], *, is_exact: bool) -> bool:
+    """Return whether a number is the sum of others, or but for rounding their sum or mean."""
     numbers = [value for value in values if value is not None]
     if total is None or not numbers or len(numbers) * 2 < len(values):
         return False
     whole = sum(numbers)
+    if is_exact:
+        return math.isclose(total, whole, rel_tol=1e-9)
     return any(abs(total - value) <= 0.006 * max(1, abs(value)) for value in (whole, whole / len(numbers)))
 
 

@@ -143,6 +143,11 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     # The label of a total can be in any language; one column of sums alone may be chance.
     "total in an unknown language": ("k,n,m\na,1,3\nb,2,6\nc,3,9\nGuztira,6,18\n", 3, ["k", "n", "m"]),
     "last row is a sum by chance": ("k,n\na,1\nb,2\nc,3\nd,6\n", 4, ["k", "n"]),
+    "last row is the largest": (
+        "k,n,m\na,1.1,0.001\nb,1.101,0.002\nc,1.102,0.002\nd,1.103,0.004\n",
+        4,
+        ["k", "n", "m"],
+    ),
     "last row of ones": ("k,n,m\na,1,0\nb,0,1\nc,0,0\nd,1,1\n", 4, ["k", "n", "m"]),
     "total of an account": ("k,a,n\na,x,1\nb,y,2\nAccount Total,--,3\n", 2, ["k", "a", "n"]),
     "total without a value": ("k,a,n\na,x,1\nb,y,2\nTotal\n", 2, ["k", "a", "n"]),
