@@ -32,7 +32,7 @@ WIDTH_LIMIT = 100_000
 OTHER_FORMATS = {
     b"%pdf": "it is a PDF document and no table.",
     **dict.fromkeys(
-        (b"<!doctype html", b"<html", b"<table", b"<head>", b"<body", b"<meta ", b"<style", b"<div", b"<script"),
+        (b"<!doctype html", b"<html", b"<table", b"<head>", b"<body", b"<meta ", b"<style"),
         "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
     ),
     **dict.fromkeys(

@@ -12,7 +12,7 @@ from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from tests.kernel_service import shared_service
-from tests.table_files import Cell, excel_file, opendocument_file, rename_parts
+from tests.table_files import Cell, excel_file, opendocument_file, rename_parts, zip_file
 from tests.tables.corpus.workbooks import rewrite
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -173,6 +173,12 @@ async def test_workbook_whose_relations_go_up_a_folder_is_read_also_by_code(kern
     reading = await read(kernel, rewrite(data, [('Target="worksheets', 'Target="../xl/worksheets')], "/"))
     assert (reading.error, reading.row_count, reading.columns[0].maximum) == ("", 2, "2024-01-03")
     assert (await run_code(kernel, reading)).startswith("day,n\n2024-01-02,1.5\n2024-01-03,2.0\n")
+
+
+async def test_opendocument_file_with_a_password_is_named(kernel: KernelClient) -> None:
+    manifest = '<m:manifest xmlns:m="urn:m"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>'
+    data = zip_file({"mimetype": b"x", "content.xml": bytes(range(256)), "META-INF/manifest.xml": manifest.encode()})
+    assert (await read(kernel, data)).error.startswith("it is protected by a password.")
 
 
 async def test_cells_that_are_far_from_each_other_give_a_sentence(kernel: KernelClient) -> None:

@@ -110,6 +110,8 @@ async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> 
         ("broken.dta", b"s\1\0", "it is not a Stata file that can be read"),
         ("spss.sav", b"$FL2@(#)", "it is an SPSS file, which cannot be read here."),
         ("none.json", b"{}", "its JSON holds no list of rows with a value."),
+        ("page.csv", b"<table><tr><td>a</td></tr></table>", "it is a web page (HTML) and no table."),
+        ("a.csv", b"ID;PWXL;N;E\nC;Y1;X1;K5\n", "it is a file of the format SYLK."),
         ("html.json", b"<html>", "its name ends in .json, but its content is HTML or XML."),
         ("deep.json", b"[" * 100_000, "its JSON is nested too deeply."),
         ("columns.csv", b"a," * 2**20, "it has more than 100,000 columns."),
