@@ -63,7 +63,7 @@ def has_table_lines(data: bytes) -> bool:
 def _is_column(lines: Sequence[str]) -> bool:
     """Return whether lines below the first one hold numbers alone, or are a few short texts that are repeated."""
     head, values = lines[0], lines[1:]
-    if len(values) < LINES_OF_WEAK_MARKS or head in values:
+    if len(values) < LINES_OF_WEAK_MARKS or (head in values and not _NUMBERS.fullmatch(head)):
         return False
     is_repeated = len(values) >= LINES_OF_REPEATED and len(set(values)) * 2 <= len(values)
     is_repeated = is_repeated and max(map(len, lines)) <= CELL_LIMIT_CHARS

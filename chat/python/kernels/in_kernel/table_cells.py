@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
-from chat.python.kernels.in_kernel.table_dates import DateReading, compact_date, date_value
+from chat.python.kernels.in_kernel.table_dates import DateReading, are_seasons, compact_date, date_value
 from chat.python.kernels.in_kernel.table_numbers import (
     SCALES,
     Number,
@@ -152,8 +152,8 @@ class Column:
         elif kind:
             self.plain = kind
             self.decimal = "." if kind == "number" else ""
-        elif is_alone and is_boolean(texts):
-            kind = "boolean"
+        elif is_alone and (is_boolean(texts) or are_seasons(texts)):
+            kind = "boolean" if is_boolean(texts) else "text"
         else:
             self._read_each()
             return
@@ -172,7 +172,7 @@ class Column:
             self.kinds[kind] += count
             self._by_group.setdefault(WIDER_KINDS.get(kind, kind), []).append(text)
         if self.forms and (self._has_leading_zeros() or self._are_references()):
-            self.kinds["text"] += self.kinds.pop("integer", 0)
+            self.kinds["text"] += self.kinds.pop("integer", 0) + self.kinds.pop("number", 0)
             self._by_group.setdefault("text", []).extend(self._by_group.pop("number"))
             self.forms = {}
         elif self.kinds["text"] * 2 > self.kinds.total():
@@ -180,7 +180,7 @@ class Column:
 
     def _has_leading_zeros(self) -> bool:
         """Return whether all numbers are whole ones, and some begin with zeros, such as postal codes, or with `+`."""
-        if any(form.style != "integer" or form.unit or form.sign for form in self.forms):
+        if any(form.decimal or form.is_doubtful or form.unit or form.sign for form in self.forms):
             return False
         for form, texts in self.forms.items():
             if form.end - form.start > 1 and (zeros := [text for text in texts if text[form.start] == "0"]):

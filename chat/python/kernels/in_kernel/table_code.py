@@ -85,7 +85,9 @@ def _date_pattern_of(column: Column) -> str:
     if column.plain:
         patterns.add("%Y%m%d" if "compact date" in column.oddities else "ISO8601")
     has_one_zone = len({date.zone for _, date in column.date_texts}) < 2
-    return patterns.pop() if len(patterns) == 1 and has_one_zone else ""
+    # pandas reads no midnight at the end of a day.
+    has_midnight = any(date.time.startswith("24") for _, date in column.date_texts)
+    return patterns.pop() if len(patterns) == 1 and has_one_zone and not has_midnight else ""
 
 
 def _type_of(column: Column, thousands: str, dates: dict[str, str]) -> str:

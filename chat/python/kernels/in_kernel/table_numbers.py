@@ -25,7 +25,7 @@ _CURRENCY_CODE = (
 )
 _CURRENCY_WORD = r"[Kk]r\.?|Kč|zł|Ft|lei|лв\.?|руб\.?|р\.|грн\.?|R[sp]\.?|K[Ss]h\.?|S/\.?|S?Fr\.|(?:RM|TL)(?!\d)"
 _CURRENCY = rf"{_CURRENCY_SIGN}|{_CURRENCY_CODE}|{_CURRENCY_WORD}"
-_SPACES = " \u00a0\u202f\u2009"
+_SPACES = " \u00a0\u202f\u2009\u2007"
 _THOUSANDS_MARKS = f"{_SPACES}'’"
 _EXPONENT = r"(?:[eE][+-]?\d{1,3})?"
 _BODY = rf"""(?P<integer>\d+)

@@ -80,6 +80,8 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     if not found.rows:
         raise Unreadable("it has no cell with a value.")
     layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count)
+    if f'\n"1"{dialect.delimiter}'.encode() in content:
+        layout = with_row_numbers(layout)
     body = layout.body
     width = used_width(layout.names, body)
     names = (layout.names + [""] * (width - len(layout.names)))[:width]
@@ -100,6 +102,13 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
         is_text=True,
         column_notes=layout.column_notes,
     )
+
+
+def with_row_numbers(layout: Layout) -> Layout:
+    """Return the layout with an unnamed first column if it numbers the rows, as R writes them, and has no name."""
+    width = len(layout.names) + 1
+    is_counted = all(len(row) == width and row[0] == str(number) for number, row in enumerate(layout.body, 1))
+    return layout._replace(names=["", *layout.names]) if layout.header_rows and is_counted else layout
 
 
 def describe_reading(dialect: Dialect, layout: Layout, width: int, choices: Choices) -> Choices:

@@ -43,7 +43,7 @@ _INVISIBLE = (
 )
 _PLAIN = str.maketrans(
     {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
-    | dict(zip("．，－＋（）／：＄٫٬", ".,-+()/:$.,", strict=True))
+    | dict(zip("．，－＋（）／：＄٫٬△", ".,-+()/:$.,-", strict=True))
     | dict.fromkeys(_INVISIBLE)
 )
 _STARS = re.compile(r"\*{2,}")

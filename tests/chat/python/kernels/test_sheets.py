@@ -175,6 +175,12 @@ async def test_workbook_whose_relations_go_up_a_folder_is_read_also_by_code(kern
     assert (await run_code(kernel, reading)).startswith("day,n\n2024-01-02,1.5\n2024-01-03,2.0\n")
 
 
+async def test_merged_cells_in_a_column_without_a_name_are_read_by_code(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [[None, None, "v"], ["a", 1, 10], [None, 2, 20], ["b", 1, 30], [None, 2, 40]]
+    reading = await read(kernel, excel_file({"S": rows}, merged=["A2:A3", "A4:A5"]))
+    assert (await run_code(kernel, reading)).splitlines()[1:] == ["a,1,10", "a,2,20", "b,1,30", "b,2,40"]
+
+
 async def test_opendocument_file_with_a_password_is_named(kernel: KernelClient) -> None:
     manifest = '<m:manifest xmlns:m="urn:m"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>'
     data = zip_file({"mimetype": b"x", "content.xml": bytes(range(256)), "META-INF/manifest.xml": manifest.encode()})

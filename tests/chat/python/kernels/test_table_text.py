@@ -138,6 +138,7 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
         3,
         ["id", "name", "n"],
     ),
+    "row numbers of R": ('"a","b"\n"1",5,"x"\n"2",6,"y"\n', 2, ["", "a", "b"]),
     "names on each page": ("k,n\na,1\nb,2\n\fk,n\nc,3\n", 3, ["k", "n"]),
     "sentences with semicolons": ("note\ngood; fast\nlate\nok; but small; red\nfine\n", 4, ["note"]),
     # The label of a total can be in any language; one column of sums alone may be chance.

@@ -16,6 +16,7 @@ from chat.python.table_readings.table_files import has_table_lines
         " id | name\n----+------\n  1 | bolt\n  2 | nut\n  3 | pin\n(3 rows)\n",
         "host        jobs   load\nnode001        12   0.50\nnode002         7   1.25\n",
         "id    name    n\n----- ------- ---\n1     bolt    5\n2     nut     6\n\n(2 rows affected)\n",
+        "# x y\n1 1\n2 4\n\n\n# x y\n1 1\n2 8\n",
         "# run 1\n# x y\n1 2\n2 3\n3 4\n4 5\n",
         "a,b\n1,2\n3,4\n",
         "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n|  2 |      |\n+----+------+\n2 rows in set\n",
