@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chat.python.kernels.in_kernel.table_grid import Grid, excerpt, kind_of
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present
@@ -30,11 +30,24 @@ END_ROWS = 30
 _NO_AMOUNT = re.compile(r"[^\d,.-]")
 
 
-def count_after(body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool) -> tuple[int, list[str]]:
-    """Return how many rows at the end of a table are no part of it, and notes about them."""
+def count_short(rows: Sequence[Sequence[object]], gaps: Iterable[int]) -> int:
+    """Return how many rows at the end follow a gap, such as a blank line, and have fewer cells than all rows above."""
+    for at in gaps:
+        if at > 1 and len(rows) - at <= END_ROWS and max(map(len, rows[at:])) < min(map(len, rows[:at])):
+            return len(rows) - at
+    return 0
+
+
+def count_after(
+    body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool, short: int = 0
+) -> tuple[int, list[str]]:
+    """Return how many rows at the end of a table are no part of it, and notes about them.
+
+    `short`: how many are so because they are shorter.
+    """
     if not is_whole or len(body) < 2:
         return 0, []
-    end = len(body)
+    end = len(body) - short
     oldest = max(1, end - END_ROWS)
     while end > oldest and is_remark(body[end - 1], body[: end - 1], grid):
         end -= 1

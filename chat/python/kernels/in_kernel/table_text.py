@@ -6,6 +6,7 @@ import csv
 from array import array
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_delimiters import DELIMITERS, find_dialect, find_named
@@ -79,7 +80,8 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter in "| ")
     if not found.rows:
         raise Unreadable("it has no cell with a value.")
-    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count)
+    gaps = [at for at, (one, other) in enumerate(pairwise(found.positions), 1) if other > one + 1]
+    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count, gaps=gaps)
     if f'\n"1"{dialect.delimiter}'.encode() in content:
         layout = with_row_numbers(layout)
     body = layout.body
@@ -154,10 +156,11 @@ def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bo
             continue
         first = row[0]
         is_blank = not first.strip() and not "".join(row).strip()
-        if is_blank or (has_rules and len(first.strip()) > 2 and is_rule("".join(row))):
+        can_be_rule = len(first.strip()) > 2 and (has_rules or len(row) == 1 < width)
+        if is_blank or (can_be_rule and is_rule("".join(row))):
             if rows:
                 skipped.append(position)
-        elif first[:1] == "#" and len(row) != width and rows:
+        elif first[:1] == "#" and len(row) != width and rows and sum(cell[:1] == "#" for cell in row) < 2:
             skipped.append(position)
             comment_count += 1
             if comment_count <= COMMENTS_SHOWN:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_dates import DateReading, is_date, may_be_moment, read_date, time_seconds
 from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_form, shape_of
+from chat.python.kernels.in_kernel.table_source import INVISIBLE
 
 PANDAS_MISSING = frozenset(
     {
@@ -38,13 +39,10 @@ TEXT_LIMIT_CHARS = 64
 """A longer text is neither a number nor a date."""
 
 _ZEROS = "\u0660\u06f0\u0966\u09e6\u0e50\uff10"
-_INVISIBLE = (
-    "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
-)
 _PLAIN = str.maketrans(
     {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
     | dict(zip("．，－＋（）／：＄٫٬△", ".,-+()/:$.,-", strict=True))
-    | dict.fromkeys(_INVISIBLE)
+    | dict.fromkeys(INVISIBLE)
 )
 _STARS = re.compile(r"\*{2,}")
 """What programs write in place of a number that is missing or does not fit."""
