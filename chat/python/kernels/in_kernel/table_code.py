@@ -23,16 +23,20 @@ EXACT_LIMIT = 2**53
 """Whole numbers beyond this lose digits in a column with missing values, which pandas reads as floats."""
 
 
-def read_csv_arguments(columns: Sequence[Column], names: Sequence[str]) -> str:
-    """Return further arguments of `read_csv`, with a comma before each. `names`: all names of the table."""
+def read_arguments(columns: Sequence[Column], names: Sequence[str], *, is_text_file: bool) -> str:
+    """Return further arguments of `read_csv` or `read_excel`, with a comma before each.
+
+    `names`: all names of the table. `is_text_file`: see `Column`. Workbooks have numbers and dates of their own.
+    """
     counts = Counter(names)
     named = [column for column in columns if column.name and counts[column.name] == 1]
     numbers = [column for column in columns if column.group == "number" and column.forms and not _needs_code(column)]
+    numbers = numbers if is_text_file else []
     marks = Counter(thousands_mark(column.forms, column.decimal) for column in numbers)
     decimals = Counter(column.decimal for column in numbers if any(form.style != "integer" for form in column.forms))
     decimal = "," if decimals[","] > decimals["."] else "."
     thousands = next((mark for mark, _ in marks.most_common() if mark in PANDAS_MARKS and mark != decimal), "")
-    dates = {column.name: pattern for column in named if (pattern := _date_pattern_of(column))}
+    dates = {column.name: pattern for column in named if is_text_file and (pattern := _date_pattern_of(column))}
     types = {column.name: type_name for column in named if (type_name := _type_of(column, thousands, dates))}
     arguments = [f'decimal="{decimal}"'] if decimal != "." else []
     arguments += [f"thousands={json.dumps(thousands)}"] if thousands else []

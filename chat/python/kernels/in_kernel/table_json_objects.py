@@ -99,7 +99,7 @@ def split_form(value: Mapping[str, object]) -> JsonForm | None:
         [labels_note(name)],
     )
     if any(isinstance(part, list) for part in header):
-        return form
+        return form._replace(code=lambda _: "")
     picked = 'if key in ("index", "columns", "data")'
     return form._replace(
         code=lambda code: (

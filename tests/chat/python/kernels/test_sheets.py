@@ -175,6 +175,15 @@ async def test_workbook_whose_relations_go_up_a_folder_is_read_also_by_code(kern
     assert (await run_code(kernel, reading)).startswith("day,n\n2024-01-02,1.5\n2024-01-03,2.0\n")
 
 
+async def test_texts_that_look_like_numbers_or_gaps_are_kept_by_code(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["plz", "id", "land", "n"], ["01067", "1234567890123456711", "NA", 1]]
+    rows += [["80331", None, "DE", "closed"], ["00017", "1234567890123456713", "FR", 3], ["1", "7", "None", 4]]
+    reading = await read(kernel, excel_file({"S": rows}))
+    assert await run_code(kernel, reading) == (
+        "plz,id,land,n\n01067,1234567890123456711,NA,1.0\n80331,,DE,\n00017,1234567890123456713,FR,3.0\n1,7,,4.0\n"
+    )
+
+
 async def test_merged_cells_in_a_column_without_a_name_are_read_by_code(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [[None, None, "v"], ["a", 1, 10], [None, 2, 20], ["b", 1, 30], [None, 2, 40]]
     reading = await read(kernel, excel_file({"S": rows}, merged=["A2:A3", "A4:A5"]))

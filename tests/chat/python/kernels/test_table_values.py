@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from chat.python.kernels.in_kernel.table_cells import Column
-from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.in_kernel.table_numbers import show_number
 from chat.python.kernels.in_kernel.table_source import Choices
@@ -327,4 +327,4 @@ def test_code_gets_the_arguments_that_the_values_need(case: str) -> None:
     cells, arguments = CODES[case]
     column = Column(cells, name="x", is_text_file=True)
     decide_columns([column], {}, delimiter=",", is_text=True)
-    assert read_csv_arguments([column], ["x"]) == (f", {arguments}" if arguments else "")
+    assert read_arguments([column], ["x"], is_text_file=True) == (f", {arguments}" if arguments else "")

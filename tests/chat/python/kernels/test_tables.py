@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.in_kernel.table_cells import Column
-from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from tests.kernel_service import shared_service
@@ -207,7 +207,7 @@ async def test_code_with_the_arguments_reads_the_values_as_they_are_described(ke
     }
     cells = [Column(values, name=name, is_text_file=True) for name, values in columns.items()]
     decide_columns(cells, {}, delimiter=";", is_text=True)
-    arguments = read_csv_arguments(cells, list(columns))
+    arguments = read_arguments(cells, list(columns), is_text_file=True)
     text = "\n".join(map(";".join, [list(columns), *zip(*columns.values(), strict=True)]))
     program = f"""
 import io, pandas as pd
