@@ -31,7 +31,6 @@ from chat.python.kernels.in_kernel.table_values import (
     missing_texts,
     plain_kind,
     plain_text,
-    read_text,
 )
 
 FEW_WORDS = 3
@@ -83,6 +82,7 @@ class Column:
         self.words: list[str] = []
         """Different values of another type, such as words among numbers."""
         self._by_group: dict[str, list[str]] = {}
+        self._shapes = Shapes()
         self._sort(cells, chosen_numbers(missing_words or ()))
         self._drop_missing(missing_words)
         self._read_texts()
@@ -92,8 +92,8 @@ class Column:
     def _sort(self, cells: Sequence[object], missing_numbers: Iterable[Number]) -> None:
         texts = [cell for cell in cells if isinstance(cell, str)]
         for text, count in Counter(texts).items():
-            stripped, plain = text.strip(), plain_text(text)
-            if not text.isascii() and text.strip(" ") != plain and read_text(plain).kind != "text":
+            stripped, plain = text.strip(), "" if text.isascii() else plain_text(text)
+            if plain and text.strip(" ") != plain and self._shapes.read(plain).kind != "text":
                 self.oddities["signs"], stripped = text, plain
             elif stripped and len(text) != len(stripped):
                 self.oddities["spaces"] = stripped
@@ -162,9 +162,8 @@ class Column:
 
     def _read_each(self) -> None:
         """Sort texts by what they stand for. Those that differ in digits alone are numbers of the same form."""
-        shapes = Shapes()
         for text, count in self.texts.items():
-            kind, form, date_reading = shapes.read(text)
+            kind, form, date_reading = self._shapes.read(text)
             if date_reading:
                 self.date_texts.append((text, date_reading))
             if form:

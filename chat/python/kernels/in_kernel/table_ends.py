@@ -33,8 +33,8 @@ _NO_AMOUNT = re.compile(r"[^\d,.-]")
 def count_short(rows: Sequence[Sequence[object]], gaps: Iterable[int]) -> int:
     """Return how many rows at the end follow a gap, such as a blank line, and have fewer cells than all rows above."""
     for at in gaps:
-        if at > 1 and len(rows) - at <= END_ROWS and max(map(len, rows[at:])) < min(map(len, rows[:at])):
-            return len(rows) - at
+        if at > 1 and len(rows) - at <= END_ROWS and len(rows[at]) < len(rows[at - 1]):
+            return len(rows) - at if max(map(len, rows[at:])) < min(map(len, rows[:at])) else 0
     return 0
 
 

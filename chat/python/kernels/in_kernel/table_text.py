@@ -26,6 +26,7 @@ from chat.python.kernels.in_kernel.table_source import (
 from chat.python.kernels.in_kernel.table_words import is_rule
 
 COMMENTS_SHOWN = 4
+RULE_STARTS = "-=+|:*_ "
 WIDTH_LIMIT = 100_000
 """A row with more cells takes too much memory."""
 
@@ -156,7 +157,7 @@ def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bo
             continue
         first = row[0]
         is_blank = not first.strip() and not "".join(row).strip()
-        can_be_rule = len(first.strip()) > 2 and (has_rules or len(row) == 1 < width)
+        can_be_rule = first[:1] in RULE_STARTS and len(first.strip()) > 2 and (has_rules or len(row) == 1 < width)
         if is_blank or (can_be_rule and is_rule("".join(row))):
             if rows:
                 skipped.append(position)

@@ -44,6 +44,7 @@ _PLAIN = str.maketrans(
     | dict(zip("．，－＋（）／：＄٫٬△", ".,-+()/:$.,-", strict=True))
     | dict.fromkeys(INVISIBLE)
 )
+_OTHER_SIGN = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _STARS = re.compile(r"\*{2,}")
 """What programs write in place of a number that is missing or does not fit."""
 _BOOLEANS = frozenset(word for pair in BOOLEAN_PAIRS for word in pair if len(word) > 1)
@@ -75,7 +76,8 @@ def plain_kind(texts: Sequence[str]) -> str:
 
 def plain_text(text: str) -> str:
     """Return a text with ASCII digits and signs, and without invisible signs such as those of writing directions."""
-    return text if text.isascii() else text.translate(_PLAIN).strip()
+    has_others = not text.isascii() and len(text) <= TEXT_LIMIT_CHARS and _OTHER_SIGN.search(text)
+    return text.translate(_PLAIN).strip() if has_others else text.strip()
 
 
 class Reading(NamedTuple):
