@@ -82,7 +82,6 @@ class Column:
         self.words: list[str] = []
         """Different values of another type, such as words among numbers."""
         self._by_group: dict[str, list[str]] = {}
-        self._shapes = Shapes()
         self._sort(cells, chosen_numbers(missing_words or ()))
         self._drop_missing(missing_words)
         self._read_texts()
@@ -91,6 +90,7 @@ class Column:
 
     def _sort(self, cells: Sequence[object], missing_numbers: Iterable[Number]) -> None:
         texts = [cell for cell in cells if isinstance(cell, str)]
+        self._shapes = Shapes()
         for text, count in Counter(texts).items():
             stripped, plain = text.strip(), "" if text.isascii() else plain_text(text)
             if plain and text.strip(" ") != plain and self._shapes.read(plain).kind != "text":

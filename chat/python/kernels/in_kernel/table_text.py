@@ -63,6 +63,11 @@ class TextRows(NamedTuple):
     further_count: int
     """Number of rows that follow."""
 
+    @property
+    def gaps(self) -> list[int]:
+        """The rows that follow blank lines and the like."""
+        return [at for at, (one, other) in enumerate(pairwise(self.positions), 1) if other > one + 1]
+
 
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
@@ -81,8 +86,7 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter in "| ")
     if not found.rows:
         raise Unreadable("it has no cell with a value.")
-    gaps = [at for at, (one, other) in enumerate(pairwise(found.positions), 1) if other > one + 1]
-    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count, gaps=gaps)
+    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count, gaps=found.gaps)
     if f'\n"1"{dialect.delimiter}'.encode() in content:
         layout = with_row_numbers(layout)
     body = layout.body
