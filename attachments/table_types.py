@@ -39,6 +39,7 @@ _IN_R = "it is a file of R. In R, write the table with write.csv(), and attach t
 _IN_NUMBERS = "it is a file of Apple Numbers. In Numbers, choose File > Export To > CSV, and attach that file."
 _PROGRAM = "it is a file of {}. " + _EXPORT
 _DOCUMENT = "it is a document of {}. Save it as PDF, and attach that file."
+_LOCKED = "it is protected by a password. Save it without the password, and attach it again."
 _ARCHIVE = "it is an archive ({}). " + _UNPACK
 _JPEG_XL, _JPEG_2000 = UNREAD_PICTURE.format("JPEG XL"), UNREAD_PICTURE.format("JPEG 2000")
 _MARKS = {
@@ -71,6 +72,8 @@ _SUFFIXES = {
     **dict.fromkeys(("mdb", "accdb"), _PROGRAM.format("Microsoft Access")),
     **dict.fromkeys(("sqlite", "sqlite3"), _PROGRAM.format("SQLite")),
     **dict.fromkeys(("rds", "rdata", "rda"), _IN_R),
+    "dbf": _PROGRAM.format("dBase"),
+    "gsheet": "it is only a link. In Google Sheets, choose File > Download > Microsoft Excel, and attach that file.",
     "mat": _PROGRAM.format("MATLAB"),
     "numbers": _IN_NUMBERS,
     **dict.fromkeys(("heic", "heif"), HEIC_REFUSAL),
@@ -86,6 +89,7 @@ _PARTS = {
     "ppt/presentation.xml": _DOCUMENT.format("PowerPoint"),
     "index/document.iwa": _IN_NUMBERS,
     "index.zip": _IN_NUMBERS,
+    "encrypted-package": _LOCKED,
 }
 """What is said of archives with these parts."""
 
@@ -155,6 +159,6 @@ def _find_ole_program(data: bytes) -> str:
 
 def _explain_ole(data: bytes) -> str:
     if _PROTECTED in data:
-        return "it is protected by a password. Save it without the password, and attach it again."
+        return _LOCKED
     program = _find_ole_program(data)
     return _DOCUMENT.format(program) if program in ("Word", "PowerPoint") else ""

@@ -21,9 +21,9 @@ from chat.emulator.table_descriptions import TableDescription
 
 _KINDS = {"year": "calendar year", "identifier": "identifier", "code": "text"}
 _CONVERSIONS = {
-    "number": "as_numbers(cells, has_commas={has_commas})",
+    "number": "as_numbers(cells, has_commas={has_commas}, has_words=True)",
     "date": "as_dates(cells)",
-    "calendar year": 'as_numbers(cells).astype("Int64")',
+    "calendar year": 'as_numbers(cells, has_words=True).astype("Int64")',
 }
 HEAD_BYTES, HEAD_ROWS, COLUMNS_LIMIT = 65_536, 500, 100
 PASTE_ROWS_LIMIT, PASTE_CHARS_LIMIT = 2_000, 100_000

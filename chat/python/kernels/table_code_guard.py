@@ -44,6 +44,7 @@ _FORMS = (
         for read in _READ_LINE
     ),
     "VALUE[TEXT]",
+    "VALUE[NUMBER]",
     "VALUE[NUMBER:]",
     "[VALUE]",
     "VALUE.items()",

@@ -20,7 +20,7 @@ from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading, parse_table_reading
 from chat.python.table_readings.choices import InvalidChoice, parse_choices
 
-VERSION = 4
+VERSION = 5
 """Version of the reader. Stored readings of another version are replaced."""
 
 

@@ -21,8 +21,8 @@ NO_QUANTITIES = ("identifier", "code", "year")
 
 
 def suggest_questions(preview: TableReading) -> list[str]:
-    """Return up to four questions, the most specific first; none for a table without rows."""
-    if not preview.row_count:
+    """Return up to four questions, the most specific first; none for a table without rows, or that no code reads."""
+    if not preview.row_count or not preview.code:
         return []
     return list(islice(_questions(_usable_columns(preview)), SUGGESTIONS_LIMIT))
 

@@ -44,7 +44,8 @@ def suffix_of(name: str) -> str:
 def has_table_lines(data: bytes) -> bool:
     """Return whether the first lines of a text in UTF-8 are divided alike, as those of a table. Others are prose."""
     lines = [line.strip() for line in data[:HEAD_BYTES].decode(errors="replace").split("\n")[:LINES_EXAMINED]]
-    lines = [line for line in lines if line and not _RULE.fullmatch(line)]
+    has_rule = any(len(line) > 2 and set(line) == {"-", " "} for line in lines[1:3])
+    lines = [line for line in lines if line and line[0] != "#" and not _RULE.fullmatch(line)]
     if len(lines) < 2:
         return False
     if _is_column(lines):
@@ -54,7 +55,7 @@ def has_table_lines(data: bytes) -> bool:
     ):
         return True
     # Prose has commas and wide gaps, too, but not the same number of them in each of several lines.
-    cells = {len(_GAP.split(line)) for line in lines}
+    cells = {len(_GAP.split(line)) for line in lines[: -1 if has_rule else None]}
     is_aligned = len(cells) == 1 and cells != {1}
     return len(lines) >= LINES_OF_WEAK_MARKS and (is_aligned or _most_alike(lines, ",") == len(lines))
 
@@ -62,7 +63,7 @@ def has_table_lines(data: bytes) -> bool:
 def _is_column(lines: Sequence[str]) -> bool:
     """Return whether lines below the first one hold numbers alone, or are a few short texts that are repeated."""
     head, values = lines[0], lines[1:]
-    if len(values) < LINES_OF_WEAK_MARKS or head in values:
+    if len(values) < LINES_OF_WEAK_MARKS or (head in values and not _NUMBERS.fullmatch(head)):
         return False
     is_repeated = len(values) >= LINES_OF_REPEATED and len(set(values)) * 2 <= len(values)
     is_repeated = is_repeated and max(map(len, lines)) <= CELL_LIMIT_CHARS

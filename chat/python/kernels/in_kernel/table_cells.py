@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
-from chat.python.kernels.in_kernel.table_dates import DateReading, compact_date, date_value
+from chat.python.kernels.in_kernel.table_dates import DateReading, are_seasons, compact_date, date_value
 from chat.python.kernels.in_kernel.table_numbers import (
+    SCALES,
     Number,
     NumberForm,
     decimals_in,
@@ -29,6 +30,7 @@ from chat.python.kernels.in_kernel.table_values import (
     is_boolean,
     missing_texts,
     plain_kind,
+    plain_text,
 )
 
 FEW_WORDS = 3
@@ -88,11 +90,14 @@ class Column:
 
     def _sort(self, cells: Sequence[object], missing_numbers: Iterable[Number]) -> None:
         texts = [cell for cell in cells if isinstance(cell, str)]
+        self._shapes = Shapes()
         for text, count in Counter(texts).items():
-            stripped = text.strip()
-            self.texts[stripped] += count
-            if stripped and len(text) != len(stripped):
+            stripped, plain = text.strip(), "" if text.isascii() else plain_text(text)
+            if plain and text.strip(" ") != plain and self._shapes.read(plain).kind != "text":
+                self.oddities["signs"], stripped = text, plain
+            elif stripped and len(text) != len(stripped):
                 self.oddities["spaces"] = stripped
+            self.texts[stripped] += count
         for cell in cells if len(texts) < len(cells) else ():
             if isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool) and cell == cell:
                 self.numbers.append(cell)
@@ -147,8 +152,8 @@ class Column:
         elif kind:
             self.plain = kind
             self.decimal = "." if kind == "number" else ""
-        elif is_alone and is_boolean(texts):
-            kind = "boolean"
+        elif is_alone and (is_boolean(texts) or are_seasons(texts)):
+            kind = "boolean" if is_boolean(texts) else "text"
         else:
             self._read_each()
             return
@@ -157,9 +162,8 @@ class Column:
 
     def _read_each(self) -> None:
         """Sort texts by what they stand for. Those that differ in digits alone are numbers of the same form."""
-        shapes = Shapes()
         for text, count in self.texts.items():
-            kind, form, date_reading = shapes.read(text)
+            kind, form, date_reading = self._shapes.read(text)
             if date_reading:
                 self.date_texts.append((text, date_reading))
             if form:
@@ -167,15 +171,15 @@ class Column:
             self.kinds[kind] += count
             self._by_group.setdefault(WIDER_KINDS.get(kind, kind), []).append(text)
         if self.forms and (self._has_leading_zeros() or self._are_references()):
-            self.kinds["text"] += self.kinds.pop("integer", 0)
+            self.kinds["text"] += self.kinds.pop("integer", 0) + self.kinds.pop("number", 0)
             self._by_group.setdefault("text", []).extend(self._by_group.pop("number"))
             self.forms = {}
-        elif self.kinds["text"] == self.kinds.total():
+        elif self.kinds["text"] * 2 > self.kinds.total():
             self._read_measures()
 
     def _has_leading_zeros(self) -> bool:
         """Return whether all numbers are whole ones, and some begin with zeros, such as postal codes, or with `+`."""
-        if any(form.style != "integer" or form.unit or form.sign for form in self.forms):
+        if any(form.decimal or form.is_doubtful or form.unit or form.sign for form in self.forms):
             return False
         for form, texts in self.forms.items():
             if form.end - form.start > 1 and (zeros := [text for text in texts if text[form.start] == "0"]):
@@ -191,15 +195,19 @@ class Column:
         return all(form.sign == "brackets" and form.style == "integer" and not form.unit for form in self.forms)
 
     def _read_measures(self) -> None:
-        """Read a column whose texts are all numbers with the same unit."""
+        """Read a column whose texts are all numbers with the same unit. A few different ones are an oddity."""
         forms: dict[NumberForm, list[str]] = {}
-        unit = ""
+        units: dict[str, str] = {}
         for text in self.texts:
-            form = measure_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS else None
-            if form is None or unit not in ("", form.unit):
+            form = measure_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS and len(units) <= FEW_WORDS else None
+            if form is None:
                 return
-            unit = form.unit
+            units.setdefault(form.unit, text)
             forms.setdefault(form, []).append(text)
+        if len(units) > 1 or not SCALES.isdisjoint(units):
+            if 1 < len(units) <= len(self.texts) / 2:
+                self.oddities["units"] = "” and “".join([*units.values()][:2])
+            return
         self.forms = forms
         is_integer = all(form.style == "integer" for form in forms)
         self.kinds = Counter({"integer" if is_integer else "number": self.texts.total()})

@@ -17,22 +17,26 @@ ARGUMENTS_LIMIT_CHARS = 2_500
 """Arguments beyond this are left out, the least important ones first."""
 WORDS_LIMIT = 20
 """A column with more different exceptions is left to the code."""
-NEED_CODE = frozenset({"marks", "comma and point"})
+NEED_CODE = frozenset({"marks", "comma and point", "signs"})
 """Oddities of numbers that `read_csv` cannot read."""
 EXACT_LIMIT = 2**53
 """Whole numbers beyond this lose digits in a column with missing values, which pandas reads as floats."""
 
 
-def read_csv_arguments(columns: Sequence[Column], names: Sequence[str]) -> str:
-    """Return further arguments of `read_csv`, with a comma before each. `names`: all names of the table."""
+def read_arguments(columns: Sequence[Column], names: Sequence[str], *, is_text_file: bool) -> str:
+    """Return further arguments of `read_csv` or `read_excel`, with a comma before each.
+
+    `names`: all names of the table. `is_text_file`: see `Column`. Workbooks have numbers and dates of their own.
+    """
     counts = Counter(names)
     named = [column for column in columns if column.name and counts[column.name] == 1]
     numbers = [column for column in columns if column.group == "number" and column.forms and not _needs_code(column)]
+    numbers = numbers if is_text_file else []
     marks = Counter(thousands_mark(column.forms, column.decimal) for column in numbers)
     decimals = Counter(column.decimal for column in numbers if any(form.style != "integer" for form in column.forms))
     decimal = "," if decimals[","] > decimals["."] else "."
     thousands = next((mark for mark, _ in marks.most_common() if mark in PANDAS_MARKS and mark != decimal), "")
-    dates = {column.name: pattern for column in named if (pattern := _date_pattern_of(column))}
+    dates = {column.name: pattern for column in named if is_text_file and (pattern := _date_pattern_of(column))}
     types = {column.name: type_name for column in named if (type_name := _type_of(column, thousands, dates))}
     arguments = [f'decimal="{decimal}"'] if decimal != "." else []
     arguments += [f"thousands={json.dumps(thousands)}"] if thousands else []
@@ -78,14 +82,16 @@ def _missing_arguments(columns: Sequence[Column], named: Sequence[Column]) -> li
 
 def _date_pattern_of(column: Column) -> str:
     """Return the format of a column of dates, if pandas can read all of them by one; else an empty text."""
-    if column.group != "date" or len(column.words) > WORDS_LIMIT:
+    if column.group != "date" or len(column.words) > WORDS_LIMIT or "signs" in column.oddities:
         return ""
     order = column.orders[0] if column.orders else ""
     patterns = {date_pattern(date, order) for _, date in column.date_texts}
     if column.plain:
         patterns.add("%Y%m%d" if "compact date" in column.oddities else "ISO8601")
     has_one_zone = len({date.zone for _, date in column.date_texts}) < 2
-    return patterns.pop() if len(patterns) == 1 and has_one_zone else ""
+    # pandas reads no midnight at the end of a day.
+    has_midnight = any(date.time.startswith("24") for _, date in column.date_texts)
+    return patterns.pop() if len(patterns) == 1 and has_one_zone and not has_midnight else ""
 
 
 def _type_of(column: Column, thousands: str, dates: dict[str, str]) -> str:

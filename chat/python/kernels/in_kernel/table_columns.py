@@ -161,8 +161,10 @@ def _find_sentinel(numbers: Sequence[Number]) -> str:
 
 def _style_of(form: NumberForm, text: str, decimal: str) -> str:
     """Return the style of a form with what was decided for its column."""
-    if not form.is_doubtful or text[form.start] == "0":
+    if not form.is_doubtful:
         return form.style
+    if text[form.start] == "0":
+        return "point" if form.style == "point" else "comma"
     if form.style == "point":
         return "point" if decimal == "." else "dot thousands"
     return "comma" if decimal == "," else "comma thousands"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ _DURATION = re.compile(
     r"(?=\d)(?:(?P<d>\d{1,4}) ?d(?:ays?)?[ ,]*)?(?:(?P<h>\d{1,4}) ?(?:h|hrs?|hours?|Std\.?) ?)?"
     r"(?:(?P<m>\d{1,4}) ?(?:m|min\.?|minutes?|Min\.) ?)?(?:(?P<s>\d{1,4}) ?(?:s|sec|seconds?|Sek\.))?"
 )
+_SEASON = re.compile(r"\d\d(\d\d)[-/–](\d\d)")
 _MOMENTS = (_YEAR_FIRST, _CHINESE, _YEAR_LAST, _NAMED, _CLOCK, _DURATION)
 
 
@@ -119,6 +121,12 @@ def is_date(year: str, month: str, day: str) -> bool:
 
 def _full_year(year: str) -> str:
     return f"{19 if int(year) > 68 else 20}{year}" if len(year) == 2 else year
+
+
+def are_seasons(texts: Collection[str]) -> bool:
+    """Return whether texts are different pairs of years that follow each other, such as `2004/05`, and no months."""
+    seasons = map(_SEASON.fullmatch, texts)
+    return len(texts) > 1 and all(one and (int(one[1]) + 1) % 100 == int(one[2]) for one in seasons)
 
 
 def date_value(reading: DateReading, order: str) -> str:

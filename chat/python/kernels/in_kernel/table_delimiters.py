@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_grid import kind_of
 from chat.python.kernels.in_kernel.table_records import Dialect, Records, decode
+from chat.python.kernels.in_kernel.table_words import REMARK, is_rule
 
 SAMPLE_BYTES = 64_000
 SAMPLE_ROWS = 200
@@ -135,12 +136,12 @@ def is_single_column(lines: Sequence[str], fit: Fit) -> bool:
     kinds = [kind_of(line.strip('"')) for line in body]
     if set(kinds) - {"", "text"} and kinds.count("text") * 10 <= len(body):
         return True
-    if not fit.has_narrow_start or fit.delimiter != ",":
+    if not fit.has_narrow_start or fit.delimiter not in ",;":
         return fit.score < 0.3 and len(with_mark) * 2 < len(body)
     if len(with_mark) * 2 <= len(body):
         return True
-    is_prose = all(line.count(",") == line.count(", ") for line in with_mark)
-    has_values = any(kind_of(cell) in ("number", "date") for line in with_mark for cell in line.split(","))
+    is_prose = all(line.count(fit.delimiter) == line.count(f"{fit.delimiter} ") for line in with_mark)
+    has_values = any(kind_of(cell) in ("number", "date") for line in with_mark for cell in line.split(fit.delimiter))
     return is_prose and not has_values
 
 
@@ -148,6 +149,9 @@ def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
     """Return the number of columns that are separated by spaces, 0 if they are not."""
     dialect = Dialect(" ", is_gap=is_gap)
     rows = [row for _, row in islice(Records(sample, dialect), SAMPLE_ROWS) if row and row[0][0] != "#"]
+    rows = [row for row in rows if not is_rule("".join(row))]
+    while rows and REMARK.match(" ".join(rows[-1])):
+        rows.pop()
     widths = Counter(map(len, rows))
     width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
     body = [row for row in rows if len(row) == width][1:]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chat.python.kernels.in_kernel.table_grid import Grid, excerpt, kind_of
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present
@@ -12,6 +13,7 @@ from chat.python.kernels.in_kernel.table_words import (
     LABEL_LIMIT_CHARS,
     REMARK,
     is_balance,
+    is_spread_word,
     is_summary_word,
     is_total_word,
 )
@@ -20,26 +22,46 @@ LABELLED_ROWS = 200_000
 """Rows among which totals are searched."""
 BALANCE_ROWS = 500
 """Rows at the beginning and at the end among which balances are searched."""
+UNLABELLED_ROWS = 5_000
+"""Rows below which a total without a known label is searched."""
 END_ROWS = 30
 """Rows at the end that are examined."""
 
 _NO_AMOUNT = re.compile(r"[^\d,.-]")
 
 
-def count_after(body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool) -> tuple[int, list[str]]:
-    """Return how many rows at the end of a table are no part of it, and notes about them."""
+def count_short(rows: Sequence[Sequence[object]], gaps: Iterable[int]) -> int:
+    """Return how many rows at the end follow a gap, such as a blank line, and have fewer cells than all rows above."""
+    for at in gaps:
+        if at > 1 and len(rows) - at <= END_ROWS and len(rows[at]) < len(rows[at - 1]):
+            return len(rows) - at if max(map(len, rows[at:])) < min(map(len, rows[:at])) else 0
+    return 0
+
+
+def count_after(
+    body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool, short: int = 0
+) -> tuple[int, list[str]]:
+    """Return how many rows at the end of a table are no part of it, and notes about them.
+
+    `short`: how many are so because they are shorter.
+    """
     if not is_whole or len(body) < 2:
         return 0, []
-    end = len(body)
+    end = len(body) - short
     oldest = max(1, end - END_ROWS)
     while end > oldest and is_remark(body[end - 1], body[: end - 1], grid):
         end -= 1
     remarks = body[end:]
     totals_end = end
     labelled = end
-    while labelled > oldest and is_summary_word(label_of(body[labelled - 1])):
+    while labelled > oldest and any(
+        is_word(label_of(body[labelled - 1])) for is_word in (is_summary_word, is_spread_word)
+    ):
         labelled -= 1
     above = body[: min(labelled, end - 1)]
+    spreads = {label_of(row).lower() for row in body[labelled:end] if is_spread_word(label_of(row))}
+    if spreads - {"max"} and any(is_summary(row, above, grid) for row in body[labelled:end]):
+        end = labelled
     while end > max(oldest, labelled - 1) and is_summary(body[end - 1], above, grid):
         end -= 1
     notes = []
@@ -97,9 +119,13 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
         if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
     ]
     if not is_summary_word(label):
-        # Without a label, the key of the row must be missing, and each number must be the sum.
+        # Each number must be the sum, and without a label, the key must be missing or the sums be no chance.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
-        return is_keyless and bool(numbers) and len(above) > 1 and all(has_total(row, above, at) for at in numbers)
+        is_told = is_keyless or is_total_word(label)
+        are_totals = bool(numbers) and len(above) > 1 and (is_told or are_larger(row, above, numbers))
+        return are_totals and all(has_total(row, above, at, is_exact=not is_told) for at in numbers)
+    if sum(map(is_present, row)) == 1:
+        return True
     at = next(at for at, cell in enumerate(row) if is_present(cell))
     if at < len(grid.profile) and grid.profile[at] not in ("", "text"):
         return True
@@ -113,19 +139,30 @@ def label_of(row: Sequence[object]) -> str:
     return next((str(cell).strip() for cell in row if is_present(cell)), "")
 
 
-def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int) -> bool:
-    """Return whether a cell is the sum or the mean of the numbers above it."""
-    return any(
-        fits(amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
+def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int, *, is_exact: bool = False) -> bool:
+    """Return whether a cell is the sum or the mean of the numbers above it. `is_exact`: whether it is the exact sum."""
+    columns = (
+        (amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
     )
+    return any(fits(total, values, is_exact=is_exact) for total, values in columns)
 
 
-def fits(total: float | None, values: Sequence[float | None]) -> bool:
-    """Return whether a number is the sum or the mean of others, but for rounding."""
+def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers: Sequence[int]) -> bool:
+    """Return whether two numbers of a row are larger than all above them, which are several and not many."""
+    if not 2 < len(above) <= UNLABELLED_ROWS:
+        return False
+    columns = [[amount(other[at], ".") or 0.0 for other in (row, *above) if at < len(other)] for at in numbers]
+    return sum(abs(total) > max(map(abs, others), default=0.0) for total, *others in columns) > 1
+
+
+def fits(total: float | None, values: Sequence[float | None], *, is_exact: bool) -> bool:
+    """Return whether a number is the sum of others, or but for rounding their sum or mean."""
     numbers = [value for value in values if value is not None]
     if total is None or not numbers or len(numbers) * 2 < len(values):
         return False
     whole = sum(numbers)
+    if is_exact:
+        return math.isclose(total, whole, rel_tol=1e-9)
     return any(abs(total - value) <= 0.006 * max(1, abs(value)) for value in (whole, whole / len(numbers)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chat.python.kernels.in_kernel.table_json_forms import JsonForm, is_object, key_literal, records_form
+from chat.python.kernels.in_kernel.table_json_forms import JsonForm, is_object, key_literal, list_form, records_form
 from chat.python.kernels.in_kernel.table_json_objects import SERIES_LENGTH, find_form
 from chat.python.kernels.in_kernel.table_json_text import ParsedJson, parse_json_text
 from chat.python.kernels.in_kernel.table_source import (
@@ -33,7 +33,7 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
     text = data.decode(errors="replace")
     if not text.strip():
         raise Unreadable("it is empty.")
-    parsed = parse_json_text(text, suffix)
+    parsed = find_inner_list(parse_json_text(text, suffix))
     tables = find_tables(parsed, choices)
     keys, form = tables[0]
     column_count = len(form.names)
@@ -53,6 +53,22 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
         duplicate_rows=duplicates_in(zip(*columns, strict=True)) if 1 < column_count <= COLUMNS_LIMIT else 0,
         notes=[*parsed.notes, *describe_tables(tables), *form.notes],
     )
+
+
+def find_inner_list(parsed: ParsedJson) -> ParsedJson:
+    """Return the list that stands in a list beside objects about it: `[{"page": 1}, [{…}, {…}]]`, or else the same."""
+    items = parsed.value if isinstance(parsed.value, list) and not parsed.is_lines else []
+    [(number, inner), *more] = [(n, item) for n, item in enumerate(items) if not is_object(item)] or [(0, None)]
+    if (
+        more
+        or not isinstance(inner, list)
+        or not 1 < len(items) <= max(2, len(inner))
+        or list_form(inner, None) is None
+    ):
+        return parsed
+    note = f"The rows are in item {number + 1} of the JSON; the other items are left out."
+    code = f"{parsed.code}[{number}]" if parsed.code else ""
+    return parsed._replace(value=inner, code=code, notes=[*parsed.notes, note])
 
 
 def find_choices(tables: Sequence[Table]) -> tuple[Choices, dict[str, Sequence[object]]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeGuard
 
+from chat.python.kernels.in_kernel.table_grid import kind_of
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, columns_of, is_present
 
 HEADER_ROWS = 1000
@@ -80,7 +81,7 @@ def records_form(
         has_null = [name for name in nested if any(record.get(name, 0) is None for record in records)]
         names = list(dict.fromkeys(name for record in flat for name in record))
         drop = f".drop(columns={literal_of(has_null)})" if has_null else ""
-        which = "“, “".join(name[:40] for name in list(nested)[:2]) + ("”, …" if len(nested) > 2 else "”")
+        which = "”, “".join(name[:40] for name in list(nested)[:2]) + ("”, …" if len(nested) > 2 else "”")
         return JsonForm(
             names,
             len(flat),
@@ -169,12 +170,13 @@ def values_form(rows: Sequence[list[object]], header_rows: int | None, code: Cal
 
 
 def has_values_below(rows: Sequence[Sequence[object]]) -> bool:
-    """Return whether a column has values that are no texts, below its first row."""
-    columns = columns_of(rows[1:HEADER_ROWS], len(rows[0]), None)
-    return any(
-        all(not isinstance(cell, str) for cell in column) and any(cell is not None for cell in column)
-        for column in columns
-    )
+    """Return whether a column has values that are no texts, or stand for values, below a name in its first row."""
+    for name, column in zip(rows[0], columns_of(rows[1:HEADER_ROWS], len(rows[0]), None), strict=False):
+        cells = [cell for cell in column if is_present(cell)]
+        is_name = not any(isinstance(cell, str) for cell in cells) or kind_of(name) == "text"
+        if cells and is_name and "text" not in set(map(kind_of, cells)):
+            return True
+    return False
 
 
 def rows_form(

@@ -85,7 +85,7 @@ def split_form(value: Mapping[str, object]) -> JsonForm | None:
     header, rows = value[header_key], value[rows_key]
     if not isinstance(header, list) or not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         return None
-    names = [str(name.get("name", "")) if is_object(name) else str(name) for name in header]
+    names = [str(name.get("name", "")) if is_object(name) else joined(name) for name in header]
     if not names or max(map(len, rows), default=0) > len(names):
         return None
     index = value.get("index")
@@ -98,12 +98,19 @@ def split_form(value: Mapping[str, object]) -> JsonForm | None:
         lambda _: "",
         [labels_note(name)],
     )
+    if any(isinstance(part, list) for part in header):
+        return form._replace(code=lambda _: "")
     picked = 'if key in ("index", "columns", "data")'
     return form._replace(
         code=lambda code: (
             f"pd.DataFrame(**{{key: part for key, part in {code}.items() {picked}}}).reset_index(names={name!r})"
         )
     )
+
+
+def joined(name: object) -> str:
+    """Return the name of a column, which pandas writes as a list if it has several levels."""
+    return " / ".join(map(str, name)) if isinstance(name, list) else str(name)
 
 
 def schema_form(value: Mapping[str, object]) -> JsonForm | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.table_ends import count_after, describe_totals_within
+from chat.python.kernels.in_kernel.table_ends import count_after, count_short, describe_totals_within
 from chat.python.kernels.in_kernel.table_grid import Grid, excerpt
 from chat.python.kernels.in_kernel.table_source import is_present, name_of
 from chat.python.kernels.in_kernel.table_words import is_machine_like, is_text_like, is_unit_like
@@ -49,10 +49,17 @@ class Header(NamedTuple):
     others: Sequence[int] = ()
 
 
-def find_layout(rows: Sequence[Sequence[object]], header_rows: int | None = None, *, is_whole: bool = True) -> Layout:
+def find_layout(
+    rows: Sequence[Sequence[object]],
+    header_rows: int | None = None,
+    *,
+    is_whole: bool = True,
+    gaps: Sequence[int] = (),
+) -> Layout:
     """Return the layout of rows with a value, at least one. Cells are values of Python, or texts that stand for them.
 
-    `header_rows`: what a person has chosen. `is_whole`: whether the last row is the table's last one.
+    `header_rows`: what a person has chosen. `is_whole`: whether the last row is the table's last one. `gaps`: rows
+    that follow blank lines and the like.
     """
     grid = Grid(rows)
     header = choose_rows(find_header(grid), header_rows, rows)
@@ -63,7 +70,8 @@ def find_layout(rows: Sequence[Sequence[object]], header_rows: int | None = None
         names = [f"column {number}" for number in range(1, max(grid.extents[start:], default=0) + 1)]
     repeated = find_repeated(rows, start, rows[first : first + count])
     body = rows[start:] if not repeated else [row for at, row in enumerate(rows[start:], start) if at not in repeated]
-    after, end_notes = count_after(body, grid, is_whole=is_whole)
+    short = count_short(rows[start:], [at - start for at in gaps])
+    after, end_notes = count_after(body, grid, is_whole=is_whole, short=short)
     end = len(body) - after
     notes = [*describe_above(rows, header, names), *describe_repeated(len(repeated)), *end_notes]
     units = [
@@ -171,13 +179,17 @@ def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def find_repeated(rows: Sequence[Sequence[object]], start: int, header: Sequence[Sequence[object]]) -> frozenset[int]:
-    """Return the positions of rows below `start` that repeat the last row of names, as in files put together."""
+    """Return the positions of rows below `start` that repeat the last row of names, as in files put together.
+
+    A form feed may stand before them, which begins a page.
+    """
     if not header:
         return frozenset()
     names = list(header[-1])
     if sum(map(is_present, names)) < 2:
         return frozenset()
-    return frozenset(at for at, row in enumerate(rows[start:], start) if row[0] == names[0] and list(row) == names)
+    firsts = names[0], f"\f{names[0]}"
+    return frozenset(at for at, row in enumerate(rows[start:], start) if row[0] in firsts and [*row[1:]] == names[1:])
 
 
 def describe_repeated(count: int) -> list[str]:

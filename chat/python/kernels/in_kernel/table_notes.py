@@ -43,6 +43,8 @@ SENTENCES = {
     "missing word": "Missing values in {columns} are written as “{example}”.",
     "other decimal": "Values of {columns} such as “{example}” are no numbers with the chosen decimal sign.",
     "sentinel": "{columns} may have missing values that are written as “{example}”. They are read as numbers.",
+    "signs": "{columns} ha{ve} digits of another script or invisible characters, such as “{example}”,"
+    " which code must convert.",
     "spaces": "{columns} ha{ve} spaces around values, such as around “{example}”.",
 }
 """What is said of an oddity of columns, by its code."""

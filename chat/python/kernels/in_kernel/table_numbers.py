@@ -25,7 +25,7 @@ _CURRENCY_CODE = (
 )
 _CURRENCY_WORD = r"[Kk]r\.?|Kč|zł|Ft|lei|лв\.?|руб\.?|р\.|грн\.?|R[sp]\.?|K[Ss]h\.?|S/\.?|S?Fr\.|(?:RM|TL)(?!\d)"
 _CURRENCY = rf"{_CURRENCY_SIGN}|{_CURRENCY_CODE}|{_CURRENCY_WORD}"
-_SPACES = " \u00a0\u202f\u2009"
+_SPACES = " \u00a0\u202f\u2009\u2007"
 _THOUSANDS_MARKS = f"{_SPACES}'’"
 _EXPONENT = r"(?:[eE][+-]?\d{1,3})?"
 _BODY = rf"""(?P<integer>\d+)
@@ -47,6 +47,9 @@ _UNIT = (
     r"|[kmc]?m[²³23]|km/h|m/s|ms|s|min|h|ha|[KMGT]iB|px|pt|lbs?|oz|ft|mph|dB|bar|hPa|kPa|mbar|ppm|x)"
 )
 _MEASURE = re.compile(rf"(?P<number>[+−-]?[\d.,{_THOUSANDS_MARKS}]*\d)(?P<unit>{_UNIT})")
+_SCALED = re.compile(rf"(?:{_CURRENCY_SIGN})?[{_SPACES}]?(?P<number>[+−-]?[\d.,]*\d)(?P<unit>[KMBTk]|[bm]n)")
+SCALES = frozenset({"K", "M", "B", "T", "k", "bn", "mn"})
+"""Units that stand for thousands and more."""
 _STYLES = ("integer", "comma_thousands", "dot_thousands", "point", "comma", "other_thousands")
 _THREE_DECIMALS = re.compile(r"\d{1,3}[.,]\d{3}")
 _TO_SHAPE = str.maketrans("123456789", "000000000")
@@ -111,10 +114,10 @@ def number_form(shape: str) -> NumberForm | None:
 
 @lru_cache(maxsize=4096)
 def measure_form(shape: str) -> NumberForm | None:
-    """Return how a number with a unit after it is written; `None` for another text."""
-    match = _MEASURE.fullmatch(shape)
-    form = number_form(match["number"]) if match else None
-    return form._replace(unit=match["unit"].strip(_SPACES).rstrip(".")) if match and form else None
+    """Return how a number is written that may have a unit after it; `None` for another text."""
+    match = _MEASURE.fullmatch(shape) or _SCALED.fullmatch(shape)
+    form = number_form(match["number"] if match else shape)
+    return form._replace(unit=match["unit"].strip(_SPACES).rstrip(".")) if match and form else form
 
 
 def decimals_in(form: NumberForm, texts: Iterable[str]) -> str:

@@ -138,5 +138,6 @@ class Records:
 
 
 def split_spaces(line: str, dialect: Dialect) -> list[str]:
-    """Return the cells of a line that are separated by spaces."""
-    return (_GAPS.split(line.strip()) if dialect.is_gap else line.split()) if line.strip() else []
+    """Return the cells of a line that are separated by spaces. A sign of a comment is a part of the first one."""
+    cells = (_GAPS.split(line.strip()) if dialect.is_gap else line.split()) if line.strip() else []
+    return [f"# {cells[1]}", *cells[2:]] if len(cells) > 1 and cells[0] == "#" else cells

@@ -14,6 +14,7 @@ from chat.python.kernels.in_kernel.table_sheet_parts import (
     Workbook,
     find_merged_cells,
     find_odd_cells,
+    has_dotted_targets,
     open_workbook,
     repacked,
 )
@@ -61,6 +62,8 @@ class OpenFile(NamedTuple):
     """The names of the sheets that people see."""
     hidden: list[str]
     notes: list[str]
+    engine: str
+    """With which pandas reads the file."""
 
 
 def open_sheets(workbook: Workbook) -> OpenFile:
@@ -68,6 +71,7 @@ def open_sheets(workbook: Workbook) -> OpenFile:
     import python_calamine  # as above
 
     notes: list[str] = []
+    has_dots = has_dotted_targets(workbook)
     try:
         reader = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(workbook.data))
     except python_calamine.PasswordError:
@@ -75,13 +79,14 @@ def open_sheets(workbook: Workbook) -> OpenFile:
     except python_calamine.CalamineError:
         if not workbook.parts:
             raise
+        notes.append("This is an unusual Excel file, which code may not be able to read: save it again with Excel.")
+    if notes or has_dots:
         workbook = open_workbook(repacked(workbook))
         reader = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(workbook.data))
-        notes.append("This is an unusual Excel file, which code may not be able to read: save it again with Excel.")
     sheets = [one for one in reader.sheets_metadata if one.typ == python_calamine.SheetTypeEnum.WorkSheet]
     visible = [one.name for one in sheets if one.visible == python_calamine.SheetVisibleEnum.Visible]
     hidden = [one.name for one in sheets if one.name not in visible]
-    return OpenFile(workbook, reader, visible, hidden, notes)
+    return OpenFile(workbook, reader, visible, hidden, notes, "openpyxl" if has_dots else "calamine")
 
 
 def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:

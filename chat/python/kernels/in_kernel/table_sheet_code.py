@@ -10,7 +10,7 @@ from chat.python.kernels.in_kernel.table_sheet_regions import column_letters
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT
 
 
-def sheet_code(sheet: str, rows: SheetRows, corner: Place, *, is_whole: bool) -> str:
+def sheet_code(sheet: str, rows: SheetRows, corner: Place, engine: str, *, is_whole: bool) -> str:
     """Return an expression that reads the rows; see `Source.code`. `corner`: the last row and column of the sheet."""
     layout, numbers = rows.layout, rows.numbers
     positions = rows.body_positions
@@ -18,9 +18,10 @@ def sheet_code(sheet: str, rows: SheetRows, corner: Place, *, is_whole: bool) ->
     body_start = numbers[positions[0]] if positions else numbers[-1] + 1
     is_plain = layout.header_rows == 1 and not layout.below and has_plain_names(rows)
     start = numbers[layout.first] if is_plain else body_start
+    shown = distinct_names(layout.names[:width])
     arguments = [f"sheet_name={code_literal(sheet)}"]
     if not is_plain:
-        names = ", ".join(map(code_literal, distinct_names(layout.names[:width])))
+        names = ", ".join(map(code_literal, shown))
         arguments.append(f"header=None, names=[{names}]")
     repeated = [numbers[position] for position in layout.repeated]
     if repeated:
@@ -32,11 +33,11 @@ def sheet_code(sheet: str, rows: SheetRows, corner: Place, *, is_whole: bool) ->
     last = numbers[positions[-1]] if positions else body_start - 1
     if is_whole and last < corner[0]:
         arguments.append(f"nrows={last - start + (not is_plain) - len(repeated)}")
-    code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="calamine"MORE)'
+    code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="{engine}"MORE)'
     first = numbers.index(start) if start in numbers else 0
     if numbers[-1] - start != len(numbers) - 1 - first:
         code += '.dropna(how="all", ignore_index=True)'
-    filled = [layout.names[column] for column, is_simple in rows.filled.items() if is_simple and column < width]
+    filled = [shown[column] for column, is_simple in rows.filled.items() if is_simple and column < width]
     for name in filled:
         literal = code_literal(name)
         code += f".assign(**{{{literal}: lambda table: table[{literal}].ffill()}})"

@@ -43,6 +43,7 @@ _FAR_CELL = re.compile(rb'\br="([A-Z]{3})\d{1,7}"[^<>]*(?<!/)>')
 _LETTERS = bytes(65 if 65 <= byte <= 90 else byte for byte in range(256))
 """Writes all capital letters as A."""
 _FULL_CELL = re.compile(rb'<(?:\w{1,9}:)?c\s[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"[^<>]*(?<!/)>')
+_DOTTED_TARGET = re.compile(rb"""(?<=Target=["'])\.[^"'<>]*""")
 _MAIN_PART = "xl/workbook.xml"
 
 Place = tuple[int, int]
@@ -106,6 +107,8 @@ def repacked(workbook: Workbook) -> bytes:
                     .replace(f'"/{folder}/'.encode(), b'"/xl/')
                     .replace(main.encode(), _MAIN_PART.encode())
                 )
+            if part == "xl/_rels/workbook.xml.rels":
+                content = _DOTTED_TARGET.sub(lambda found: posixpath.normpath(b"/xl/" + found[0]), content)
             new.writestr(part, content)
     return packed.getvalue()
 
@@ -202,11 +205,26 @@ def _main_part(workbook: Workbook) -> str:
     return _MAIN_PART
 
 
+def is_locked(workbook: Workbook) -> bool:
+    """Return whether a password protects an OpenDocument file."""
+    return any(one.tag.endswith("}encryption-data") for one in _elements(workbook, "meta-inf/manifest.xml"))
+
+
+def has_dotted_targets(workbook: Workbook) -> bool:
+    """Return whether the places of sheets are written as `../xl/…`, which not every reader understands."""
+    return any(target.startswith(".") for target in _targets(workbook).values())
+
+
+def _targets(workbook: Workbook) -> dict[str | None, str]:
+    """Return the places of the parts to which the main part refers, by their keys."""
+    folder, _, name = _main_part(workbook).rpartition("/")
+    return {one.get("Id"): one.get("Target", "") for one in _elements(workbook, f"{folder}/_rels/{name}.rels")}
+
+
 def _sheet_part(workbook: Workbook, sheet: str) -> zipfile.ZipInfo | None:
     """Return the part of a sheet in a workbook in XML; `None` if it cannot be told."""
-    main = _main_part(workbook)
-    folder, _, name = main.rpartition("/")
-    targets = {one.get("Id"): one.get("Target", "") for one in _elements(workbook, f"{folder}/_rels/{name}.rels")}
+    main, targets = _main_part(workbook), _targets(workbook)
+    folder = main.rpartition("/")[0]
     for element in _elements(workbook, main):
         if element.tag.endswith("}sheet") and element.get("name") == sheet:
             key = next((value for attribute, value in element.items() if attribute.endswith("}id")), None)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from chat.python.kernels.in_kernel.table_sheet_cells import OpenFile, Sheet, load_sheets, open_sheets
 from chat.python.kernels.in_kernel.table_sheet_code import sheet_code
 from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows, read_sheet_rows
-from chat.python.kernels.in_kernel.table_sheet_parts import find_odd_cells, has_cells, open_workbook
+from chat.python.kernels.in_kernel.table_sheet_parts import find_odd_cells, has_cells, is_locked, open_workbook
 from chat.python.kernels.in_kernel.table_sheet_regions import Region, column_number, find_regions, region_cells
 from chat.python.kernels.in_kernel.table_source import (
     COLUMNS_LIMIT,
@@ -21,6 +21,7 @@ from chat.python.kernels.in_kernel.table_source import (
 
 SHEETS_SHOWN = 8
 CANDIDATES_SHOWN = 50
+LOCKED = "it is protected by a password. Save it without the password, and attach it again."
 UNSAVED = "its formulas have no values in the file. Open it in Excel and save it, and attach it again."
 PLACE_IN_SHEET = re.compile(r"(.*) \(([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})\)", re.DOTALL)
 
@@ -35,9 +36,10 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
         opened = open_sheets(workbook)
         sheet, regions, region = choose_table(opened, choices.get("sheet"))
     except python_calamine.PasswordError:
-        raise Unreadable("it is protected by a password. Save it without the password, and attach it again.") from None
+        raise Unreadable(LOCKED) from None
     except (python_calamine.CalamineError, OSError, ValueError) as error:
-        raise Unreadable(f"it is not a valid Excel file ({str(error)[:100]}).") from None
+        invalid = f"it is not a valid Excel file ({str(error)[:100]})."
+        raise Unreadable(LOCKED if is_locked(workbook) else invalid) from None
     except BaseException as error:
         # The reader is written in another language, whose own errors are no `Exception`.
         if type(error).__name__ != "PanicException":
@@ -55,7 +57,7 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
     return sheet_source(opened, rows, notes, name)._replace(
         candidates={key: values for key, values in candidates.items() if values},
         row_count=len(rows.layout.body) + (0 if is_whole else sheet.further_rows),
-        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, is_whole=is_whole),
+        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, opened.engine, is_whole=is_whole),
     )
 
 

@@ -12,6 +12,12 @@ COLUMNS_LIMIT = 100
 """Columns that are described. Later columns are only counted."""
 
 
+INVISIBLE = (
+    "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+)
+"""Characters that people do not see, such as those of writing directions."""
+
+
 class Unreadable(Exception):
     """The file cannot be read as a table; the message is the end of a sentence that says why."""
 
@@ -101,4 +107,4 @@ def name_of(cell: object) -> str:
     """Return the text of a cell of the header. Spreadsheets store the year 2024 as 2024.0."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).strip() if is_present(cell) else ""
+    return str(cell).strip().strip(INVISIBLE).strip() if is_present(cell) else ""

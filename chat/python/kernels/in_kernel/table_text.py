@@ -6,6 +6,7 @@ import csv
 from array import array
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_delimiters import DELIMITERS, find_dialect, find_named
@@ -25,14 +26,20 @@ from chat.python.kernels.in_kernel.table_source import (
 from chat.python.kernels.in_kernel.table_words import is_rule
 
 COMMENTS_SHOWN = 4
+RULE_STARTS = "-=+|:*_ "
 WIDTH_LIMIT = 100_000
 """A row with more cells takes too much memory."""
 
 
 OTHER_FORMATS = {
     b"%pdf": "it is a PDF document and no table.",
-    b"<!doctype html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
-    b"<html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    **dict.fromkeys(
+        (b"<!doctype html", b"<html", b"<table", b"<head>", b"<body", b"<meta ", b"<style"),
+        "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    ),
+    **dict.fromkeys(
+        (b"id;pwxl", b"id;pcalc"), "it is a file of the format SYLK. Open it in Excel and save it as .xlsx or CSV."
+    ),
     b"mime-version:": "it is a web archive (MHTML) and no table. Open it in Excel and save it as .xlsx or CSV.",
     b"<?xml": "it is XML and no table. Save the table as CSV.",
     b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",
@@ -56,6 +63,11 @@ class TextRows(NamedTuple):
     further_count: int
     """Number of rows that follow."""
 
+    @property
+    def gaps(self) -> list[int]:
+        """The rows that follow blank lines and the like."""
+        return [at for at, (one, other) in enumerate(pairwise(self.positions), 1) if other > one + 1]
+
 
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
@@ -71,10 +83,12 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     is_tabular = name.lower().endswith((".tsv", ".tab", ".txt"))
     dialect, usual, others = find_dialect(content, choices.get("delimiter", "") or named, prefers_tabs=is_tabular)
     records = Records(content, dialect, usual)
-    found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter == "|")
+    found = read_rows(records, usual, skipped_lines, has_rules=dialect.delimiter in "| ")
     if not found.rows:
         raise Unreadable("it has no cell with a value.")
-    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count)
+    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count, gaps=found.gaps)
+    if f'\n"1"{dialect.delimiter}'.encode() in content:
+        layout = with_row_numbers(layout)
     body = layout.body
     width = used_width(layout.names, body)
     names = (layout.names + [""] * (width - len(layout.names)))[:width]
@@ -95,6 +109,13 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
         is_text=True,
         column_notes=layout.column_notes,
     )
+
+
+def with_row_numbers(layout: Layout) -> Layout:
+    """Return the layout with an unnamed first column if it numbers the rows, as R writes them, and has no name."""
+    width = len(layout.names) + 1
+    is_counted = all(len(row) == width and row[0] == str(number) for number, row in enumerate(layout.body, 1))
+    return layout._replace(names=["", *layout.names]) if layout.header_rows and is_counted else layout
 
 
 def describe_reading(dialect: Dialect, layout: Layout, width: int, choices: Choices) -> Choices:
@@ -140,10 +161,11 @@ def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bo
             continue
         first = row[0]
         is_blank = not first.strip() and not "".join(row).strip()
-        if is_blank or (has_rules and len(first.strip()) > 2 and is_rule("".join(row))):
+        can_be_rule = first[:1] in RULE_STARTS and len(first.strip()) > 2 and (has_rules or len(row) == 1 < width)
+        if is_blank or (can_be_rule and is_rule("".join(row))):
             if rows:
                 skipped.append(position)
-        elif first[:1] == "#" and len(row) != width and rows:
+        elif first[:1] == "#" and len(row) != width and rows and sum(cell[:1] == "#" for cell in row) < 2:
             skipped.append(position)
             comment_count += 1
             if comment_count <= COMMENTS_SHOWN:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_dates import DateReading, is_date, may_be_moment, read_date, time_seconds
 from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_form, shape_of
+from chat.python.kernels.in_kernel.table_source import INVISIBLE
 
 PANDAS_MISSING = frozenset(
     {
@@ -37,6 +38,13 @@ SHAPES_LIMIT = 10_000
 TEXT_LIMIT_CHARS = 64
 """A longer text is neither a number nor a date."""
 
+_ZEROS = "\u0660\u06f0\u0966\u09e6\u0e50\uff10"
+_PLAIN = str.maketrans(
+    {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
+    | dict(zip("．，－＋（）／：＄٫٬△", ".,-+()/:$.,-", strict=True))
+    | dict.fromkeys(INVISIBLE)
+)
+_OTHER_SIGN = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _STARS = re.compile(r"\*{2,}")
 """What programs write in place of a number that is missing or does not fit."""
 _BOOLEANS = frozenset(word for pair in BOOLEAN_PAIRS for word in pair if len(word) > 1)
@@ -66,6 +74,12 @@ def plain_kind(texts: Sequence[str]) -> str:
     return "date" if is_valid else ""
 
 
+def plain_text(text: str) -> str:
+    """Return a text with ASCII digits and signs, and without invisible signs such as those of writing directions."""
+    has_others = not text.isascii() and len(text) <= TEXT_LIMIT_CHARS and _OTHER_SIGN.search(text)
+    return text.translate(_PLAIN).strip() if has_others else text.strip()
+
+
 class Reading(NamedTuple):
     """The meaning of a text."""
 
@@ -80,7 +94,8 @@ _TEXT = Reading("text")
 
 
 def read_text(text: str) -> Reading:
-    """Return what a text that is not missing stands for."""
+    """Return what a text that is not missing stands for, in plain digits and signs."""
+    text = plain_text(text)
     form = number_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS and _DIGIT.search(text) else None
     return Reading("integer" if form.style == "integer" else "number", form) if form else read_other(text)
 

@@ -19,9 +19,10 @@ UNITS = frozenset(_UNIT_WORDS.split())
 
 
 TOTAL = re.compile(
-    r"(?:grand |sub)?totals?|(?:end|gesamt|zwischen)?summen?|gesamt|insgesamt|(?:gesamt)?ergebnis|sums?|suma|somme|"
-    r"somma|totale?s?|total (?:g[eé]n[eé]ral|general|geral)|totaal|totalt|yhteensä|celkem|razem|összesen|toplam|"
-    r"итого|всего|合计|总计|小计|合計|総計|小計|總計|합계|총계|الإجمالي|المجموع|סה\"כ|कुल",
+    r"(?:grand |sub)?totals?|(?:end|gesamt|zwischen)?summ(?:en?|a)|gesamt|insgesamt|(?:gesamt)?ergebnis|sums?|suma|"
+    r"somme|somma|totale?s?|total (?:g[eé]n[eé]ral|general|geral)|totaal|totalt|yhteensä|celkem|razem|összesen|toplam|"
+    r"spolu|ukupno|skupaj|kokku|kopā|iš viso|i alt|jumlah|tổng|итого|всего|усього|разом|общо|(?:γενικό )?σύνολο|"
+    r"合计|总计|小计|合計|総計|小計|總計|합계|총계|الإجمالي|المجموع|جمع|مجموع|סה[\"״”']+כ|सर्वयोग|कुल|รวม(?:ทั้งหมด|ทั้งสิ้น)?",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(
@@ -29,6 +30,12 @@ AVERAGE = re.compile(
     r"平均|平均值|均值",
     re.IGNORECASE,
 )
+SPREAD = re.compile(
+    r"std\.?(?:[ -]?dev(?:iation)?\.?)?|stdev|sd|standard deviation|standardabweichung|stabw|écart[ -]type|"
+    r"min(?:imum|\.)?|max(?:imum|\.)?|median|median[ea]|médiane|最大値?|最小値?|最大值|最小值|标准差|標準偏差|中位数|中央値",
+    re.IGNORECASE,
+)
+"""Labels of other statistics, which count only beside a total or an average: Max is a name, too."""
 BALANCE = re.compile(
     r"(?:anfangs|end|schluss)(?:saldo|bestand)|alter (?:konto)?stand|neuer (?:konto)?stand|"
     r"(?:opening|closing|beginning|ending|starting) balance|balance (?:brought|carried) forward|"
@@ -61,6 +68,11 @@ def is_total_word(text: str) -> bool:
     if len(label) > LABEL_LIMIT_CHARS:
         return False
     return any(map(TOTAL.fullmatch, (label, label.partition(" ")[0].rstrip(":"), label.rpartition(" ")[2])))
+
+
+def is_spread_word(text: str) -> bool:
+    """Return whether a text is the label of a statistic that is no total and no average: `Std Dev`, `Min`."""
+    return len(text) <= LABEL_LIMIT_CHARS and bool(SPREAD.fullmatch(text.strip().rstrip(":")))
 
 
 def is_balance(text: str) -> bool:

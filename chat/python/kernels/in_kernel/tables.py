@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 
 from chat.python.kernels.in_kernel.table_cells import Column
-from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns, describe_column
 from chat.python.kernels.in_kernel.table_files import read_table
 from chat.python.kernels.in_kernel.table_notes import column_note, describe_names, describe_oddities, describe_size
@@ -49,7 +49,7 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
     )
     notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(columns)]
     first_notes = [*source.column_notes, *[""] * len(columns)]
-    more = read_csv_arguments(columns, source.names) if source.is_text else ""
+    more = read_arguments(columns, source.names, is_text_file=source.is_text)
     return {
         "format": source.format,
         "row_count": source.row_count,

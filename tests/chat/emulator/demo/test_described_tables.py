@@ -138,6 +138,18 @@ def test_dates_and_amounts_that_are_read_as_texts_are_converted(tmp_path: Path) 
     assert (days, amounts) == ([19723.0, 19724.0, 19725.0], [10.5, -1000.5, 10.5])
 
 
+def test_words_among_numbers_digits_of_other_scripts_and_zones_are_converted(tmp_path: Path) -> None:
+    cells = "'n \"net\"': ['١٫٥', '\u200e-２', 'closed', '4'], 'm': [1, 2, 3, 5], 'at': ['May 1, 2024 3:04 PM PST'] * 4"
+    code = f"pd.DataFrame({{{cells}}})"
+    columns = {'n "net"': "number", "m": "number", "at": "date"}
+    note = {"file": "a.json", "columns": columns, "read_as": code}
+    result, comment = run('Plot "m" against "n \'net\'"', note, b"", tmp_path)
+    assert (result.number("correlation"), result.figures[0].points) == (0.6509, 3)
+    assert "1 of 4 rows." in comment
+    result, _ = run('Plot "m" over "at"', note, b"", tmp_path)
+    assert result.figures
+
+
 def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Path) -> None:
     cells = "{'day': [*pd.to_datetime(['2024-01-01', '2024-01-03', '2024-01-04'])], 'n': [1, 2, 5]}"
     code = f"pd.DataFrame({cells}).convert_dtypes(dtype_backend='pyarrow')"

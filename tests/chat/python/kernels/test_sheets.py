@@ -12,7 +12,8 @@ from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from tests.kernel_service import shared_service
-from tests.table_files import Cell, excel_file, opendocument_file, rename_parts
+from tests.table_files import Cell, excel_file, opendocument_file, rename_parts, zip_file
+from tests.tables.corpus.workbooks import rewrite
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -165,6 +166,34 @@ async def test_workbook_with_unusual_names_of_its_parts_is_read(kernel: KernelCl
 
     reading = await read(kernel, rename_parts(excel_file({"Sheet": ORDERS}), rename))
     assert (reading.error, reading.row_count) == ("", 2)
+
+
+async def test_workbook_whose_relations_go_up_a_folder_is_read_also_by_code(kernel: KernelClient) -> None:
+    data = excel_file({"Sheet": [["day", "n"], [date(2024, 1, 2), 1.5], [date(2024, 1, 3), 2]]})
+    reading = await read(kernel, rewrite(data, [('Target="worksheets', 'Target="../xl/worksheets')], "/"))
+    assert (reading.error, reading.row_count, reading.columns[0].maximum) == ("", 2, "2024-01-03")
+    assert (await run_code(kernel, reading)).startswith("day,n\n2024-01-02,1.5\n2024-01-03,2.0\n")
+
+
+async def test_texts_that_look_like_numbers_or_gaps_are_kept_by_code(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["plz", "id", "land", "n"], ["01067", "1234567890123456711", "NA", 1]]
+    rows += [["80331", None, "DE", "closed"], ["00017", "1234567890123456713", "FR", 3], ["1", "7", "None", 4]]
+    reading = await read(kernel, excel_file({"S": rows}))
+    assert await run_code(kernel, reading) == (
+        "plz,id,land,n\n01067,1234567890123456711,NA,1.0\n80331,,DE,\n00017,1234567890123456713,FR,3.0\n1,7,,4.0\n"
+    )
+
+
+async def test_merged_cells_in_a_column_without_a_name_are_read_by_code(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [[None, None, "v"], ["a", 1, 10], [None, 2, 20], ["b", 1, 30], [None, 2, 40]]
+    reading = await read(kernel, excel_file({"S": rows}, merged=["A2:A3", "A4:A5"]))
+    assert (await run_code(kernel, reading)).splitlines()[1:] == ["a,1,10", "a,2,20", "b,1,30", "b,2,40"]
+
+
+async def test_opendocument_file_with_a_password_is_named(kernel: KernelClient) -> None:
+    manifest = '<m:manifest xmlns:m="urn:m"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>'
+    data = zip_file({"mimetype": b"x", "content.xml": bytes(range(256)), "META-INF/manifest.xml": manifest.encode()})
+    assert (await read(kernel, data)).error.startswith("it is protected by a password.")
 
 
 async def test_cells_that_are_far_from_each_other_give_a_sentence(kernel: KernelClient) -> None:

@@ -21,6 +21,7 @@ HONEST = [
     'pd.read_feather("a.csv")',
     'pd.read_stata("a.csv")',
     f'pd.DataFrame({JSON}["data"]["rows"][1:], columns=["x"])',
+    f"pd.DataFrame({JSON}[1])",
     f"pd.DataFrame([json.loads(line) for line in {LINES} if line.strip()])",
     'pd.DataFrame([json.loads(line.strip().rstrip(",")) for number, line in'
     f" enumerate({LINES}, 1) if number not in [1, 3] and line.strip()])",

@@ -132,6 +132,37 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "russian": ("Город;Сумма\nМосква;5\nКазань;6\nИтого;11\n", 2, ["Город", "Сумма"]),
     "total missing number": ("k,n,m\na,1,2\nb,3,4\nTotal,4,\n", 2, ["k", "n", "m"]),
     "total dot thousands": ("k;n\na;1.500,50\nb;2.500,25\nSumme;4.000,75\n", 2, ["k", "n"]),
+    "names in a comment": ("# run 1 b\n#\n# x y err\n1.5 2 0.1\n2.5 3 0.2\n3.5 4 0.3\n", 3, ["x", "y", "err"]),
+    "rule below names": (
+        "id   name    n\n---- ------- ---\n1    bolt a  5\n2    nut b   6\n3    pin c   7\n\n(3 rows affected)\n",
+        3,
+        ["id", "name", "n"],
+    ),
+    "short rows after a gap": ('k,n,m\na,1,2\nb,2,3\n\n"id","note"\n1,Estimate.\n', 2, ["k", "n", "m"]),
+    "short rows after a rule": ("k,n,m\na,1,2\nb,2,3\n-------\n2 records\npaid: 3, 5.00\n", 2, ["k", "n", "m"]),
+    "full rows after a gap": ("k,n,m\na,1,2\nb,2,3\n\nc,3,4\nd,4\n", 4, ["k", "n", "m"]),
+    "names with signs of comments": ("Bank;\n#day;#n;\n2024-01-02;5;;\n2024-01-03;6;;\n", 2, ["#day", "#n"]),
+    "invisible characters around names": ("\u200ek,\u200fn\u200f\na,1\nb,2\n", 2, ["k", "n"]),
+    "row numbers of R": ('"a","b"\n"1",5,"x"\n"2",6,"y"\n', 2, ["", "a", "b"]),
+    "names on each page": ("k,n\na,1\nb,2\n\fk,n\nc,3\n", 3, ["k", "n"]),
+    "sentences with semicolons": ("note\ngood; fast\nlate\nok; but small; red\nfine\n", 4, ["note"]),
+    # The label of a total can be in any language; one column of sums alone may be chance.
+    "total in an unknown language": ("k,n,m\na,1,3\nb,2,6\nc,3,9\nGuztira,6,18\n", 3, ["k", "n", "m"]),
+    "last row is a sum by chance": ("k,n\na,1\nb,2\nc,3\nd,6\n", 4, ["k", "n"]),
+    "last row is the largest": (
+        "k,n,m\na,1.1,0.001\nb,1.101,0.002\nc,1.102,0.002\nd,1.103,0.004\n",
+        4,
+        ["k", "n", "m"],
+    ),
+    "last row of ones": ("k,n,m\na,1,0\nb,0,1\nc,0,0\nd,1,1\n", 4, ["k", "n", "m"]),
+    "total of an account": ("k,a,n\na,x,1\nb,y,2\nAccount Total,--,3\n", 2, ["k", "a", "n"]),
+    "total without a value": ("k,a,n\na,x,1\nb,y,2\nTotal\n", 2, ["k", "a", "n"]),
+    "statistics": ("k,n\na,1\nb,2\nc,9\nMean,4\nStd Dev,4.36\nMin,1\nMax,9\n", 3, ["k", "n"]),
+    "Max is a name": ("k,n\nEva,1\nJan,3\nMax,2\nAverage,2\n", 3, ["k", "n"]),
+    **{
+        f"total {word}": (f"k,n\na,5\nb,7\n{word},12\n", 2, ["k", "n"])
+        for word in ("Summa", "Tổng cộng", "Усього", "Σύνολο", "جمع کل", "סה״כ", "รวม", "Jumlah", "Ukupno")
+    },
     "total first col id": ("id,name,amount\n1,x,5\n2,y,6\n,Total,11\n", 2, ["id", "name", "amount"]),
     "last is total city": ("city,n\nUlm,5\nTotal,3\nBonn,1\n", 3, ["city", "n"]),
     "footer key": ("a,b,c\nk,1,2\nm,2,3\n\nStand: 2024\n", 2, ["a", "b", "c"]),

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from chat.python.kernels.in_kernel.table_cells import Column
-from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.in_kernel.table_numbers import show_number
 from chat.python.kernels.in_kernel.table_source import Choices
@@ -56,6 +56,11 @@ def column_of(*cells: str, name: str = "x", choices: Choices | None = None) -> t
         (("5-", "3", "−2 €", "€-1"), "-5 to 3"),
         (("12 %", "7.5%"), "7.5 to 12"),
         (("S/ 10.50", "PEN 9", "CLP$ 12", "￥7", "1,200원", "KSh 8"), "7 to 1200"),
+        # Digits of other scripts, and signs that people do not see.
+        (("１２", "１，２３４．５０", "￥７"), "7 to 1234.5"),
+        (("١٬٠٠١٫٥٠", "٧٫٢٥"), "7.25 to 1001.5"),
+        (("△1,200", "3,400.5"), "-1200 to 3400.5"),
+        (("\u200e-2.25 ₪\u200f", "\u202a130.75\u202c", "\u200b3", "\u00a04\u00a0"), "-2.25 to 130.75"),
         # A dash in place of decimals is no sign.
         (("CHF 99.-", "CHF 1'234.50", "5.–"), "5 to 1234.5"),
         (("1.250,- €", "99,95 €", "5,– €"), "5 to 1250"),
@@ -81,11 +86,19 @@ def test_numbers_are_read_exactly(cells: tuple[str, ...], result: str) -> None:
     "cells",
     [
         *(("A1", "2B"), ("1.2.3.4",), ("1,23,4",), ("12-34-56",), ("e5",), ("1 2",), ("$",), ("(1)", "(2)")),
+        *(("很好，喜欢１", "不错２"), ("1.2M", "3M"), ("005 520 135", "552 100 554"), ("2004/05", "2005/06")),
         *(("5 kg", "300 g"), ("103A", "104A"), ("01067", "80331"), ("+4930123456", "+4930123457"), ("2024-13-01",)),
     ],
 )
 def test_other_texts_are_no_numbers(cells: tuple[str, ...]) -> None:
     assert column_of(*cells)[0] == "text"
+
+
+def test_oddities_of_cells_that_code_must_convert_are_named() -> None:
+    [day, paid] = reading_of("day,paid\n२०२४-०१-०२,$1.2M\n۲۰۲۴-۰۱-۰۳,$350K\n2024-01-04,$2M\n,870\n,$5M\n,$7K\n").columns
+    assert (day.minimum, day.maximum) == ("2024-01-02", "2024-01-04")
+    assert day.note.startswith("“day” has digits of another script or invisible characters, such as “")
+    assert (paid.type, paid.note) == ("text", "“paid” mixes currencies or units, such as “$1.2M” and “$350K”.")
 
 
 @pytest.mark.parametrize(
@@ -314,4 +327,4 @@ def test_code_gets_the_arguments_that_the_values_need(case: str) -> None:
     cells, arguments = CODES[case]
     column = Column(cells, name="x", is_text_file=True)
     decide_columns([column], {}, delimiter=",", is_text=True)
-    assert read_csv_arguments([column], ["x"]) == (f", {arguments}" if arguments else "")
+    assert read_arguments([column], ["x"], is_text_file=True) == (f", {arguments}" if arguments else "")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.in_kernel.table_cells import Column
-from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from tests.kernel_service import shared_service
@@ -110,6 +110,8 @@ async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> 
         ("broken.dta", b"s\1\0", "it is not a Stata file that can be read"),
         ("spss.sav", b"$FL2@(#)", "it is an SPSS file, which cannot be read here."),
         ("none.json", b"{}", "its JSON holds no list of rows with a value."),
+        ("page.csv", b"<table><tr><td>a</td></tr></table>", "it is a web page (HTML) and no table."),
+        ("a.csv", b"ID;PWXL;N;E\nC;Y1;X1;K5\n", "it is a file of the format SYLK."),
         ("html.json", b"<html>", "its name ends in .json, but its content is HTML or XML."),
         ("deep.json", b"[" * 100_000, "its JSON is nested too deeply."),
         ("columns.csv", b"a," * 2**20, "it has more than 100,000 columns."),
@@ -205,7 +207,7 @@ async def test_code_with_the_arguments_reads_the_values_as_they_are_described(ke
     }
     cells = [Column(values, name=name, is_text_file=True) for name, values in columns.items()]
     decide_columns(cells, {}, delimiter=";", is_text=True)
-    arguments = read_csv_arguments(cells, list(columns))
+    arguments = read_arguments(cells, list(columns), is_text_file=True)
     text = "\n".join(map(";".join, [list(columns), *zip(*columns.values(), strict=True)]))
     program = f"""
 import io, pandas as pd

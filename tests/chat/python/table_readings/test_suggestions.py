@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.conf import settings
 from django.utils import translation
@@ -52,6 +54,10 @@ def test_questions_fit_the_columns_and_the_demo_model_plans_their_answers(data: 
         for question in shown:
             plan = plan_answer([question], [], [file])
             assert not isinstance(plan, str), question
+
+
+def test_table_that_no_code_reads_has_no_question() -> None:
+    assert suggest_questions(replace(preview_of(b"a,b\n1,2\n3,5\n"), code="")) == []
 
 
 def test_table_without_rows_has_no_question_and_quotes_in_names_do_not_end_them() -> None:
