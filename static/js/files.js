@@ -4,7 +4,7 @@
  * `files` fires `change`, `shown` after another draft was put into the box, and `refused` (`detail` is a message for the
  * user).
  */
-import { acceptDroppedFiles, post, withNewName } from "./upload.js";
+import { acceptDroppedFiles, pastedFiles, post, withNewName } from "./upload.js";
 import { tenths, words } from "./words.js";
 
 class Files extends EventTarget {
@@ -137,21 +137,9 @@ document.addEventListener("click", ({ target }) => {
   if (button?.dataset.action === "remove-file") files.remove(button.closest("li"));
 });
 
-/** Returns whether a text names a file in one of its lines, also as an address or without the suffix. */
-function hasName(text, { name }) {
-  const forms = [name, encodeURI(name), name.replace(/\.[^.]*$/, "")].map((form) => form.normalize());
-  return text.normalize().split(/[\r\n]+/).some((line) => forms.includes(line.trim().split(/[/\\]/).at(-1)));
-}
-
 document.getElementById("text").addEventListener("paste", (event) => {
-  const { clipboardData } = event;
-  const pasted = Array.from(clipboardData.files);
-  const text = clipboardData.getData("text/plain");
-  const html = clipboardData.getData("text/html");
-  // Programs add a picture of the text to their text. File managers add the names of the files, browsers the address of a picture.
-  const isOfText = (file) => file.type.startsWith("image/") && !hasName(text, file);
-  const isPicture = html.includes("<img") && !new DOMParser().parseFromString(html, "text/html").body.textContent.trim();
-  if (!pasted.length || (text.trim() && !isPicture && pasted.every(isOfText))) return;
+  const pasted = pastedFiles(event.clipboardData);
+  if (!pasted.length) return;
   event.preventDefault();
   for (const file of pasted) files.add([files.named(file)]);
 });

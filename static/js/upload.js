@@ -30,6 +30,25 @@ export function withNewName(source, names) {
   return name === source.name ? source : new File([source], name, { type: source.type });
 }
 
+/** Returns whether a text names a file in one of its lines, also as an address or without the suffix. Browsers name pictures `image.png`. */
+function hasName(text, { name }) {
+  const forms = [name, encodeURI(name), name === "image.png" ? name : name.replace(/\.[^.]*$/, "")].map((form) => form.normalize());
+  return text.normalize().split(/[\r\n]+/).some((line) => forms.includes(line.trim().split(/[/\\]/).at(-1)));
+}
+
+/**
+ * Returns the files of a clipboard; none if they are pictures of its text, which spreadsheets and other programs add. File managers
+ * add the names of files as text, and browsers the address of a picture.
+ */
+export function pastedFiles(clipboard) {
+  const pasted = Array.from(clipboard.files);
+  const text = clipboard.getData("text/plain");
+  const html = clipboard.getData("text/html");
+  const isOfText = (file) => file.type.startsWith("image/") && !hasName(text, file);
+  const isPicture = html.includes("<img") && !new DOMParser().parseFromString(html, "text/html").body.textContent.trim();
+  return text.trim() && !isPicture && pasted.every(isOfText) ? [] : pasted;
+}
+
 /**
  * Accepts files that are dropped anywhere on the page, and shows `hint` while files are dragged over it. Without this,
  * the browser would leave the page and open the file.

@@ -102,6 +102,7 @@ def test_pasted_text_comes_before_the_picture_of_it_and_pasted_pictures_have_nam
     assert is_taken({"text/html": "<img src=x>"})
     assert is_taken({})
     assert not is_taken({"text/plain": "12\timage.png\n13\tb.png", "text/html": "<table><td>image.png</table>"})
+    assert not is_taken({"text/plain": "name\nimage\n"})
     # Browsers add the address of a picture.
     address = "https://example.org/cat.png"
     assert is_taken({"text/plain": address, "text/html": f"<meta charset=utf-8><img src={address}>"})
