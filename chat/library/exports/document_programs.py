@@ -94,7 +94,7 @@ def draw_pictures(pictures: Mapping[str, PictureFile]) -> list[bytes]:
 
 @contextmanager
 def _folder_with(files: Mapping[str, bytes]) -> Iterator[str]:
-    with TemporaryDirectory(prefix="plotline-") as folder:
+    with TemporaryDirectory(prefix="plotline-document-") as folder:
         for name, data in files.items():
             Path(folder, name).write_bytes(data)
         yield folder

@@ -258,10 +258,10 @@ def test_too_large_and_too_many_are_refused_with_a_sentence(monkeypatch: pytest.
 )
 def test_programs_end_at_their_limits(monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str) -> None:
     monkeypatch.setattr(document_programs, name, value)
-    before = set(Path(gettempdir()).glob("plotline-*"))
+    before = set(Path(gettempdir()).glob("plotline-document-*"))
     with pytest.raises(ExportTooLarge):
         compile_typst(source.encode(), {})
-    assert set(Path(gettempdir()).glob("plotline-*")) <= before
+    assert set(Path(gettempdir()).glob("plotline-document-*")) <= before
 
 
 async def test_programs_end_with_the_client_that_asked_for_the_document() -> None:
