@@ -55,7 +55,7 @@ ADVICE = {
 CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
 _ADDRESSING = re.compile(r"virtual.?(?:host|style)|path.?(?:style|access)|SecondLevelDomain", re.IGNORECASE)
-"""What services say, in codes and sentences of their own, where they want the bucket elsewhere in the address."""
+"""Services say this, in codes and sentences of their own, if they want the bucket elsewhere in the address."""
 _MD5_ETAG = re.compile(r'"?([0-9a-f]{32})"?')
 
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from chat.models import ApiToken, LoginSession, User
 
 JWT_PREFIX = "eyJ"
-"""How every JSON Web Token begins: `{"` in base64. Tokens of Plotline begin in another way."""
+"""Every JSON Web Token begins with this, `{"` in base64. Tokens of Plotline begin in another way."""
 
 
 class BearerAuthentication(BaseAuthentication):

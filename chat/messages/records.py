@@ -66,7 +66,7 @@ class MessageRecord:
     numbers: list[NumberJSON] | None = None
     """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
     is_traced: bool = False
-    """Whether the numbers of an answer were traced."""
+    """This is true if the numbers of an answer were traced."""
     feedback: Feedback | None = None
     is_live: bool = False
     """Whether the answer was still being written when it was read."""

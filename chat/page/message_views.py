@@ -255,7 +255,7 @@ class MessageView:
     numbers_url: str = ""
     """Where the page gets the numbers of an answer with their sources. Empty: it has none, or the reader may not."""
     is_traced: bool = False
-    """Whether these numbers were traced, or are being traced: the page asks for them without a click."""
+    """If these numbers were traced, or are being traced, the page asks for them without a click."""
     numbers_html: SafeString = NO_HTML
     """In exports, the list of these numbers."""
     pdf_url: str = ""
