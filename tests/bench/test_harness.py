@@ -121,10 +121,11 @@ def test_search_uses_fewer_conversations_than_all_of_its_levels() -> None:
         assert plan.user_count >= max(plan.search)
 
 
-def test_unknown_command_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["nonsense"]) == 2
+@pytest.mark.parametrize("argv", [["nonsense"], ["page", "nonsense"], ["all", "nonsense", "--json", "results.json"]])
+def test_unknown_command_is_refused_with_the_known_ones(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
     message = capsys.readouterr().err
-    assert all(name in message for name in COMMANDS)
+    assert all(name in message for name in ("'nonsense'", *COMMANDS))
 
 
 @pytest.mark.parametrize(
