@@ -31,8 +31,9 @@ PARQUET = TABLE_TYPES["parquet"]
 PLAIN = "text/plain"
 BINARY = "application/octet-stream"
 
-#: Image types that browsers show and that cannot carry a script. They are served inline with their own Content-Type.
-RASTER_TYPES = frozenset({PNG, JPEG, GIF, WEBP})
+#: Image types that browsers show and that cannot carry a script. They are served inline with their own Content-Type. If
+#: code gives an image in several types, the first one of these is shown.
+RASTER_TYPES = (PNG, JPEG, GIF, WEBP)
 PIXEL_LIMIT = 50_000_000
 #: Longest side of an uploaded image, in pixels. This is the maximum of the JPEG format.
 SIDE_LIMIT = 65_535

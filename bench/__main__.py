@@ -63,7 +63,9 @@ def main(argv: Sequence[str]) -> int:
     options = argv[len(named) :]
     names = [name for given in named or ["relay"] for name in (ALL if given == "all" else [given])]
     if unknown := [name for name in names if name not in COMMANDS]:
-        print(f"bench: unknown command {unknown[0]!r}. The commands are {', '.join(COMMANDS)} and all.", file=sys.stderr)
+        print(
+            f"bench: unknown command {unknown[0]!r}. The commands are {', '.join(COMMANDS)} and all.", file=sys.stderr
+        )
         return 2
     try:
         succeeded = run_command(names[0], options) if len(names) == 1 else run_several(names, options)

@@ -39,6 +39,7 @@ from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.kernel_client import KernelClient
 from chat.python.kernels.outputs import ExecutionStatus, FileOutput, ImageOutput
 from chat.python.kernels.places import Place
+from chat.python.tool_set.declarations import RUN_PYTHON
 from chat.vocabulary.demo_model import DEMO_MODEL
 
 logger = logging.getLogger(__name__)
@@ -53,8 +54,6 @@ OUTCOMES = {
     ExecutionStatus.TIMEOUT: "OUTCOME_DEADLINE_EXCEEDED",
     ExecutionStatus.DIED: "OUTCOME_FAILED",
 }
-RUN_PYTHON = "run_python"
-"""The function of Plotline's Python session."""
 IMAGE_INTRO = "I am not an AI and cannot paint, but here is a pattern made from your words:\n"
 IMAGE_COMMENT = "The same words give the same pattern; change one and it changes.\n"
 

@@ -23,7 +23,7 @@ from chat.messages.text_runs import PartRun, part_runs
 from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, NumberLedger, Round, Turn
 from chat.models import Part as PartRow
 from chat.vocabulary.markers import Marker, MarkerSpan
-from chat.vocabulary.parts import Part, Role
+from chat.vocabulary.parts import FunctionResponse, Part, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,10 @@ class MessageRecord:
     def codes_without_result(self) -> set[int]:
         """Return the indexes of the code that has no result and will get none."""
         return set() if self.is_live else codes_without_result(self.parts)
+
+    def calls_with_parts(self) -> set[str]:
+        """Return the ids of the function calls whose tool made parts for the reader: they show arguments and result."""
+        return {part.made_by for part in self.parts if part.made_by and not isinstance(part, FunctionResponse)}
 
     @property
     def kept_files(self) -> list[Attachment]:

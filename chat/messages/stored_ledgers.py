@@ -36,8 +36,6 @@ VERSION = 4
 MESSAGES_LIMIT = 60
 """Messages whose outputs are searched: the newest ones of the branch."""
 FILE_LIMIT_BYTES = 1_000_000
-CODE_FUNCTIONS = ("run_python",)
-"""Functions whose outputs are parts of their own."""
 _OUTPUTS = {
     kind.value
     for kind in (
@@ -122,6 +120,7 @@ def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText
         yield SourceText("question", record.message.text, pk)
         yield from _file_sources(record, unread)
         return
+    shown_calls = record.calls_with_parts()
     for index, part in enumerate(record.parts):
         match part:
             case ExecutableCode():
@@ -130,7 +129,7 @@ def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText
                 yield SourceText("output", part.output or "", pk, index)
             case Display():
                 yield SourceText("output", display_text(part.bundle), pk, index)
-            case FunctionResponse() | ToolResponse() if part.name not in CODE_FUNCTIONS:
+            case FunctionResponse() | ToolResponse() if part.call_id not in shown_calls:
                 yield SourceText("output", encode_data(dict(part.result or {})), pk, index)
             case Text() if record.turn is None:
                 yield SourceText("question", part.text, pk, index)

@@ -18,11 +18,14 @@ from django.utils.translation import gettext
 from chat.models.endpoints import ENDPOINT_PROVIDER
 from chat.models.settings_choices import model_protocol_choices
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.vocabulary.thinking import ThinkingLevel
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
 """The API rejects a request with both a thinking level and a thinking budget."""
 
 BOTH_THINKING = "Set a thinking level or a thinking budget, not both: the API refuses a request that names both."
+
+THINKING_CHOICES = [(level.value, level.value.replace("xhigh", "extra high")) for level in ThinkingLevel]
 
 
 def validate_provider(name: str) -> None:
@@ -36,16 +39,6 @@ def validate_model_name(name: str) -> None:
     """Raise ValidationError for a name that a terminal or a page would not show as it is."""
     if not name.isprintable():
         raise ValidationError(gettext("The name has control characters or invisible characters. Remove them."))
-
-
-class ThinkingLevel(models.TextChoices):
-    """Thinking levels of models that support them (Gemini 3 and later)."""
-
-    MINIMAL = "minimal", "minimal"
-    LOW = "low", "low"
-    MEDIUM = "medium", "medium"
-    HIGH = "high", "high"
-    XHIGH = "xhigh", "extra high"
 
 
 class LanguageModel(models.Model):
@@ -90,7 +83,7 @@ class LanguageModel(models.Model):
         choices=model_protocol_choices,
         help_text="How Gemini is asked. Empty: by generateContent.",
     )
-    thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
+    thinking_level = models.CharField(max_length=10, choices=THINKING_CHOICES, blank=True)
     thinking_budget = models.IntegerField(
         null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."
     )
@@ -235,7 +228,7 @@ class Preset(models.Model):
         default=False,
         help_text="Whether conversations without a choice use it, unless GEMINI_MODEL is set. At most one preset.",
     )
-    thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
+    thinking_level = models.CharField(max_length=10, choices=THINKING_CHOICES, blank=True)
     thinking_budget = models.IntegerField(
         null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."
     )

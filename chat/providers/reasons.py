@@ -30,7 +30,7 @@ READ_LIMIT_CHARS = 4_000
 """How much of a message is read."""
 
 SECRET = re.compile(
-    r"\bAIza[\w-]{20,}|\bya29\.[\w.-]{5,}|\b(?:sk|gsk|xai|pk)[-_][\w-]{12,}|\beyJ[\w-]{8,}[\w.-]*"
+    r"\bAIza[\w-]{16,}|\bya29\.[\w.-]{5,}|\b(?:sk|gsk|xai|pk)(?:[-_][\w-]{12,}|[\w-]{16,})|\beyJ[\w-]{8,}[\w.-]*"
     r"|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s\"']+|(?<=[?&]access_token=)[^&\s\"']+"
 )
 """API keys, tokens of OAuth, and JSON web tokens."""
@@ -42,6 +42,13 @@ TAG = re.compile(r"</?[A-Za-z!][^<>]{0,300}>")
 DOCUMENT = re.compile(r"\s{0,100}<(?:!doctype|html|\?xml)", re.IGNORECASE)
 
 
+def without_secrets(text: str, *secrets: str) -> str:
+    """Return the text without these secrets, and without anything that looks like one."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[removed]")
+    return SECRET.sub("[removed]", text)
+
+
 def clean_reason(message: str, *secrets: str) -> str:
     """Return a message as one short line, or an empty text if it holds no words for a person.
 
@@ -51,9 +58,7 @@ def clean_reason(message: str, *secrets: str) -> str:
     text = message[:READ_LIMIT_CHARS]
     if DOCUMENT.match(text):
         return ""
-    for secret in filter(None, secrets):
-        text = text.replace(secret, "[removed]")
-    text = SECRET.sub("[removed]", TAG.sub(" ", SECRET.sub("[removed]", text)))
+    text = SECRET.sub("[removed]", TAG.sub(" ", without_secrets(text, *secrets)))
     text = PROJECT.sub("projects/…", ACCOUNT.sub("[account]", LONG_WORD.sub("…", text)))
     # Control characters and those that change the direction of text.
     text = "".join(" " if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") else char for char in text)

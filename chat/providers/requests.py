@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from chat.vocabulary.parts import JSON, Part, Role
+from chat.vocabulary.thinking import ThinkingLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,6 @@ class ToolChoice(StrEnum):
     AUTO = "auto"
     NONE = "none"
     REQUIRED = "required"
-
-
-class ThinkingLevel(StrEnum):
-    """How much a model thinks before it answers."""
-
-    MINIMAL = "minimal"
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    XHIGH = "xhigh"
 
 
 @dataclass(frozen=True, slots=True)

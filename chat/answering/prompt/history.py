@@ -23,9 +23,10 @@ from chat.models import Turn
 from chat.providers.base import Capabilities
 from chat.providers.catalogue.setups import Setup, restore_setup
 from chat.providers.provider_errors import NotConfigured
-from chat.providers.requests import BuiltInTool, Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel, Tool
+from chat.providers.requests import BuiltInTool, Content, FunctionTool, GenerateRequest, Thinking, Tool
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.parts import Engine
+from chat.vocabulary.thinking import ThinkingLevel
 
 STATE = "[Note of the server: what the tools hold before this request.]\n{state}"
 

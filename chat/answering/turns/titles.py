@@ -26,10 +26,11 @@ from chat.providers.catalogue.costs import calculate_cost
 from chat.providers.catalogue.missing_models import mark_missing
 from chat.providers.catalogue.setups import Setup, find_title_setup
 from chat.providers.provider_errors import ModelNotFound, ProviderError
-from chat.providers.requests import Content, GenerateRequest, Thinking, ThinkingLevel
+from chat.providers.requests import Content, GenerateRequest, Thinking
 from chat.vocabulary.parts import Role, Text
 from chat.vocabulary.sanitize import sanitize_text
 from chat.vocabulary.stream_events import PartReceived, TextBecameThought, Usage, UsageReported
+from chat.vocabulary.thinking import ThinkingLevel
 
 logger = logging.getLogger(__name__)
 

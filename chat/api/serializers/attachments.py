@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.urls import reverse
 from rest_framework import serializers
 
@@ -17,7 +18,7 @@ class FileUploadSerializer(StrictSerializer):
 
     file = serializers.FileField(
         allow_empty_file=True,
-        help_text="At most 15 MB.",
+        help_text=f"At most {settings.UPLOAD_LIMIT_BYTES >> 20} MB.",
         error_messages={"required": NO_FILE, "invalid": NO_FILE, "no_name": NO_FILE},
     )
 

@@ -10,12 +10,12 @@ from chat.api.serializers.attachments import AttachmentSerializer, attachment_js
 from chat.api.serializers.feedback import FeedbackSerializer
 from chat.api.serializers.fields import EnumField, QueryIntegerField
 from chat.api.serializers.turns import UsageSerializer, usage_json
+from chat.library.exports.as_json import part_json
 from chat.messages.marked_text import markers_json
 from chat.messages.records import MessageRecord
 from chat.models import Turn
 from chat.page.transcript.answer_details import answered_by
 from chat.vocabulary.markers import MarkerSpan
-from chat.vocabulary.part_json import part_to_json
 from chat.vocabulary.parts import Engine, JSONObject, Part, PartKind, PrintedImage, Refusal, Role, WrittenFile
 
 
@@ -224,11 +224,3 @@ class MessagePageSerializer(serializers.Serializer[None]):
 
     results = MessageSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text=NEXT_HELP)
-
-
-def part_json(index: int, part: Part, attachment_index: int | None) -> JSONObject:
-    """Return a part as JSON. `attachment_index`: index of the attachment that holds its bytes."""
-    json: JSONObject = {"index": index, **part_to_json(part)}
-    if attachment_index is not None:
-        json["attachment_index"] = attachment_index
-    return json

@@ -17,7 +17,7 @@ from chat.library.exports.download import Download
 from chat.library.exports.encoding import encode_base64
 from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_stem
-from chat.library.exports.part_markdown import calls_with_parts, part_markdown
+from chat.library.exports.part_markdown import part_markdown
 from chat.library.exports.sentences import (
     LIVE_SENTENCE,
     files_sentence,
@@ -79,7 +79,7 @@ def message_blocks(record: MessageRecord) -> Iterator[MessageBlock]:
 def answer_blocks(record: MessageRecord) -> Iterator[MessageBlock]:
     """Yield the blocks of a message that follow its heading and the text of a question."""
     if record.message.role == Role.MODEL:
-        shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+        shown_calls, without_result = record.calls_with_parts(), record.codes_without_result()
         earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
         for run in record.runs():
             attachments = by_part[run.last]

@@ -16,7 +16,7 @@ from chat.library.exports.encoding import encode_json
 from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_stem
 from chat.library.exports.notebook_cells import CellWriter, CodeRun
-from chat.library.exports.part_markdown import PYTHON_NAMES, calls_with_parts, part_markdown
+from chat.library.exports.part_markdown import part_markdown
 from chat.library.exports.sandbox_files import SandboxFiles, sandbox_files
 from chat.library.exports.sentences import LIVE_SENTENCE, end_sentences, message_heading
 from chat.library.exports.source import ExportSource
@@ -174,12 +174,12 @@ def _answer_cells(
 
 def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
     """Yield the runs of Python code in an answer with what they produced, and its other parts, in order."""
-    shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+    shown_calls, without_result = record.calls_with_parts(), record.codes_without_result()
     earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
     code_run: CodeRun | None = None
     for run in record.runs():
         part, attachments = run.part, by_part[run.last]
-        if isinstance(part, ExecutableCode) and part.language in PYTHON_NAMES:
+        if isinstance(part, ExecutableCode) and part.is_python:
             if code_run:
                 yield code_run
             code_run = CodeRun(part.code, run.start, part.is_edited, [*attachments])

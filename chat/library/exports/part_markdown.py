@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import assert_never
 
 from chat.library.exports.commonmark import quote_block, sanitize_markdown
@@ -30,14 +30,6 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.terminal_text import terminal_text
 
-PYTHON_NAMES = ("PYTHON", "", "LANGUAGE_UNSPECIFIED")
-"""Values of `ExecutableCode.language` that mean Python."""
-
-
-def calls_with_parts(parts: Iterable[Part]) -> set[str]:
-    """Return the ids of the function calls whose tool made parts for the reader, which show arguments and result."""
-    return {part.made_by for part in parts if part.made_by and not isinstance(part, FunctionResponse)}
-
 
 def part_markdown(
     part: Part,
@@ -49,7 +41,7 @@ def part_markdown(
 ) -> str:
     """Return the part as Markdown. Empty for parts without text, such as images: they are exported as attachments.
 
-    `shown_calls`: the ids of function calls whose arguments and results are left out, see `calls_with_parts`.
+    `shown_calls`: the ids of function calls whose arguments and results are left out, because their parts show them.
     `has_attachments`: whether attachments follow the part. `is_without_result`: whether it is code that has no result
     and will get none. `is_earlier_result`: whether a later result of the same run says how the code ended.
     """
@@ -86,7 +78,7 @@ def _thought_markdown(part: Thought) -> str:
 
 
 def _code_markdown(part: ExecutableCode, *, is_without_result: bool) -> str:
-    code = fence_code(part.code, "python" if part.language in PYTHON_NAMES else "")
+    code = fence_code(part.code, "python" if part.is_python else "")
     code = f"*{EDITED_SENTENCE}*\n\n{code}" if part.is_edited else code
     return f"{code}\n\n*{NO_RESULT_SENTENCE}*" if is_without_result else code
 

@@ -10,6 +10,7 @@ from chat.models import Turn
 from chat.page.attachment_views import AttachmentView, ClearedOutputs
 from chat.page.message_views import AnswerDetails
 from chat.page.readers import Reader
+from chat.people.account.number_format import format_dollars
 from chat.providers.catalogue.costs import count_searches, search_cost
 from chat.providers.reasons import clean_reason
 from chat.vocabulary.demo_model import DEMO_MODEL
@@ -200,9 +201,5 @@ def _parameters(turn: Turn) -> Iterator[str]:
 
 
 def dollars(cost: Decimal | None) -> str:
-    """Return an amount with its significant digits, such as `$0.0021` or `$1.20`; empty if it is not known."""
-    if cost is None:
-        return ""
-    if cost and cost < Decimal("0.0001"):
-        return "<$0.0001"
-    return f"${cost:.4f}" if cost < 1 else f"${cost:.2f}"
+    """Return an amount such as `$0.0021` or `$1.20`; empty if it is not known."""
+    return "" if cost is None else format_dollars(cost)

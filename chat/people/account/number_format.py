@@ -32,7 +32,7 @@ def format_dollars(amount: float | Decimal) -> str:
         return "$0"
     if amount >= 0.1:
         return f"${amount:,.2f}".removesuffix(".00")
-    return f"${float(amount):.2g}" if amount >= 0.0001 else "under $0.0001"
+    return f"${float(amount):.2g}" if amount >= 0.0001 else "<$0.0001"
 
 
 def format_seconds(amount: float) -> str:

@@ -31,7 +31,7 @@ from chat.providers.provider_errors import (
     Unreachable,
     refuses_tools,
 )
-from chat.providers.reasons import clean_reason
+from chat.providers.reasons import clean_reason, without_secrets
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
 
 
@@ -67,7 +67,6 @@ DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000
 """How much of a message is searched."""
 LONGEST_DELAY_S = 86_400.0
-KEY = re.compile(r"AIza[\w-]{20,}|(?<=[?&]key=)[^&\s\"']+")
 SIGNATURE_MESSAGE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
 """`Corrupted thought signature.`, `Thought signature is not valid`, `Function call is missing a thought_signature in
 functionCall parts`, `Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`.
@@ -140,7 +139,9 @@ def provider_error(error: Exception, *, http_status: int | None, access: Access)
         status = status or (error.code if isinstance(error.code, str) else "")
         return _error_of_the_api(code, error.body, status, message, access, says_why=says_why)
     error_type = _for_access(_type_of_local_error(error, http_status), access)
-    return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)
+    return error_type(
+        without_secrets(f"{type(error).__name__}: {error}", access.api_key)[:DETAIL_LIMIT_CHARS], status=http_status
+    )
 
 
 def _error_of_the_api(
@@ -159,7 +160,7 @@ def _error_of_the_api(
         error_type = Unauthorised
     error_type = _for_access(error_type, access)
     return error_type(
-        _without_keys(f"{code} {status}: {message}", access.api_key),
+        without_secrets(f"{code} {status}: {message}", access.api_key)[:DETAIL_LIMIT_CHARS],
         status=code if isinstance(code, int) else None,
         retry_after_s=_retry_after_s(details),
         reason=clean_reason(message, access.api_key) if error_type in says_why else "",
@@ -169,12 +170,6 @@ def _error_of_the_api(
 def _for_access(error_type: type[ProviderError], access: Access) -> type[ProviderError]:
     """Return the type that names what the operator must check: on Vertex AI, there may be no key."""
     return CredentialsRefused if error_type is Unauthorised and access.uses_credentials else error_type
-
-
-def _without_keys(detail: str, api_key: str) -> str:
-    if api_key:
-        detail = detail.replace(api_key, "[key]")
-    return KEY.sub("[key]", detail)[:DETAIL_LIMIT_CHARS]
 
 
 def _type_of_local_error(error: Exception, http_status: int | None) -> type[ProviderError]:

@@ -26,7 +26,7 @@ from chat.providers.provider_errors import (
     Unauthorised,
     refuses_tools,
 )
-from chat.providers.reasons import clean_reason
+from chat.providers.reasons import clean_reason, without_secrets
 from chat.providers.untrusted_json import read_json
 from chat.vocabulary.parts import JSON
 
@@ -34,7 +34,6 @@ DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000
 """How much of a report is searched."""
 LONGEST_DELAY_S = 86_400.0
-KEY = re.compile(r"\b(?:sk|gsk|xai|AIza)[-_]?[\w-]{16,}|(?<=Bearer )\S+")
 
 CONTENT_TYPE = re.compile(r"[\w.+-]{1,50}/[\w.+-]{1,50}", re.ASCII)
 
@@ -157,9 +156,7 @@ def provider_error(
 
 def without_key(text: str, api_key: str) -> str:
     """Return the beginning of a text of the server, without this key and without anything that looks like one."""
-    if api_key:
-        text = text.replace(api_key, "[key]")
-    return KEY.sub("[key]", text)[:DETAIL_LIMIT_CHARS]
+    return without_secrets(text, api_key)[:DETAIL_LIMIT_CHARS]
 
 
 def _type_by_content(report: ReportedError, status: int | None) -> type[ProviderError] | None:

@@ -11,14 +11,13 @@ import re
 from collections.abc import Mapping
 from itertools import islice
 
+from attachments.validation import RASTER_TYPES
 from chat.python.kernels.outputs import FileOutput, ImageOutput
 from chat.vocabulary.data_uris import detect_image_type
 from chat.vocabulary.display_text import HTML, MARKDOWN
 from chat.vocabulary.html_content import count_frames
 from chat.vocabulary.html_elements import TAKEN_ADDRESS
 
-RASTER_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""Types of images that pages show, in the order in which one is chosen from the forms of an object."""
 FILES_LIMIT = 64
 """Data URIs of one text that are read. Later ones stay in it."""
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from chat.python.kernels.display_files import RASTER_TYPES, first_image, take_files
+from attachments.validation import RASTER_TYPES
+from chat.python.kernels.display_files import first_image, take_files
 from chat.python.kernels.message_fields import display_id, error_outputs, graph_title
 from chat.python.kernels.output_limits import (
     CODE_COST_BYTES,

@@ -50,7 +50,7 @@ class ImageOutput:
     """An image that the code displayed or saved, usually a graph."""
 
     mime_type: str
-    """One of `display_files.RASTER_TYPES`."""
+    """One of `attachments.validation.RASTER_TYPES`."""
     data: bytes
     title: str | None = None
     """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""

@@ -7,7 +7,8 @@ import base64
 import pytest
 from django.test import Client
 
-from chat.api.serializers.messages import PartSerializer, part_json
+from chat.api.serializers.messages import PartSerializer
+from chat.library.exports.as_json import part_json
 from chat.models import Message, Part, Turn, User
 from chat.vocabulary.part_json import json_names
 from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, InlineData, PartKind, Text, Thought

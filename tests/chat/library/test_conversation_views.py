@@ -339,7 +339,7 @@ def test_usage_says_if_a_price_is_not_known(owner: User) -> None:
     assert conversation_usage(conversation) == ConversationUsage(7, "", 1)
     Turn.objects.filter(pk=unpriced.turn.pk).update(cost=Decimal("0.02"))
     make_model_message(conversation)
-    assert conversation_usage(conversation) == ConversationUsage(14, "at least $0.0200", 2)
+    assert conversation_usage(conversation) == ConversationUsage(14, "at least $0.02", 2)
 
 
 def test_usage_takes_one_query(owner: User) -> None:

@@ -25,11 +25,11 @@ from chat.providers.requests import (
     FunctionTool,
     GenerateRequest,
     Thinking,
-    ThinkingLevel,
     ToolChoice,
 )
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.parts import Role
+from chat.vocabulary.thinking import ThinkingLevel
 from tests.chat.providers.camel import in_camel_case
 from tests.chat.providers.normal_form import wire_in_normal_form
 from tests.chat.providers.wire_strategies import DEVELOPER_API_PARTS, PARTS

@@ -12,9 +12,10 @@ from pytest_django import Settings
 from chat.providers.google.codec import request_body
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import InvalidRequest
-from chat.providers.requests import BuiltInTool, FunctionTool, Thinking, ThinkingLevel, ToolChoice
+from chat.providers.requests import BuiltInTool, FunctionTool, Thinking, ToolChoice
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.parts import JSON
+from chat.vocabulary.thinking import ThinkingLevel
 from tests.chat.providers.conftest import REQUEST, Serve, read_all
 from tests.chat.providers.raw_server import answer_with_events
 

@@ -19,7 +19,6 @@ from chat.providers.requests import (
     FunctionTool,
     GenerateRequest,
     Thinking,
-    ThinkingLevel,
     ToolChoice,
 )
 from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
@@ -39,6 +38,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
+from chat.vocabulary.thinking import ThinkingLevel
 from tests.chat.providers.conftest import Serve, read_all
 from tests.chat.providers.raw_server import answer_with_events
 from tests.interaction_streams import completed

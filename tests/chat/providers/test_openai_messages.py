@@ -15,7 +15,7 @@ from chat.providers.openai_compatible.dialects import DIALECTS, GENERIC, Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.messages import OWN_PICTURE
 from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, REASONING
-from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel
+from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking
 from chat.vocabulary.parts import (
     JSON,
     OUTCOME_FAILED,
@@ -30,6 +30,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
+from chat.vocabulary.thinking import ThinkingLevel
 
 PNG = b"\x89PNG"
 MISTRAL = DIALECTS["mistral"]

@@ -10,7 +10,7 @@ import pytest
 from chat.providers.openai_compatible.dialects import DIALECTS
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.responses.body import request_body
-from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel, ToolChoice
+from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ToolChoice
 from chat.vocabulary.parts import (
     CodeExecutionResult,
     ExecutableCode,
@@ -23,6 +23,7 @@ from chat.vocabulary.parts import (
     Text,
     Thought,
 )
+from chat.vocabulary.thinking import ThinkingLevel
 from tests.attachments.conftest import png
 
 QUESTION = Content(Role.USER, (Text("Draw."),))

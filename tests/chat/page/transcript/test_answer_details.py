@@ -88,7 +88,7 @@ def test_demo_model_costs_nothing() -> None:
 def test_searches_are_counted_with_their_cost() -> None:
     priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
     assert answer_details(make_turn(**priced), OWNER).searches == ""
-    assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.0280 of the cost"
+    assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.028 of the cost"
     assert answer_details(make_turn(queries=["a"]), OWNER).searches == "1"
     by_another = make_turn(**priced, queries=["a"], model_note="Other answered in place of gemini-x.")
     assert answer_details(by_another, OWNER).searches == "1"

@@ -31,7 +31,7 @@ def test_short_numbers_have_three_significant_digits(number: float, text: str) -
     ("amount", "text"),
     [
         (0, "$0"),
-        (0.00001, "under $0.0001"),
+        (0.00001, "<$0.0001"),
         (0.012, "$0.012"),
         (Decimal("1.5"), "$1.50"),
         (15.0, "$15"),
