@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from chat.python.kernels.kernel_program import _statements
 from tests.environment import ROOT, settings_variables
@@ -135,6 +136,16 @@ def test_no_assert_of_the_product_does_anything() -> None:
         if isinstance(call, ast.Call | ast.Await | ast.NamedExpr) and ast.unparse(call).split("(")[0] != "isinstance"
     ]
     assert calls == []
+
+
+def test_no_provider_imports_another() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    [independent] = [contract["modules"] for contract in contracts if contract["type"] == "independence"]
+    assert set(independent) == {path.rsplit(".", 2)[0] for path in settings.CHAT_PROVIDERS.values()}
+
+
+def test_no_endpoint_of_the_admin_gets_a_key_of_this_server() -> None:
+    assert {name for name in settings_variables() if name.endswith("_API_KEY")} == settings.OWN_API_KEYS
 
 
 def test_env_example_lists_exactly_the_variables_that_settings_reads() -> None:

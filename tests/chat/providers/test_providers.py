@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 
 from chat.providers import get_provider, is_demo, warm_up
+from chat.providers.base import Provider
 from chat.providers.google.provider import GeminiProvider
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.provider_errors import Overloaded
 
 
@@ -15,6 +18,13 @@ def test_provider_is_made_once_per_process() -> None:
     assert isinstance(provider, GeminiProvider)
     assert get_provider("gemini") is provider
     assert provider.name == "gemini"
+
+
+def test_every_provider_has_the_methods_of_the_protocol() -> None:
+    # mypy compares the classes with the protocol. `get_provider` imports them by name, so mypy does not see them there.
+    providers: list[type[Provider]] = [GeminiProvider, OpenAICompatibleProvider]
+    named = {f"{provider.__module__}.{provider.__qualname__}" for provider in providers}
+    assert named == set(settings.CHAT_PROVIDERS.values())
 
 
 def test_unknown_provider_is_a_key_error() -> None:
