@@ -17,7 +17,7 @@ from chat.page.relay.channel_bridge import ChannelBridge, FrameData, is_configur
 from chat.page.relay.frames import Frame, frame_from_json, frame_to_json
 
 PROCESS = f"{os.getpid()}-{secrets.token_hex(4)}"
-"""Name of this process, unique among all that serve the same database."""
+"""Name of this process, unique among all processes that serve the same database."""
 
 
 class Subscriber(Protocol):

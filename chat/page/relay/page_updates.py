@@ -1,4 +1,4 @@
-"""Reads what brings an open page up to date, or adds messages to it. A page holds a window of the transcript."""
+"""Reads updates of open pages: a snapshot of the window of messages that a page holds, or more messages for it."""
 
 from __future__ import annotations
 

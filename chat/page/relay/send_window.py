@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 WINDOW_FRAMES = 64
 WINDOW_BYTES = 1024 * 1024
-"""Limit of unacknowledged frames. When it is reached, the client gets a snapshot next."""
+"""Maximum size of unacknowledged frames. Frames above it are not sent: the client gets a snapshot later."""
 
 UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
 """Limit for a client that acknowledges nothing. Above it, the socket is closed, and the client may connect again.

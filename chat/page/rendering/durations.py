@@ -1,4 +1,4 @@
-"""Durations for readers, and the sentences that pages and exports share. Pure."""
+"""Formats durations, and sentences with durations that pages and exports share. Pure."""
 
 from __future__ import annotations
 
