@@ -27,7 +27,7 @@ _CJK_CHARACTER = re.compile(f"[{_CJK}]")
 
 
 def address_edits(line: str) -> Iterator[Edit]:
-    """Yield edits that make the parser begin and end the bare addresses of a line where they begin and end in fact."""
+    """Yield edits that show the parser where the bare addresses of a line begin and end."""
     for match in _ADDRESS.finditer(line):
         if match[0][0] == "<":
             continue
