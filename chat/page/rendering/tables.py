@@ -173,8 +173,7 @@ def build_table(source: SourceTable, *, total_rows: int = 0, total_columns: int 
 
 
 def _expand(rows: Sequence[Sequence[SourceCell]]) -> list[dict[int, SourceCell]]:
-    """Return for each row a map of column -> cell. Spanning cells are repeated. Stop before `CELLS_LIMIT` is exceeded.
-    """
+    """Return for each row a map of column -> cell, spanning cells repeated. Stop before `CELLS_LIMIT` is exceeded."""
     lines: list[dict[int, SourceCell]] = []
     carried: dict[int, tuple[SourceCell, int]] = {}
     total = 0

@@ -1,4 +1,4 @@
-"""Links to messages: which messages of a conversation a link shows, and the URL of a message."""
+"""Links to messages: finds the messages that a link shows, and makes the URL of a message."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def find_link_target(
     before: uuid.UUID | None = None,
     after: uuid.UUID | None = None,
 ) -> LinkTarget:
-    """Return what a link shows; only the first given id counts. Raise NotFound for an id that is not a
-    message of this conversation.
+    """Return the messages that a link shows. Only the first of the given ids is used.
+
+    Raises NotFound if it is not the id of a message of this conversation.
     """
     named = next(((choice, pk) for choice, pk in zip(CHOICES, (message, before, after), strict=True) if pk), None)
     if named is None:

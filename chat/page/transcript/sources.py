@@ -14,9 +14,7 @@ URL_LIMIT_CHARS = 2_000
 WORDS_LIMIT_CHARS = 200
 
 MISLEADING_URL = re.compile(r"[\\\s\x00-\x1f]|^[^/]*//[^/?#]*@")
-"""Browsers read a backslash as a slash, and what is before `@` as a user name: the host shown must be the one
-opened.
-"""
+"""URLs that may open another host than they show: browsers read `\\` as `/`, and text before `@` as a user name."""
 
 
 def grounding_of(sources: Iterable[Mapping[str, object]], queries: Iterable[object]) -> Grounding | None:
