@@ -1,4 +1,4 @@
-"""The format `html`: the shown messages as the page shows them, in one file that requests nothing from any server.
+"""The format `html`: the shown messages as the page shows them, in one file that sends no requests.
 
 The page's own templates render the messages. Styles and images are embedded, and a content security policy allows
 only these styles, by their hash, and `data:` images. Files are `data:` URIs of a type that no browser opens.

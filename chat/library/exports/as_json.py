@@ -41,7 +41,7 @@ FORMAT = ExportFormat("json", "JSON", "Everything, to import again", ("applicati
 
 
 def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
-    """Yield the document. `find_path`: given if the attachments are files beside the document."""
+    """Yield the document. `find_path`: see FindPath; `None`: the document contains the bytes of attachments."""
     yield b"{\n"
     yield b'"format": ' + encode_json(DOCUMENT_FORMAT) + b",\n"
     yield b'"version": ' + encode_json(DOCUMENT_VERSION) + b",\n"

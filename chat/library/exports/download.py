@@ -1,4 +1,4 @@
-"""What every export returns: a file's name, its type, and its bytes as they are made."""
+"""The value that every export returns: a file's name, its type, and an iterator of its bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file whose bytes are made while they are read."""
+    """A file whose bytes are generated while they are read."""
 
     name: str
     content_type: str

@@ -1,4 +1,4 @@
-"""Pieces of exported documents as bytes: base64 in slices, and JSON."""
+"""Encodes pieces of exported documents as bytes: base64 in slices, and JSON."""
 
 from __future__ import annotations
 

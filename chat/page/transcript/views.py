@@ -99,7 +99,7 @@ def rating_of(message: Message, feedback: Feedback | None) -> Rating:
 
 
 def _shows_something(parts: Sequence[Part]) -> bool:
-    """Return whether an answer has visible content to rate. Empty texts and thoughts hold only a signature."""
+    """Return whether an answer has visible content to rate. Empty texts and thoughts hold only signatures."""
     return any(part.text if isinstance(part, Text | Thought) else True for part in parts)
 
 
