@@ -71,7 +71,7 @@ class DocumentFiles:
     token: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def add(self, picture: PictureFile, suffix: str) -> str:
-        """Return the HTML that shows a picture. Raises ExportTooLarge."""
+        """Add a picture, and return the HTML that shows it. Raises ExportTooLarge if the pictures are too large."""
         self.size_bytes += len(picture.data)
         if self.size_bytes > PICTURES_LIMIT_BYTES:
             raise ExportTooLarge
@@ -90,7 +90,7 @@ class Fidelity:
 
 
 def document_html(source: ExportSource, files: DocumentFiles, fidelity: Fidelity) -> str:
-    """Return the shown messages as an HTML document, each once and in order. Raises ExportTooLarge."""
+    """Return the shown messages, each once and in order, as an HTML document. Raises ExportTooLarge at a limit."""
     pieces = [
         f'<html lang="{get_language() or "en"}"><head><title>{escape(source.conversation)}</title>'
         f'<meta name="date" content="{source.exported_at:%Y-%m-%d}"></head><body>'

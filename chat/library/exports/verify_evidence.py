@@ -37,12 +37,12 @@ def fingerprint_of(public_key: bytes) -> str:
 
 
 def digest(data: bytes) -> bytes:
-    """Return what is signed of the bytes of a whole archive."""
+    """Return the bytes that are signed for an archive: a hash of all its bytes."""
     return hashlib.sha256(data).digest()
 
 
 def problems(data: bytes, fingerprint: str) -> list[str]:
-    """Return what is not as the server signed it, a sentence for each; empty if the pack is whole."""
+    """Return a sentence for each thing that is not as the server signed it; an empty list if the pack is unchanged."""
     end = _COMMENT.fullmatch(data[-END_BYTES:])
     if end is None:
         return ["The end of the archive was changed: its comment, with the key and the signature."]
