@@ -17,9 +17,7 @@ from chat.vocabulary.html_elements import HIDDEN, Element, address_of, iterate_r
 from chat.vocabulary.markdown_source import escape_label, escape_text, fence_code
 
 DEPTH_LIMIT = 30
-"""Maximum depth of nested elements. Only the text of deeper elements is kept. Each list around a line indents it, so
-deep lists would make few characters long.
-"""
+"""Maximum depth of nested elements. Deeper elements are read as text, because deep lists would indent each line far."""
 CELLS_LIMIT = 50_000
 
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "s": "~~", "del": "~~", "strike": "~~"}

@@ -82,7 +82,10 @@ Report = Callable[[Progress, ImportResult | None], None]
 
 
 def import_large_file(file: BinaryIO, *, owner_id: int, name: str, report: Report, has_quota: bool = True) -> Progress:
-    """Store the conversations of a file for their owner, one by one. `file`: can be read from any position."""
+    """Store the conversations of a file for their owner, one by one. `file`: can be read from any position.
+
+    Raises RefusedImport if the file cannot be read, and QuotaExceeded. Conversations that are stored by then stay.
+    """
     progress = Progress()
     pauses = WritePauses()
     for entry in read_conversations(file, name):
