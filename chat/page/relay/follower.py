@@ -226,7 +226,7 @@ class Follower:
             self._is_outdated = True
 
     def _is_cut_by(self, frame: OrderedFrame) -> bool:
-        """Return whether the frame removes messages of which the page holds only some."""
+        """Return whether the frame replaces all messages that the page holds, but not the first of the conversation."""
         window = self._window
         return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 

@@ -161,7 +161,7 @@ def test_text_that_is_cut_at_every_character_looks_like_the_whole_message(parts:
     assert many_frames.parts_html == one_frame.parts_html
 
 
-def test_text_around_a_signature_is_one_document_that_grows_by_its_new_text_alone() -> None:
+def test_text_around_a_signature_is_one_document_of_which_only_the_new_blocks_are_sent() -> None:
     page = LivePage()
     page.receive([Text("# A\n\nfirst\n\none **bo"), Text("ld** and `co", provider_data=SIGNED)])
     swaps = page.live.update(page.assembler.add(PartReceived(Text("de`\n\nend"))))
@@ -216,7 +216,7 @@ def test_graphs_have_the_titles_of_the_code_before_them() -> None:
     assert 'download="second.png"' in page.parts_html
 
 
-def test_title_that_a_figure_had_takes_the_place_of_that_in_the_code() -> None:
+def test_title_of_the_drawn_figure_replaces_the_title_in_the_code() -> None:
     page = LivePage()
     known, untitled = replace(GRAPH, title="epoch 3"), replace(GRAPH, data=png(1), title="")
     page.receive(session_run([known, untitled], None, OUTCOME_OK))
@@ -301,7 +301,7 @@ def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
     assert after.parts_html == render_whole(answer)
 
 
-def test_page_that_joins_within_a_text_goes_on_with_its_document() -> None:
+def test_page_that_joins_within_a_text_continues_its_document() -> None:
     before = LivePage()
     before.receive([Text("one **bo", provider_data=SIGNED), Thought("", provider_data=SIGNED)])
     after = LivePage()
@@ -338,7 +338,7 @@ def test_text_of_several_documents_looks_like_the_whole_message(
 
 
 @pytest.mark.parametrize("end", ["-", "--", "- ", "\n-", "\n=", "\n> -", "\n- [Who", "\n- [Who](#as"])
-def test_answer_that_ends_in_a_lone_sign_looks_the_same_live_and_reloaded(end: str) -> None:
+def test_answer_that_ends_in_an_unfinished_list_item_looks_the_same_live_and_reloaded(end: str) -> None:
     page = LivePage()
     for character in f"Three points:\n{end}":
         page.receive([Text(character)])

@@ -32,7 +32,7 @@ def opening(revision: int) -> NewRevision:
     return NewRevision(conversation_id="conversation", revision=revision, text="text", turn_id="another")
 
 
-def test_only_the_very_next_step_is_next() -> None:
+def test_position_precedes_only_the_very_next_step() -> None:
     assert POSITION.precedes(step(3, "turn", 5, 6))
     # The end of a turn brings the next revision.
     assert POSITION.precedes(step(4, "turn", 5, 7))
@@ -79,5 +79,5 @@ def test_frame_is_the_same_in_another_process(frame: Frame) -> None:
         {"kind": "UnorderedUpdate", "conversation_id": "conversation", "text": "text", "later": 1},
     ],
 )
-def test_frame_of_another_version_is_left_out(data: dict[str, object]) -> None:
+def test_frame_from_another_version_of_plotline_is_ignored(data: dict[str, object]) -> None:
     assert frame_from_json(data) is None

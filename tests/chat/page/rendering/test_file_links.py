@@ -81,6 +81,6 @@ def test_link_to_the_web_stays() -> None:
 
 
 @pytest.mark.parametrize("options", [OWNER, GUEST])
-def test_image_of_a_graph_leaves_nothing_in_the_text(options: MarkdownOptions) -> None:
+def test_image_link_to_a_graph_is_removed_from_the_text(options: MarkdownOptions) -> None:
     text = "Here:\n\n![chart](chart.png)\n\n![line](sandbox:/mnt/data/out/plots/line.png) below ![other](other.png)"
     assert render_markdown(text, options) == "<p>Here:</p>\n<p> below ![other](other.png)</p>\n"

@@ -118,7 +118,7 @@ sed 's/a$/b$/'
 """
 
 
-def test_formulas_beside_text_and_of_few_signs_are_found() -> None:
+def test_formulas_beside_text_and_of_few_characters_are_found() -> None:
     for text in (text for line in FORMULAS.strip().splitlines() for text in line.split(" | ")):
         assert len(formulas(text)) == text.count("$") // 2, text
 
@@ -216,7 +216,7 @@ def test_fence_of_a_formula_that_cannot_be_converted_is_a_code_block() -> None:
     assert "<span>math</span>" in render_markdown("```math\n\\unknown\n```\n")
 
 
-def test_formula_that_arrives_in_pieces_swallows_nothing_and_builds_no_other_block() -> None:
+def test_formula_that_arrives_in_pieces_hides_no_text_and_makes_no_other_block() -> None:
     text = "Before\n\n\\[\nx_1 = *a*\n- b\n+ c\n\\]\n\nAfter $x_1 + y_1$ it.\n"
     stream = MarkdownStream()
     closed = ""
@@ -327,7 +327,7 @@ def test_environment_is_a_formula_without_delimiters(text: str, expected: list[s
         "\\begin{align}\na &= \\{b\\} \\\\\n\nThen we go on with the text",
     ],
 )
-def test_environment_that_is_no_formula_loses_nothing(text: str) -> None:
+def test_environment_that_is_no_formula_keeps_its_whole_text(text: str) -> None:
     assert formulas(text) == []
     shown = ParsedHtml(re.sub(r'<div class="code-head">.*?</div>', "", render_markdown(text))).text
     assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()

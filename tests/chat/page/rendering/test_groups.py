@@ -58,7 +58,7 @@ def test_definition_in_a_later_document_replaces_its_own_group_alone() -> None:
     assert len(update.group.html) < 4 * LATER_LIMIT_CHARS
 
 
-def test_much_text_that_arrives_at_once_brings_placeholders_and_the_end() -> None:
+def test_much_text_that_arrives_at_once_is_sent_as_placeholders_and_its_end() -> None:
     stream, whole = MarkdownStream(OPTIONS, HeldGroups(link)), split_markdown(TEXT, OPTIONS, HeldGroups(link))
     start = len("## 0\n\nText of 0, and *more*.\n\n")
     stream.append(TEXT[:start])
@@ -107,7 +107,7 @@ def test_parts_of_long_code_are_code(line: str) -> None:
     assert tail.startswith('<div class="code-block">')
 
 
-def test_text_that_was_received_is_not_rendered_again() -> None:
+def test_text_that_was_rendered_while_it_was_received_is_not_rendered_again() -> None:
     stream = MarkdownStream(OPTIONS)
     stream.append(TEXT)
     stream.update()

@@ -148,7 +148,7 @@ def test_text_that_is_one_formula_gives_its_latex() -> None:
         ),
     ],
 )
-def test_tree_is_adapted_to_what_browsers_show(latex: str, mathml: str) -> None:
+def test_mathml_has_only_elements_that_browsers_show(latex: str, mathml: str) -> None:
     assert formula(latex) == mathml
 
 
@@ -173,7 +173,7 @@ def test_formula_of_several_rows_keeps_them(latex: str, rows: list[str]) -> None
     assert [row.replace("\u2061", "").strip() for row in shown] == rows
 
 
-def test_what_katex_knows_is_drawn_alike_or_shown_as_its_source() -> None:
+def test_each_katex_sample_is_drawn_alike_or_shown_as_its_source() -> None:
     drawn = 0
     for line in KATEX.read_text().splitlines():
         latex, characters, shape = line.split("\t")
@@ -200,7 +200,7 @@ def seen(html: str) -> tuple[str, str]:
 SHAPES = {"mtr", "mtd", "msqrt", "mroot", "mfrac"}
 
 
-def test_limits_of_an_inline_formula_stay_beside_the_name() -> None:
+def test_limits_of_an_operator_in_an_inline_formula_are_beside_its_name() -> None:
     assert "<msub><mi>lim</mi>" in str(render_formula(r"\lim_{x}", is_block=False))
 
 

@@ -99,7 +99,7 @@ def test_title_names_the_picture() -> None:
     assert picture.title == "A graph"
 
 
-def test_raster_image_stays_and_others_go() -> None:
+def test_raster_images_are_kept_and_other_images_are_removed() -> None:
     uri = "data:image/png;base64," + base64.b64encode(png()).decode()
     assert svg_of(f'<image xlink:href="{uri}" width="9"/>') == f'<image href="{uri}" width="9"></image>'
     others = [
@@ -199,7 +199,7 @@ def test_payload_gives_a_safe_picture_or_none() -> None:
         "<svg>\0</svg>",
     ],
 )
-def test_other_document_or_one_above_a_limit_is_no_picture(source: str) -> None:
+def test_source_that_is_no_svg_or_exceeds_a_limit_gives_no_picture(source: str) -> None:
     assert sanitize_svg(source) is None
 
 

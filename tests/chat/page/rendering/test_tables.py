@@ -126,7 +126,7 @@ def test_header_cell_spans_rows() -> None:
         (1234567, "1,234,567 rows × 1 column, of which 2 rows are here"),
     ],
 )
-def test_size_names_the_rows_that_the_output_left_out(total_rows: int, size: str) -> None:
+def test_size_says_how_many_rows_the_output_left_out(total_rows: int, size: str) -> None:
     table = build_table(SourceTable("", [], [cells("1"), cells("..."), cells("2")]), total_rows=total_rows)
     assert table is not None
     assert table.size == size

@@ -122,14 +122,14 @@ def test_list_holds_blocks(source: str, expected: str | None) -> None:
         ('<img src="data:image/png;base64,AAAA">', [], '<img src="data:image/png;base64,AAAA">'),
     ],
 )
-def test_link_leads_to_the_web_or_is_text(source: str, links: list[str], text: str | None) -> None:
+def test_link_tag_is_a_link_to_a_web_address_or_text(source: str, links: list[str], text: str | None) -> None:
     page = ParsedHtml(render_markdown(source))
     assert [link["href"] for link in page.find_all("a")] == links
     assert text is None or page.text.strip() == text
     assert_streams_like_whole(source, range(len(source)))
 
 
-def test_table_is_whole_text() -> None:
+def test_html_table_in_markdown_is_shown_as_text() -> None:
     source = "<table>\n<tr><td><b>a</b></td></tr>\n</table>"
     assert ParsedHtml(render_markdown(source)).text.strip() == source
 
@@ -153,13 +153,13 @@ def test_address_ends_at_a_tag() -> None:
     assert [link["href"] for link in links] == ["http://a.example", "http://d.example/?%3Cb%3E"]
 
 
-def test_cells_of_tables_have_lines() -> None:
+def test_line_break_tag_makes_a_new_line_in_a_table_cell() -> None:
     html = render_markdown("| a<br>b | c |\n|-|-|\n| 1<br/>2 | `x<br>y` |\n")
     assert '<button type="button" data-action="sort">a<br>\nb</button>' in html
     assert "<td>1<br>\n2</td>\n<td><code>x&lt;br&gt;y</code></td>" in html
 
 
-def test_cells_of_tables_have_lists() -> None:
+def test_list_tags_make_a_list_in_a_table_cell() -> None:
     html = render_markdown("| a |\n|-|\n| b<ul><li>*c*</li><LI>`<li>`</LI></ul> |\n| <ol><li>d |\n")
     assert "<td>b\n<ul>\n<li><em>c</em></li>\n<li><code>&lt;li&gt;</code></li></ul></td>" in html
     assert "<td>&lt;ol&gt;&lt;li&gt;d</td>" in html
@@ -170,7 +170,7 @@ def test_comment_over_several_blocks_is_left_out() -> None:
     assert ParsedHtml(render_markdown("a\n\n<!-- b\n\n# c\n-->\n\nd")).text.split() == ["a", "d"]
 
 
-def test_what_people_typed_keeps_its_tags() -> None:
+def test_tags_that_people_typed_are_shown_as_typed() -> None:
     html = render_markdown("<b>a</b><br> <!-- b -->", MarkdownOptions(has_tags=False))
     assert html == "<p>&lt;b&gt;a&lt;/b&gt;&lt;br&gt; &lt;!-- b --&gt;</p>\n"
 

@@ -149,7 +149,7 @@ SHOWN_TO = {
 
 
 @pytest.mark.parametrize("text", SHOWN_TO)
-def test_reader_sees_what_is_meant_for_this_reader(text: str) -> None:
+def test_each_kind_of_reader_sees_only_its_allowed_content(text: str) -> None:
     assert {name for name, reader in READERS.items() if text in html_for(reader)} == SHOWN_TO[text]
 
 

@@ -109,6 +109,6 @@ def test_window_of_a_snapshot_fits_what_the_page_holds(
     assert window.fit(held, count, reader_at) == expected
 
 
-def test_replacement_cuts_a_window_only_if_nothing_before_its_first_message_is_left() -> None:
+def test_replacement_cuts_a_window_only_if_it_replaces_all_of_its_messages() -> None:
     assert [Window(30).is_cut_at(index) for index in (29, 30, 31, None)] == [True, True, False, False]
     assert not Window(0).is_cut_at(0)
