@@ -165,7 +165,7 @@ def tab(browser: Browser, reader_state: StorageState) -> Iterator[Page]:
     window.close()
 
 
-def test_all_pages_of_users_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_any_page_of_users(tab: Page, server: LiveServer) -> None:
     found: list[str] = []
     for path in PAGES:
         tab.goto(server.url + path)
@@ -173,7 +173,7 @@ def test_all_pages_of_users_have_no_finding(tab: Page, server: LiveServer) -> No
     assert not found, "\n".join(found)
 
 
-def test_all_states_of_the_conversation_page_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_in_any_state_of_the_conversation_page(tab: Page, server: LiveServer) -> None:
     found: list[str] = []
     for name, (path, open_state) in STATES.items():
         tab.goto(server.url + path)
@@ -194,7 +194,7 @@ def test_boxes_that_scroll_have_a_role_for_their_name(tab: Page, server: LiveSer
     expect(tab.get_by_role("group", name="Output")).not_to_have_count(0)
 
 
-def test_controls_without_words_have_a_name_and_a_tooltip(tab: Page, server: LiveServer) -> None:
+def test_controls_that_show_only_an_icon_have_a_name_and_a_tooltip(tab: Page, server: LiveServer) -> None:
     tab.goto(server.url + RICH)
     open_session(tab)
     tab.set_input_files("#file", files={"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"})
@@ -204,7 +204,7 @@ def test_controls_without_words_have_a_name_and_a_tooltip(tab: Page, server: Liv
     assert found == []
 
 
-def test_pages_of_visitors_and_of_errors_have_no_finding(browser: Browser, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_pages_of_visitors_and_of_errors(browser: Browser, server: LiveServer) -> None:
     window = browser.new_context(reduced_motion="reduce")
     tab = window.new_page()
     found: list[str] = []
@@ -258,7 +258,7 @@ def test_focus_returns_to_the_button_that_opened_a_dialog(tab: Page, server: Liv
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
 
 
-def test_messages_are_two_stops_away_and_a_list_is_one_stop(tab: Page, server: LiveServer) -> None:
+def test_tab_key_reaches_the_messages_in_two_steps_and_a_list_is_one_step(tab: Page, server: LiveServer) -> None:
     tab.goto(server.url + RICH)
     # The message box has the focus. The page begins at its body.
     tab.evaluate("document.body.tabIndex = -1, document.body.focus()")

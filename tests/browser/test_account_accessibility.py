@@ -74,7 +74,9 @@ def code_of(secret: str) -> str:
     return code
 
 
-def test_pages_for_visitors_without_a_password_have_no_finding(tab: Page, server: LiveServer, reset_key: str) -> None:
+def test_axe_finds_no_error_on_pages_for_visitors_without_a_password(
+    tab: Page, server: LiveServer, reset_key: str
+) -> None:
     found = visit(tab, server, "signup/", "Sign-up is closed")
     found += visit(tab, server, "password/reset/", "Forgot your password?")
     found += visit(tab, server, "password/reset/sent/", "Look into your mail")
@@ -87,7 +89,7 @@ def test_pages_for_visitors_without_a_password_have_no_finding(tab: Page, server
     assert not found, "\n".join(found)
 
 
-def test_pages_from_two_step_login_to_the_deletion_have_no_finding(
+def test_axe_finds_no_error_on_pages_from_two_step_login_to_deletion(
     tab: Page, server: LiveServer, reset_key: str
 ) -> None:
     sign_in(tab, server, "ann")
@@ -118,7 +120,9 @@ def test_pages_from_two_step_login_to_the_deletion_have_no_finding(
     assert not found, "\n".join(found)
 
 
-def test_pages_about_what_is_refused_or_missing_have_no_finding(tab: Page, server: LiveServer, watch: Watch) -> None:
+def test_axe_finds_no_error_on_pages_about_refused_requests_or_missing_objects(
+    tab: Page, server: LiveServer, watch: Watch
+) -> None:
     watch.expect("status of 404")
     tab.goto(f"{server.url}/nothing/")
     found = check(tab, "Not found")

@@ -42,7 +42,7 @@ def hrefs(page: Page, selector: str) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
-def test_single_pages_of_the_admin_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_single_pages_of_the_admin(tab: Page, server: LiveServer) -> None:
     found: list[str] = []
     for path in SINGLE_PAGES:
         tab.goto(server.url + path)
@@ -50,7 +50,7 @@ def test_single_pages_of_the_admin_have_no_finding(tab: Page, server: LiveServer
     assert not found, "\n".join(found)
 
 
-def test_lists_and_forms_of_the_admin_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_lists_and_forms_of_the_admin(tab: Page, server: LiveServer) -> None:
     tab.goto(f"{server.url}/admin/")
     lists = hrefs(tab, "#content-main th a")
     assert "/admin/chat/conversation/" in lists

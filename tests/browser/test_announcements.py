@@ -31,7 +31,7 @@ def announcements(page: Page) -> list[str]:
     return told
 
 
-def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
+def test_screen_reader_gets_the_answer_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
     page.evaluate(RECORD)
     ask_and_wait(page, "Plot a sine wave")
     expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
@@ -55,7 +55,7 @@ def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Pa
     expect(heading).to_contain_text("Answer, Demo model")
 
 
-def test_thought_code_graph_and_text_are_announced_once_and_leave_the_page(page: Page) -> None:
+def test_announcements_are_made_once_and_are_removed_from_the_page_later(page: Page) -> None:
     page.clock.install()
     change_settings(page, model="scenario-thought-and-graph")
     page.reload()
@@ -130,7 +130,7 @@ RECORD_NOTIFICATIONS = """() => {
 }"""
 
 
-def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
+def test_hidden_tab_notifies_the_user_when_the_answer_is_done(page: Page) -> None:
     page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
     change_settings(page, title="Waves")
     page.reload()
@@ -161,7 +161,7 @@ def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
     assert page.evaluate("[asked, shown]") == [0, []]
 
 
-def test_notifications_are_chosen_among_the_settings_of_the_account(page: Page) -> None:
+def test_notifications_can_be_turned_on_in_the_settings_of_the_account(page: Page) -> None:
     page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
     conversation = page.url
     open_settings(page, "Appearance")

@@ -149,7 +149,7 @@ def corner_color(shown: Locator) -> tuple[int, ...]:
 
 
 @pytest.mark.drill
-def test_gallery_leads_to_the_place_of_a_graph(page: Page) -> None:
+def test_gallery_links_to_the_message_of_a_graph(page: Page) -> None:
     answer = ask_and_wait(page, "Plot a sine wave")
     page.get_by_role("link", name="Graphs and images of this conversation").click()
     tiles = page.locator(".tiles a")

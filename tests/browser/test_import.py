@@ -26,7 +26,7 @@ def choose(page: Page, server: LiveServer, path: Path) -> None:
     page.click("#import-form button[type=submit]")
 
 
-def test_large_file_goes_on_after_breaks_and_shows_its_result(
+def test_upload_of_a_large_file_continues_after_interruptions_and_shows_its_result(
     page: Page, server: LiveServer, watch: Watch, tmp_path: Path
 ) -> None:
     path = tmp_path / "export.zip"

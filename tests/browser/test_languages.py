@@ -170,7 +170,7 @@ def test_times_are_in_the_zone_of_the_reader(browser: Browser, server: LiveServe
 
 
 @pytest.mark.parametrize("text", ["ارسم موجة جيبية", "צייר גל סינוס"])
-def test_text_from_the_right_reads_from_the_right(browser: Browser, server: LiveServer, text: str) -> None:
+def test_right_to_left_text_is_laid_out_from_right_to_left(browser: Browser, server: LiveServer, text: str) -> None:
     with window(browser, server, f"reader-rtl-{len(text)}", "en-US") as page:
         page.fill("#text", text)
         assert page.locator("#text").evaluate("box => getComputedStyle(box).direction") == "rtl"
@@ -187,7 +187,7 @@ def test_text_from_the_right_reads_from_the_right(browser: Browser, server: Live
         assert page.locator(".main, main").first.evaluate("box => getComputedStyle(box).direction") == "ltr"
 
 
-def test_german_pages_have_no_finding(browser: Browser, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_german_pages(browser: Browser, server: LiveServer) -> None:
     with window(browser, server, "reader-axe", "de-DE") as page:
         ask_and_wait(page, "Zeichne eine Sinuskurve")
         assert findings(page) == []

@@ -74,7 +74,7 @@ def load_earlier(page: Page) -> None:
     expect(page.locator(ARTICLES)).not_to_have_count(count)
 
 
-def test_page_opens_at_the_end_and_loads_earlier_messages_while_the_reader_keeps_the_place(
+def test_page_opens_at_the_end_and_earlier_messages_are_loaded_without_moving_the_view(
     page: Page, conversation_url: str
 ) -> None:
     open_page(page, conversation_url)
@@ -100,7 +100,9 @@ def test_page_opens_at_the_end_and_loads_earlier_messages_while_the_reader_keeps
     assert numbers == list(range(200))
 
 
-def test_what_the_reader_opened_is_open_again_when_it_is_loaded_later(page: Page, conversation_url: str) -> None:
+def test_fold_that_the_reader_opened_is_open_when_its_message_is_loaded_again(
+    page: Page, conversation_url: str
+) -> None:
     thoughts = page.locator('details[data-part-kind="thought"]')
     for is_open in (False, True):
         open_page(page, conversation_url)
@@ -133,7 +135,9 @@ def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     expect(page.locator(ARTICLES).last).to_be_in_viewport()
 
 
-def test_printed_page_says_that_it_is_a_part_and_the_export_has_all(page: Page, conversation_url: str) -> None:
+def test_printed_page_says_that_messages_are_missing_and_the_export_has_all_of_them(
+    page: Page, conversation_url: str
+) -> None:
     open_page(page, conversation_url)
     note = page.locator("#print-note")
     expect(note).to_be_hidden()
@@ -144,7 +148,9 @@ def test_printed_page_says_that_it_is_a_part_and_the_export_has_all(page: Page, 
     assert exported.count("<article ") == 200
 
 
-def test_message_from_an_old_place_leads_to_its_answer(page: Page, conversation_url: str, server: LiveServer) -> None:
+def test_page_at_an_old_message_scrolls_to_the_answer_of_a_new_question(
+    page: Page, conversation_url: str, server: LiveServer
+) -> None:
     open_page(page, f"{conversation_url}?message={message_id(server, conversation_url, 20)}")
     change_settings(page, model="scenario-text")
     page.fill(BOX, "A question from far up")

@@ -67,7 +67,7 @@ def test_code_opens_below_its_line(page: Page) -> None:
     expect(page.locator(ANSWER).last.locator(".actions")).to_be_in_viewport()
 
 
-def test_panel_of_the_session_stays_for_its_conversation_only(page: Page) -> None:
+def test_panel_of_the_session_stays_open_only_in_its_conversation(page: Page) -> None:
     # An empty conversation would be the new one.
     ask_and_wait(page, "First 50 primes")
     page.click('[data-action="open-session"]')

@@ -112,7 +112,7 @@ def test_controls_change_how_a_table_is_read(page: Page) -> None:
     expect(card.get_by_role("button", name="Back to automatic")).to_have_count(0)
 
 
-def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(page: Page) -> None:
+def test_preview_of_a_sent_table_opens_in_a_dialog_and_does_not_change_the_message(page: Page) -> None:
     attach(page, "<b>.csv", b"<img src=x onerror=alert(1)>,n\na,1\nb,2\n")
     expect(page.locator(f"{CARD} {SUMMARY}")).to_contain_text("2 rows × 2 columns")
     page.fill(BOX, "Describe this table")

@@ -129,7 +129,7 @@ def test_panel_shows_variables_and_files(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_open_panel_learns_that_the_kernel_died_between_cells(page: Page) -> None:
+def test_open_panel_shows_that_the_kernel_died_between_cells(page: Page) -> None:
     code = "import os, signal, threading\nlost = 1\nthreading.Timer(2, os.kill, [os.getpid(), signal.SIGKILL]).start()"
     run_own_code(page, code)
     panel = page.locator("#session")
@@ -196,7 +196,7 @@ def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
 
 
-def test_session_explains_itself(page: Page) -> None:
+def test_panel_and_message_line_explain_the_state_of_the_session(page: Page) -> None:
     use_session(page)
     for number in range(3):
         ask_and_wait(page, f"x = {number}\nfor n in range(60): print(n)")
@@ -238,7 +238,7 @@ def test_output_is_shown_in_the_conversation_that_the_panel_covers(page: Page) -
 
 
 @pytest.mark.drill
-def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
+def test_own_code_runs_only_once_if_the_response_was_lost(page: Page) -> None:
     run_own_code(page, "n = 0")
 
     def lose_reply(route: Route) -> None:

@@ -95,7 +95,7 @@ def test_empty_conversation_is_shared_and_exported_after_its_first_message(tab: 
 
 
 @pytest.mark.drill
-def test_visitor_reads_the_page_without_scripts_on_a_phone(browser: Browser, server: LiveServer) -> None:
+def test_visitor_can_read_a_shared_page_without_scripts_on_a_phone(browser: Browser, server: LiveServer) -> None:
     reader = browser.new_context(
         java_script_enabled=False, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )

@@ -20,7 +20,7 @@ ADD_MODEL = (
 )
 
 
-def test_switch_lets_answers_search_and_names_the_cost(page: Page, server: LiveServer) -> None:
+def test_switch_turns_web_search_on_and_shows_the_cost(page: Page, server: LiveServer) -> None:
     switch, note = page.locator(SWITCH), page.locator("#composer-note")
     # The demo model cannot search. A press says so, because a tooltip is out of reach for fingers.
     expect(switch).to_have_attribute("aria-disabled", "true")

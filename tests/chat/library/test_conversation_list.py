@@ -168,7 +168,9 @@ def test_result_links_to_its_message_and_is_escaped(browser: Client, owner: User
     assert "a &lt;script&gt;<mark>needle</mark>&lt;/script&gt;" in html
 
 
-def test_result_says_when_its_message_was_written_and_by_which_side(browser: Client, owner: User) -> None:
+def test_search_result_says_when_its_message_was_written_and_whether_by_user_or_model(
+    browser: Client, owner: User
+) -> None:
     conversation = make_conversation(owner, title="Harbour")
     day = datetime(2026, 1, 5, 12, tzinfo=UTC)
     expected = [(make_user_message(conversation, "alpha beta"), "alpha", "Question")]

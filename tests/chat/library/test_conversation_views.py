@@ -129,7 +129,7 @@ def test_text_of_an_answer_is_the_markdown_of_the_model(browser: Client, owner: 
     assert response.content.decode() == "# A\n\n**bold** $x<y$"
 
 
-def test_page_names_the_revision_of_its_messages(browser: Client, owner: User) -> None:
+def test_page_contains_the_revision_of_its_messages(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     Conversation.objects.filter(pk=conversation.pk).update(revision=7)
     context = browser.get(conversation.get_absolute_url()).context
@@ -342,7 +342,7 @@ def test_usage_says_if_a_price_is_not_known(owner: User) -> None:
     assert conversation_usage(conversation) == ConversationUsage(14, "at least $0.0200", 2)
 
 
-def test_usage_takes_one_query(owner: User) -> None:
+def test_usage_runs_one_query(owner: User) -> None:
     conversation = make_conversation(owner)
     for _ in range(3):
         make_model_message(conversation)

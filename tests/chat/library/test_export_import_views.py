@@ -105,7 +105,7 @@ async def test_title_cannot_add_a_header() -> None:
 
 
 @pytest.mark.django_db
-def test_import_opens_the_conversation_and_a_refusal_names_the_path() -> None:
+def test_import_redirects_to_the_conversation_and_a_refusal_names_the_path_of_the_error() -> None:
     conversation = rich_conversation()
     client = Client()
     client.force_login(make_user())

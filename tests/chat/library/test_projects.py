@@ -175,7 +175,7 @@ def test_htmx_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -
     assert 'hx-target="#conversation-project"' not in swaps
 
 
-def test_project_of_another_user_is_not_there_for_anybody_else(browser: Client, owner: User) -> None:
+def test_project_of_another_user_is_not_found(browser: Client, owner: User) -> None:
     foreign, conversation = make_project(make_user(), "Theirs"), make_conversation(owner)
     path = f"/c/{conversation.pk}/move/"
     assert "Theirs" not in html_of(browser, path) + html_of(browser, "/projects/")

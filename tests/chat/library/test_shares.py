@@ -91,7 +91,7 @@ def test_anybody_reads_messages_thoughts_and_graphs(share: Share, answer: Messag
     assert (response.status_code, response.content) == (200, png())
 
 
-def test_page_has_nothing_of_its_owner_and_no_scripts_and_forms(share: Share, answer: Message) -> None:
+def test_shared_page_has_no_data_of_its_owner_no_scripts_and_no_forms(share: Share, answer: Message) -> None:
     Turn.objects.filter(message=answer).update(cost="1.5", code_reason="The owner wanted it.", endpoint="inner-server")
     page = page_of(share)
     for private in ("owner-name", "My secret instruction", "$1.50", "The owner wanted it", "inner-server", "7 tokens"):
@@ -203,7 +203,7 @@ def test_pages_of_a_share_with_long_messages_are_short_and_lead_through_all_of_i
 # --- links that lead nowhere
 
 
-def test_guessed_revoked_and_expired_links_and_those_of_deleted_rows_look_the_same(
+def test_guessed_revoked_expired_and_deleted_links_get_the_same_response(
     share: Share, answer: Message, settings: Settings
 ) -> None:
     graph = graph_of(answer)
@@ -334,7 +334,7 @@ def test_number_of_links_is_limited(share: Share, monkeypatch: pytest.MonkeyPatc
     assert "has 1 links already" in response.content.decode()
 
 
-def test_lists_of_links_take_the_same_queries_for_any_number(share: Share) -> None:
+def test_lists_of_links_run_the_same_queries_for_any_number_of_links(share: Share) -> None:
     client = owner_of(share)
     counts = []
     for number in (0, 5):

@@ -139,7 +139,7 @@ def test_text_of_imports_is_limited() -> None:
 
 
 @pytest.mark.django_db
-def test_import_that_brings_nothing_new_or_fails_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_that_adds_nothing_or_fails_is_not_counted_for_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_user()
     import_file(json.dumps(MINIMAL).encode(), owner_id=owner.pk)
     counted = QuotaUse.objects.values().get()
@@ -168,7 +168,9 @@ def test_conversations_that_were_imported_before_need_no_quota() -> None:
 
 
 @pytest.mark.django_db
-def test_import_is_undone_if_other_files_took_its_room_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_is_undone_if_other_files_have_used_up_the_storage_quota_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def store_after_another(*arguments: Any, **options: Any) -> store.ImportResult:
         make_attachment(owner, data=bytes(MB))
         return store.store_conversations(*arguments, **options)

@@ -165,7 +165,9 @@ def is_empty(server: LiveServer, table: str) -> bool:
 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("write", [write_chatgpt_archive, write_claude_archive, write_takeout_archive])
-def test_archive_of_200_mb_arrives_whole_and_once(write: Callable[..., None], tmp_path: Path) -> None:
+def test_archive_of_200_mb_is_imported_completely_and_once_over_a_slow_line(
+    write: Callable[..., None], tmp_path: Path
+) -> None:
     path = tmp_path / "export.zip"
     write(path, CONVERSATIONS, file_bytes=FILE_BYTES)
     assert path.stat().st_size > 200 * 1024**2
