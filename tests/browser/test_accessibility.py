@@ -59,7 +59,7 @@ PAGES = [
 ]
 VISITORS_PAGES = ["/accounts/login/", "/accounts/signup/"]
 MANY_CALLS = ".docs > section:nth-of-type(n + 4), .index li:nth-child(n + 4), dl > :nth-child(n + 4)"
-"""On the page about the API: all calls and objects but the first, because axe needs ten seconds for all of them."""
+"""Selector of all calls and objects but the first on the page about the API: axe takes ten seconds for all of them."""
 
 
 def open_folds(page: Page) -> None:
@@ -141,7 +141,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "large view": (RICH, lambda page: page.locator("#transcript a.zoom").first.click()),
     "editing": (RICH, edit_question),
 }
-"""Name -> page, and what opens the state. All but the first state are checked without the transcript behind them."""
+"""Name of a state -> page, and function that opens the state. Only the first state is checked with the transcript."""
 
 
 WITHOUT_TOOLTIP = r"""() => {
@@ -184,7 +184,7 @@ def test_axe_finds_no_error_in_any_state_of_the_conversation_page(tab: Page, ser
 
 
 def test_boxes_that_scroll_have_a_role_for_their_name(tab: Page, server: LiveServer) -> None:
-    # Browsers do not have to tell the name of a box without a role, and axe does not complain about it.
+    # Browsers may ignore the name of a box without a role, and axe does not report this.
     tab.goto(server.url + RICH)
     open_folds(tab)
     boxes = tab.locator('#transcript :is(div, pre, span)[tabindex="0"]')
@@ -244,7 +244,7 @@ def test_focus_returns_to_the_button_that_opened_a_dialog(tab: Page, server: Liv
         opener.press("Enter")
         if opener is entry:
             choice = tab.locator(f'#entry-menu [data-action="{dialog_id}"]')
-            # What is hidden takes no focus, and the key would go to the button again.
+            # A hidden element cannot take the focus, so the key would go to the button again.
             expect(choice).to_be_visible()
             choice.press("Enter")
         expect(tab.locator(f"#{dialog_id}")).to_be_visible()
@@ -276,6 +276,6 @@ def test_tab_key_reaches_the_messages_in_two_steps_and_a_list_is_one_step(tab: P
     expect(second).to_be_focused()
     tab.keyboard.press("Tab")
     assert not tab.evaluate("document.getElementById('conversations').contains(document.activeElement)")
-    # The list is left and entered where it was left.
+    # The focus leaves the list, and returns to the entry where it was.
     tab.keyboard.press("Shift+Tab")
     expect(second).to_be_focused()

@@ -30,7 +30,7 @@ print(user_pk_to_url_str(ann), default_token_generator.make_token(ann), sep="-")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LiveServer]:
-    """Start a server that sends mail, and on which visitors cannot create accounts. Its other servers are not there."""
+    """Start a server that sends mail and lets no visitor sign up. The mail and model servers do not exist."""
     variables = {"EMAIL_URL": "smtp://127.0.0.1:9", "EMAIL_FROM": "plotline@example.org", "ALLOW_SIGNUP": "0"}
     with running_server(GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:9", **variables) as running:
         yield running
@@ -51,7 +51,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 
 def visit(tab: Page, server: LiveServer, path: str, heading: str) -> list[str]:
-    """Open a page of accounts, and return what axe finds on it."""
+    """Open a page of accounts, and return the errors that axe finds on it."""
     tab.goto(f"{server.url}/accounts/{path}")
     return check(tab, heading)
 

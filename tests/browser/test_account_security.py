@@ -1,4 +1,4 @@
-"""An open page of a login that was ended elsewhere."""
+"""An open page whose login was ended elsewhere."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SINGLE_PAGES = [
 REPEATED = (
     "#nav-sidebar, tbody tr:nth-child(n + 4), #changelist-filter li:nth-child(n + 4), [id^=id_] > div:nth-child(n + 4)"
 )
-"""What is left out on all pages but the first: the navigation, and all but the first rows, filters and boxes."""
+"""Elements that are checked only on the first page: the navigation, and all but the first rows, filters and boxes."""
 
 
 @pytest.fixture

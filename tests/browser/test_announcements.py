@@ -1,4 +1,4 @@
-"""What screen readers are told while an answer is written, and what tells a person in another tab that it is done."""
+"""Announcements for screen readers while an answer is written, and notifications in another tab when it is done."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_screen_reader_gets_the_answer_by_sentences_with_names_for_code_and_grap
     positions = [text.index(one) for one in (*words, "Lowest value: -1 (x = 4.71).", "Make it a cosine")]
     assert positions == sorted(positions)
     assert "import" not in text
-    # Each sentence once, and in few announcements: not one for each word.
+    # Each sentence is announced once, and in few announcements, not one for each word.
     assert text.count("Lowest value") == 1
     assert len(told) <= 8
     heading = page.get_by_role("heading", level=2).nth(1)
@@ -74,7 +74,7 @@ def test_announcements_are_made_once_and_are_removed_from_the_page_later(page: P
     headings = page.locator("#transcript > article > h2")
     expect(headings).to_have_text([re.compile("^You, "), re.compile("^Answer, scenario-thought-and-graph, ")])
     expect(answer.get_by_role("group", name="Output")).to_have_text("maximum 1.0")
-    # Who reads the page later finds the answer once.
+    # A person who reads the page later finds the answer only once.
     page.clock.fast_forward(60_000)
     expect(page.locator(SPOKEN)).to_have_count(0)
 
@@ -147,12 +147,12 @@ def test_hidden_tab_notifies_the_user_when_the_answer_is_done(page: Page) -> Non
     expect(page).to_have_title("✓ Waves · Plotline")
     expect(answer).to_have_attribute("data-status", "done")
     assert page.evaluate("[asked, shown]") == [1, ["Waves: The answer is complete."]]
-    # Then the socket of the hidden page is closed, as that of any idle tab.
+    # The socket of the hidden page is then closed, like that of any idle tab.
     page.wait_for_function("() => import('/static/js/connection.js').then((connection) => !connection.isOpen())")
     page.evaluate(HIDE, False)
     expect(page).to_have_title("Waves · Plotline")
     page.wait_for_function("() => import('/static/js/connection.js').then((connection) => connection.isOpen())")
-    # An answer that is seen is not announced. The choice is kept.
+    # An answer in a visible tab causes no notification. The setting is kept.
     change_settings(page, model="scenario-text")
     page.reload()
     page.evaluate("Notification.permission = 'granted'")

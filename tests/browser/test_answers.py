@@ -114,7 +114,7 @@ def test_code_has_its_header_above_it_and_colors_in_both_themes(page: Page, url:
     block.scroll_into_view_if_needed()
     page.mouse.move(2, 2)
     expect(block.locator(".code-head > span")).to_have_text("python")
-    # The button is seen without a pointer above it, and covers no line.
+    # The button is visible without a pointer above it, and covers no line.
     button = block.locator("button")
     assert button.evaluate(IS_OPAQUE)
     button_box, code_box = button.bounding_box(), block.locator("pre").bounding_box()

@@ -95,7 +95,7 @@ def test_decision_in_one_tab_is_shown_in_all_tabs(page: Page, context: BrowserCo
     first_id = page.locator(".approval").get_attribute("data-approval")
     assert first_id
     page.click(APPROVE)
-    # Both tabs ask about the second call. The draft for the first one is gone.
+    # Both tabs ask about the second call. The draft for the first call is deleted.
     for tab in (page, second):
         expect(tab.locator(".approval")).not_to_have_attribute("data-approval", first_id)
         expect(tab.locator(".approval pre code")).to_have_text(CODE.replace("1\n", "2\n", 1))

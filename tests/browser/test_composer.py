@@ -35,7 +35,7 @@ def test_new_question_is_at_the_top_and_its_answer_grows_below_it(page: Page) ->
     ask_and_wait(page, "Plot a sine wave")
     ask_and_wait(page, "First 50 primes")
     ask_and_wait(page, "```python\nprint(42)\n1 / 0\n```")
-    # This answer takes the room from the one before it.
+    # This answer now has the empty room that the previous answer had.
     ask_and_wait(page, "```python\nimport time\nfor number in range(3):\n    print(number)\n```")
     assert 0 <= page.locator(QUESTION).last.evaluate(top) < 60
     page.reload()
@@ -106,7 +106,7 @@ def test_message_waits_for_the_answer_before_it(page: Page) -> None:
     page.press(BOX, "Enter")
     page.keyboard.press("Escape")
     expect(answer).to_have_attribute("data-status", "stopped")
-    # The answer was stopped, so the next message waits for a person's word.
+    # The answer was stopped, so the waiting message is not sent without a click.
     expect(page.locator("#composer-note")).to_contain_text("still waits")
     page.click('[data-action="send-queued"]')
     expect(page.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
@@ -190,13 +190,13 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
     assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")
-    # The panel of the Python session leaves too little room for it in a narrow window.
+    # In a narrow window, the panel of the Python session leaves too little room for the hint.
     page.set_viewport_size({"width": 1160, "height": 800})
     press_in_header(page, 'button[data-action="open-session"]')
     expect(hint).to_be_hidden()
     page.click('#session [data-action="close-session"]')
     expect(hint).to_be_visible()
-    # Whoever has used the keys knows them.
+    # The hint is not shown to a person who has used the keys.
     page.locator(BOX).press("Shift+Enter")
     expect(hint).to_be_hidden()
     page.reload()
@@ -222,7 +222,7 @@ def test_file_that_is_dropped_anywhere_on_the_page_is_attached(page: Page, tmp_p
 
 @pytest.mark.drill
 def test_rejected_waiting_message_is_put_back_before_the_text_of_the_draft(page: Page) -> None:
-    # The page would refuse the text itself.
+    # Without the limit on the page, the server refuses the text.
     page.evaluate("delete document.getElementById('composer').dataset.limitBytes")
     ask(page, "```python\nimport time\ntime.sleep(2)\n```")
     page.fill(BOX, "x" * 300_000)
@@ -336,7 +336,7 @@ def test_pasted_python_is_offered_as_code_and_other_text_is_not(page: Page) -> N
     page.keyboard.press("Escape")
     expect(offer).to_be_hidden()
     expect(page.locator(BOX)).to_have_value(CODE)
-    # Nothing has moved, and the box has the focus.
+    # No element has moved, and the box has the focus.
     assert page.evaluate(top) == before
     expect(page.locator(BOX)).to_be_focused()
     verdicts = page.evaluate(
@@ -362,7 +362,7 @@ def test_pasted_python_is_offered_as_code_and_other_text_is_not(page: Page) -> N
     paste(page, CODE)
     button.click()
     page.press(BOX, "Enter")
-    # It is shown and run as code that a person writes in a block of its own.
+    # The code is shown and run like code that a person writes in a separate block.
     expect(page.locator(f"{QUESTION} .own-code code")).to_contain_text("math.sqrt(n)")
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
     expect(page.locator(ANSWER)).to_contain_text("1.414")

@@ -116,7 +116,7 @@ def test_pasted_file_with_percent_signs_in_its_name_keeps_the_name(page: Page, n
         (429, "got no answer"),
         (403, "refuses it (status 403)"),
         (401, "Reload the page"),
-        # The page on which a proxy lets people log in.
+        # A proxy sends its login page.
         (200, "Reload the page"),
     ],
 )

@@ -48,7 +48,7 @@ def test_palette_and_search_work_on_every_page(page: Page, server: LiveServer) -
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator("#conversation-title")).to_have_text("Framed 1")
-    # What is open is not offered, as long as nothing is typed.
+    # The open conversation is not listed while no text is typed.
     page.locator("#scroller").focus()
     page.keyboard.press("Control+k")
     expect(page.locator("#command-list")).to_contain_text("Framed 2")

@@ -30,7 +30,7 @@ plt.plot([1, 3, 2])
 plt.show()
 ```"""
 LIGHT = 200
-"""The least value of a channel of a light ground, on which black text can be read."""
+"""Minimum value of each color channel of a light background, on which black text is readable."""
 
 
 def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> None:
@@ -97,7 +97,9 @@ def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> No
 
 
 def check_keys_of_enlarged_image(page: Page) -> None:
-    """Arrow keys move an enlarged image and go to the others from one that fits, and two fingers enlarge it."""
+    """Check the keys: arrows move an enlarged image, and go from an image that fits to the next one. Two fingers
+    enlarge it.
+    """
     dialog = page.locator("#lightbox")
     page.locator(f"{ANSWER} figure a.zoom").first.click()
     label, image = dialog.locator("span"), dialog.locator("img")

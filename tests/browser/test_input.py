@@ -93,7 +93,7 @@ def test_pasted_text_is_preferred_to_a_picture_of_it_and_pasted_pictures_get_dif
     image = base64.b64encode(png()).decode()
 
     def is_taken(types: dict[str, str], name: str = "image.png") -> bool:
-        """Return whether the page takes the picture, in place of the browser that pastes the text."""
+        """Return whether the page attaches the picture, so that the browser does not paste the text."""
         taken: bool = page.locator(BOX).evaluate(PASTE, [types, image, name])
         return taken
 
@@ -132,7 +132,7 @@ def test_search_waits_until_the_input_method_has_completed_the_text(page: Page, 
     devtools = page.context.new_cdp_session(page)
     for text in ("n", "に", "にほn"):
         devtools.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
-        # Longer than the pause after which the page searches.
+        # This wait is longer than the pause after which the page searches.
         page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
     assert queries == []
     with page.expect_response(re.compile(r"[?&]q=")):

@@ -19,7 +19,7 @@ NOTE = "#composer-note"
 SLOW = "```python\nimport time\ntime.sleep(2)\n```"
 #: What Chromium and htmx log when the server refuses the handshake of a socket, or a page.
 REFUSED_HANDSHAKE = ("WebSocket connection to .* failed", "htmx:ws:error", "status of 40[34]")
-#: The page checks the login after each of so many attempts to connect that failed.
+#: e page checks the login each time after this number of failed attempts to connect.
 CHECK_EVERY = 3
 
 
@@ -117,7 +117,7 @@ def test_waiting_message_of_a_closed_tab_is_sent_when_the_answer_before_it_has_e
     expect(page.locator("#queued")).to_contain_text("First 50 primes")
     url, window = page.url, page.context
     page.close()
-    # No tab sees the end of the answer.
+    # No tab is open when the answer ends.
     wait_until(lambda: 'data-status="done"' in window.request.get(url).text())
     tab = window.new_page()
     tab.goto(url)
@@ -157,10 +157,10 @@ def test_dialog_of_settings_sends_only_what_was_changed_in_it(page: Page) -> Non
 
 
 class Network:
-    """The way of the sockets of a window to the server; it can be cut."""
+    """The network between the sockets of a window and the server. It can be cut."""
 
     def __init__(self, window: BrowserContext) -> None:
-        """Let the sockets of all pages that are opened from now on go this way."""
+        """Route the sockets of all pages that are opened from now on through this network."""
         self._is_cut = False
         self._sockets: list[WebSocketRoute] = []
         window.route_web_socket(re.compile("/ws/"), self._connect)

@@ -61,8 +61,8 @@ ADMIN_PATHS = (
     "/admin/attachments/objectdeletion/",
 )
 ADMIN_CONTENT = ("The graph is wrong", "Look at it.", "Waiting for a decision", "Reported by its user")
-"""What the people and reviewers of the sample conversations wrote."""
-# Recent actions of the admin name the objects in the language of whoever acted.
+"""Texts that the people and reviewers of the sample conversations wrote."""
+# Recent actions of the admin name the objects in the language of the person who acted.
 TEXTS = """root => {
     const texts = [];
     const walk = (node) => {

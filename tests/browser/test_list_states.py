@@ -53,7 +53,7 @@ def test_running_answer_becomes_unread_when_it_ends_and_read_when_it_is_opened(
     expect(state(page, asking)).to_have_attribute("data-state", "running")
     expect(link(page, asking)).to_have_accessible_name("Asking Answer is being written")
     run_in_shell(server, STOP.format(asking))
-    # Nothing has reloaded the page.
+    # The page was not reloaded.
     expect(state(page, asking)).to_have_attribute("data-state", "unread")
     expect(link(page, asking)).to_have_accessible_name("Asking New answer")
     expect(link(page, asking).locator(".name")).to_have_css("font-weight", "650")

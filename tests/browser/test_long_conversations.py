@@ -31,7 +31,7 @@ BELOW = """() => {
   const { scrollHeight, scrollTop, clientHeight } = document.getElementById("scroller");
   return scrollHeight - scrollTop - clientHeight;
 }"""
-"""Returns how many pixels lie below the view."""
+"""Returns the number of pixels below the view."""
 TOP_OF = "(id) => document.getElementById(id).getBoundingClientRect().top"
 SCROLL = """async (top) => {
   const scroller = document.getElementById("scroller");
@@ -67,7 +67,7 @@ def message_id(server: LiveServer, conversation_url: str, index: int) -> str:
 
 
 def load_earlier(page: Page) -> None:
-    """Go to the beginning of what is loaded, and wait for what is loaded then."""
+    """Scroll to the beginning of the loaded messages, and wait until earlier ones are loaded."""
     count = page.locator(ARTICLES).count()
     # Chromium drops the scroll of a key if the content changes before it begins.
     page.locator("#scroller").evaluate("scroller => { scroller.scrollTop = 0; }")
@@ -125,7 +125,7 @@ def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     expect(page.locator("#jump")).to_be_visible()
     # Only the messages are scrolled, and not the page around them.
     assert page.evaluate("document.scrollingElement.scrollTop") == 0
-    # Not with a key: see `load_earlier`.
+    # A script scrolls instead of a key: see `load_earlier`.
     page.locator("#scroller").evaluate("scroller => { scroller.scrollTop = scroller.scrollHeight; }")
     expect(page.locator(f"#message-{message_id(server, conversation_url, 80)}")).to_be_attached()
     expect(page.locator("#later")).to_be_attached()

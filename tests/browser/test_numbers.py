@@ -1,4 +1,4 @@
-"""The line below an answer about its numbers, in Chromium: it says where they come from, live and after a reload."""
+"""The line below an answer with the sources of its numbers, in Chromium, live and after a reload."""
 
 from __future__ import annotations
 

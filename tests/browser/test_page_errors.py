@@ -18,12 +18,12 @@ LOST = (
     "timedout",
     "failed",
 )
-"""How a connection ends, in the words of Playwright."""
+"""Playwright's names of errors that end a connection."""
 
 
 @pytest.fixture
 def pages(browser: Browser) -> Watch:
-    """A watch of its own, so that the errors of these tests fail none of them."""
+    """A separate watch, so that the errors of these tests do not fail the tests themselves."""
     watch = Watch()
     browser.once("context", watch.add)
     return watch

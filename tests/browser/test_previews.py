@@ -93,10 +93,10 @@ def test_controls_change_how_a_table_is_read(page: Page) -> None:
     encoding.select_option("KOI8-R")
     expect(card.locator("tbody th").first).to_have_text("Город".encode("cp1251").decode("koi8-r"))
     expect(card.locator("[data-note]").first).to_have_text(re.compile("as you chose"))
-    # The controls stay open, and the keyboard where it was.
+    # The controls stay open, and the focus stays where it was.
     expect(encoding).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    # Enter in a control is no message. A choice that is not allowed shows a sentence and the former table.
+    # Enter in a control sends no message. For a choice that is not allowed, a sentence and the former table are shown.
     words = card.get_by_label("Words for “missing”")
     words.fill("x" * 41)
     words.press("Enter")

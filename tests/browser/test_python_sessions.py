@@ -92,14 +92,14 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
     answer = ask(page, "import time\nprint('first', flush=True)\nwhile True: time.sleep(0.1)")
     expect(answer.locator(OUTPUT)).to_contain_text("first")
     expect(answer).to_have_attribute("data-status", "running")
-    # The status is that of code which runs, as long as output comes.
+    # The status says that code runs as long as output arrives.
     expect(answer.locator(".status")).to_have_text(re.compile("Running the code…"), use_inner_text=True)
     seconds = answer.locator(".working [data-seconds]")
     expect(seconds).to_have_attribute("data-seconds", "2 s")
     page.reload()
     # The tab knows when the code began.
     expect(seconds).to_have_attribute("data-seconds", re.compile(r"^([3-9]|\d\d) s$"))
-    # Another one does not.
+    # Another tab does not know it.
     other = page.context.new_page()
     other.goto(page.url)
     expect(other.locator(".status").last).to_have_text(re.compile("Running the code…"), use_inner_text=True)
@@ -154,7 +154,7 @@ def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
     expect(page.locator("#composer-note")).to_have_text("“out.csv” is kept. Later answers can use it, too.")
     live = articles(page)
     page.locator('#session button[data-action="restart"]').click()
-    # The other file has ended with the session, and says so before and after a click. The HTML is the same.
+    # The other file was deleted with the session. Its button says so before and after a click. The HTML is the same.
     ended = files.nth(0).get_by_role("button", name="Ended with the session other.csv")
     expect(ended).to_be_visible()
     ended.click()

@@ -38,7 +38,7 @@ def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser:
     expect(new.get_by_role("button", name="Copy link")).to_be_focused()
     tab.keyboard.press("Enter")
     expect(new.get_by_text("Copied")).to_be_visible()
-    # What is outside the dialog would be silent.
+    # Screen readers ignore announcements outside the dialog.
     expect(dialog.locator("[aria-live]")).to_have_text("Copied")
     url = tab.evaluate("navigator.clipboard.readText()")
     assert url.startswith(f"{server.url}/s/")

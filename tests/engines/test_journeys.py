@@ -114,7 +114,7 @@ def send(tab: Tab, text: str) -> None:
 
 
 def ask_and_wait(tab: Tab, text: str, answers: int = 1) -> None:
-    """Send a message, and wait until the last of so many answers is done."""
+    """Send a message, and wait until the last of `answers` answers is done."""
     send(tab, text)
     until(tab, LAST_IS_DONE, str(answers))
 
@@ -191,7 +191,7 @@ def test_large_view_opens_and_returns_the_focus_when_it_is_closed(tab: Tab) -> N
     ask_and_wait(tab, "Plot a sine wave")
     tab.click("#transcript a.zoom")
     until(tab, "return document.getElementById('lightbox').open")
-    # A ring would say that the picture was reached by keyboard.
+    # A focus ring would mean that the picture was reached by keyboard.
     assert tab.js("return getComputedStyle(document.querySelector('#lightbox .plate')).outlineStyle") == "none"
     tab.press("Escape")
     until(tab, "return document.activeElement.matches('#transcript a.zoom')")

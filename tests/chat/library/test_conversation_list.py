@@ -260,7 +260,7 @@ def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -
 
 
 def age(conversation: Conversation, **units: float) -> Conversation:
-    """Let a conversation have changed last so many days or hours ago."""
+    """Set the time of a conversation's last change to this number of days or hours ago."""
     Conversation.objects.filter(pk=conversation.pk).update(updated_at=timezone.now() - timedelta(**units))
     return conversation
 
@@ -269,7 +269,7 @@ def test_next_page_is_grouped_by_the_day_of_the_first(browser: Client, owner: Us
     make_many(owner, LIST_PAGE_SIZE + 1)
     first = browser.get("/conversations/", headers=HTMX).content.decode()
     following = next_page(first)
-    # As if midnight had passed: the entries have become those of yesterday.
+    # As if midnight had passed since, so that the entries belong to yesterday.
     path = re.sub(r"day=[0-9-]+", f"day={timezone.now().date() + timedelta(days=1)}", following)
     assert headings_in(first) == ["today"]
     assert headings_in(browser.get(following, headers=HTMX).content.decode()) == []

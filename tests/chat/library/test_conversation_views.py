@@ -1,4 +1,4 @@
-"""Pages of conversations: what they show, what they change, and how many queries they take."""
+"""Pages of conversations: their content, the changes that they make, and the number of their queries."""
 
 from __future__ import annotations
 

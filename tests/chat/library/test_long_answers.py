@@ -1,4 +1,4 @@
-"""Answers that are too long for a page: it holds a part of them, and the rest is loaded by its readers alone."""
+"""Answers that are too long for a page: it holds a part of them, and only its readers can load the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects that are changed, deleted and locked while others do the same, and what lists read of them."""
+"""Projects that are changed, deleted and locked at the same time by several requests, and columns that lists read."""
 
 from __future__ import annotations
 

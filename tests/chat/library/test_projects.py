@@ -1,4 +1,4 @@
-"""Projects: their pages, moves of conversations, files, and what a deletion leaves."""
+"""Projects: their pages, moves of conversations, files, and the effects of a deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares: what a link leads to, and what it does not lead to."""
+"""Shares: the content that a link gives access to, and the content that it does not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def answer() -> Message:
 
 @pytest.fixture
 def share(answer: Message) -> Share:
-    """A link to it."""
+    """A link to the answer."""
     return Share.objects.issue(answer.conversation)
 
 
@@ -409,7 +409,7 @@ def test_reader_continues_with_a_copy_of_the_share(share: Share, answer: Message
     assert (turn.cost, turn.endpoint, turn.usage, turn.response_id, turn.code_reason) == (None, "", {}, "", "")
     graph = MessageAttachment.objects.get(message__conversation=copy).attachment
     assert (graph.owner, graph.sha256) == (copy.owner, graph_of(answer).sha256)
-    # Pressed twice, it leads to the same copy.
+    # A second press redirects to the same copy.
     assert client.post(path).headers["Location"] == copy.get_absolute_url()
     delete_conversation(answer.conversation)
     assert client.get(f"/attachments/{graph.pk}/content/").status_code == 200

@@ -1,4 +1,4 @@
-"""The queue in which pages are rendered: who is served when, and what a reader who leaves gives up."""
+"""The queue in which pages are rendered: the order of readers, and the place of a reader who disconnects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Readers:
         self._ends: dict[str, asyncio.Event] = {}
 
     async def ask(self, *names: str) -> None:
-        """Ask for a place for each name, whose first letter is the reader, and let all get as far as they can."""
+        """Request a place for each name, whose first letter is the reader, and let all requests run until they wait."""
         for name in names:
             self._ends[name] = asyncio.Event()
             self.tasks[name] = asyncio.create_task(self._hold(name))

@@ -1,4 +1,4 @@
-"""The exports as PDF and for Word, made by the real programs and read by other ones."""
+"""The exports as PDF and for Word, made by the real programs and read by other programs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def body_of(response: HttpResponseBase) -> bytes:
 
 
 def illustrated_conversation() -> Conversation:
-    """Return one with everything that a document shows, also words in other scripts."""
+    """Return a conversation with all content that a document shows, also words in other scripts."""
     conversation = rich_conversation()
     make_user_message(conversation, "Is $x^2$ right?\n数据 مرحبا بالعالم नमस्ते")
     answer = make_model_message(conversation, parts=[])

@@ -1,4 +1,4 @@
-"""Evidence packs: what they hold, and that a change of any byte is found and named without the server."""
+"""Evidence packs: their content, and a check that finds a change of any byte without the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML export: it shows what the page shows, and nothing in it runs or requests anything."""
+"""The HTML export: it shows the same as the page, runs no scripts and sends no requests."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ async def test_exported_notebook_runs_again_and_imported_conversation_continues(
         assert turn.status == Turn.Status.DONE
     await sync_to_async(check_notebook)(conversation, tmp_path)
     copy = await sync_to_async(check_import)(conversation)
-    # The emulator refuses signatures that it did not give, and calls without results.
+    # The emulator refuses signatures that it has not made, and calls without results.
     turn = await ask_and_wait(copy, "Plot a sine wave")
     assert (turn.status, turn.error_code) == (Turn.Status.DONE, "")
 

@@ -168,7 +168,7 @@ def files_by_title(content: bytes) -> dict[str, set[str]]:
 def test_archive_of_all_conversations_is_complete_if_one_is_deleted_while_it_is_read(
     three: list[Conversation], monkeypatch: pytest.MonkeyPatch, reads: int, whole: set[str]
 ) -> None:
-    """`reads`: of the conversation before its deletion; the first one finds its attachments."""
+    """`reads`: number of reads of the conversation before its deletion. The first one finds its attachments."""
     deleted, ids_read = three[1], []
 
     def read(ids: list[uuid.UUID]) -> Iterator[MessageRecord]:

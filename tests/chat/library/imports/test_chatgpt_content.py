@@ -1,4 +1,4 @@
-"""What ChatGPT's answers hold beside plain text: citations, documents of a canvas, and files of the archive."""
+"""Content of ChatGPT's answers besides plain text: citations, documents of a canvas, and files of the archive."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_change_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> 
     assert document == Document("Plan", "document", None, version=2)
     assert "(a+)+[bc]$" in shown
     assert "harbour" in shown
-    # The text is not known any more until it is written as a whole.
+    # The text is unknown from now on, until it is written as a whole.
     document, _ = update({"pattern": "museum", "replacement": "x"}, document=document)
     document, shown = update({"pattern": ".*", "replacement": "All"}, document=document)
     assert (document, shown) == (
@@ -440,7 +440,7 @@ def test_sentence_replaces_a_broken_or_too_large_file_and_the_rest_is_imported()
 
 @pytest.mark.django_db
 def test_archive_whose_files_are_too_large_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also files that are unpacked in vain count: else each entry could cost megabytes of work."""
+    """Refused files that were unpacked count too. Otherwise each entry could cost megabytes of work."""
     monkeypatch.setattr(importer, "IN_MEMORY", replace(IN_MEMORY, unpacked_bytes=3 * 1024 * 1024))
     attached = [{"id": f"file-{number}", "name": "bomb.bin"} for number in range(20)]
     conversation = conversation_of(node("u", None, "user", "Hi", metadata={"attachments": attached}))
@@ -466,7 +466,7 @@ def test_archive_whose_files_are_too_large_together_is_refused(monkeypatch: pyte
 def test_import_is_refused_if_versions_repeat_too_many_files_or_sources(
     fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each version has its own places of files and its own sources, so few of a file could fill the memory."""
+    """Each version has its own list of files and sources, so a few files or sources could fill the memory."""
     monkeypatch.setattr(chatgpt, "PARTS_LIMIT", 100)
     monkeypatch.setattr(chatgpt, "ANSWERS_LIMIT_CHARS", 200)
     leaves = [node(f"leaf{number}", "long", "assistant", "y") for number in range(10)]

@@ -1,4 +1,4 @@
-"""A later export of a conversation continues it: nothing is doubled, and nothing that a person did here is lost."""
+"""A later export of a conversation continues it, without duplicates and without loss of the person's own changes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User
         assert (again.created, again.continued) == ((), ())
     assert Message.objects.count() == 4
     assert Conversation.objects.get().revision == revision
-    # Only what was added counts for the quotas.
+    # Only added content counts for the quotas.
     use = QuotaUse.objects.get()
     assert use.conversations == 1
     assert use.import_bytes == sum(len(text) for text in TEXTS)
@@ -145,7 +145,7 @@ VERSIONS = (
 
 
 def test_versions_within_one_answer_are_distinguished_by_their_texts(owner: User) -> None:
-    # Both begin with the same node, so they have one parent, role and time.
+    # Both versions begin with the same node, so they have the same parent, role and time.
     send(owner, export(2, *VERSIONS))
     before = messages_of(Conversation.objects.get())
     send(owner, export(2, *VERSIONS[::-1], update_time=1.75e9))

@@ -62,7 +62,7 @@ def node(parent: str | None, role: str, text: str) -> dict[str, Any]:
 
 @pytest.mark.django_db
 def test_text_that_many_versions_share_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each version of an answer has a text of its own, so the text of one file could fill the memory."""
+    """Each version of an answer has its own copy of the text, so the text of one file could fill the memory."""
     mapping = {"u": node(None, "user", "Hi"), "long": node("u", "assistant", "x" * 1_000)}
     mapping |= {f"leaf {number}": node("long", "assistant", "y") for number in range(20)}
     export = chatgpt_export(mapping, "leaf 1")

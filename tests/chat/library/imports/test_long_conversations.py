@@ -1,4 +1,4 @@
-"""A long conversation is imported in several transactions, and as a whole or not at all."""
+"""A long conversation is imported in several transactions, but either completely or not at all."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_import_is_refused_while_another_process_imports_the_same_conversation(
     owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def import_elsewhere(_: float) -> None:
-        # Only the first pause is used, and the other process does not know who imports here.
+        # The other import runs in the first pause only. As another process, it has no list of users who import here.
         monkeypatch.setattr("chat.models.write_pauses.time.sleep", lambda _: None)
         monkeypatch.setattr(importer, "_importing_users", set())
         with pytest.raises(RefusedImport, match="is being imported just now"):

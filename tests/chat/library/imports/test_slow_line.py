@@ -41,9 +41,9 @@ PIECE_BYTES = 4 * 1024**2
 LINE_BYTES_S = 20 * 1024**2
 """Speed of the line."""
 P95_LIMIT_S = 0.25
-"""Of requests of others while the import runs."""
+"""Maximum 95th percentile of the times of other people's requests while the import runs."""
 MEMORY_LIMIT_BYTES = 600 * 1024**2
-"""Of the worker. A list of 3,000 conversations and a file of 200 MB are never in memory at once."""
+"""Maximum memory of the worker. A list of 3,000 conversations and a file of 200 MB are never in memory at once."""
 
 
 @dataclass

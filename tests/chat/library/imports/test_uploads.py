@@ -78,7 +78,7 @@ def test_upload_continues_where_it_ended_and_its_result_is_shown(client: Client,
     url = created.headers["Location"]
     assert (created.status_code, created.headers["Upload-Offset"]) == (201, "0")
     assert send_piece(client, url, 0, data[:PIECE_BYTES]).headers["Upload-Offset"] == str(PIECE_BYTES)
-    # Sent twice, or after a gap.
+    # A piece that is sent twice, or after a gap.
     for offset in (0, 2 * PIECE_BYTES):
         refused = send_piece(client, url, offset, data[offset : offset + PIECE_BYTES])
         assert (refused.status_code, refused.headers["Upload-Offset"]) == (409, str(PIECE_BYTES))
@@ -131,7 +131,7 @@ def test_import_whose_worker_died_is_repeated_without_duplicates(client: Client,
     assert (job.state, job.created, job.existing) == (ImportJob.State.DONE, 6, 0)
     assert Conversation.objects.count() == 7
     assert Message.objects.count() == 7 * 4
-    # A later export has one that has grown, and one that is new.
+    # A later export has one conversation that has grown, and a new one.
     grown = conversation(0, turns=3)
     job = upload(client, archive_of([grown, *conversations[1:], conversation(7)]))
     run_one_step()

@@ -60,7 +60,7 @@ def kinds_of(bundle: Mapping[str, JSON]) -> list[str]:
 
 
 def assert_is_safe_html(html: str) -> None:
-    """Check that HTML has only elements and attributes that the templates write, and loads nothing."""
+    """Check that HTML has only elements and attributes that the templates write, and loads no resources."""
     parsed = ParsedHtml(html)
     assert parsed.open_elements == 0
     for element in parsed.elements:
@@ -79,7 +79,7 @@ def assert_is_safe_html(html: str) -> None:
             assert picture is not None
             assert_is_safe(picture)
         if "href" in attributes:
-            # Only links of Markdown, which need a click.
+            # Only links in Markdown have addresses. They need a click.
             assert urlsplit(attributes["href"] or "").scheme in ("http", "https", "mailto")
             assert attributes["rel"] == "noopener noreferrer nofollow"
 
@@ -305,7 +305,7 @@ def test_bundle_of_a_megabyte_takes_little_time_and_gives_little_html(name: str)
         started_at = time.thread_time()
         html = html_of(bundle)
         times.append(time.thread_time() - started_at)
-    # About 10 to 45 ms on a machine of 2026; the limit leaves room for slower ones.
+    # This takes 10 to 45 ms on a machine of 2026. The limit is higher, for slower machines.
     print(f"{name}: {min(times) * 1000:.1f} ms, {len(html):,} characters")
     assert min(times) < 0.25
     assert len(html) < 6 * MEGABYTE

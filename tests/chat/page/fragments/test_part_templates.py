@@ -73,7 +73,7 @@ JSON_PARTS: Mapping[str, Callable[[dict[str, JSON]], Part]] = {
     "response": lambda value: FunctionResponse("add", value),
     "unsupported": lambda value: Unsupported(provider_data=value),
 }
-"""Makes parts that show a JSON object."""
+"""Name -> function that makes a part from a JSON object."""
 
 
 def html_of(part: Part, *attachments: AttachmentView) -> str:
@@ -197,7 +197,7 @@ def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
 
 def test_output_is_shown_character_for_character() -> None:
     html = html_of(CodeExecutionResult(output="  a\n\n\tb <i> &amp; \n", outcome=OUTCOME_OK))
-    # A parser drops the line feed after the tag.
+    # An HTML parser drops the line feed after the tag.
     assert f">\n<span>  a\n{open_tail(chr(10) + chr(9) + 'b &lt;i&gt; &amp;amp; ' + chr(10))}</span></pre>" in html
 
 

@@ -88,9 +88,9 @@ async def opened(
     is_silent: bool = False,
     **window: Any,
 ) -> AsyncIterator[HeldPage]:
-    """Load a page over HTTP, open its socket, and say what the page holds: `window`, or what it was loaded with.
+    """Load a page over HTTP, open its socket, and send its window: `window`, or the one with which it was loaded.
 
-    `is_silent`: do not say it.
+    `is_silent`: send no window.
     """
     browser = AsyncClient()
     await browser.aforce_login(conversation.owner)
@@ -144,7 +144,7 @@ async def test_earlier_messages_are_added_until_the_beginning(emulated: Settings
 
 
 async def test_verdict_of_an_earlier_answer_is_shown_while_another_answer_is_written(emulated: Settings) -> None:
-    """The revision does not change meanwhile, so the page reads all that it shows."""
+    """The revision does not change meanwhile, so the page reads its whole window again."""
     conversation = await make(2)
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-endless")
     answer = await conversation.messages.aget(index=1)

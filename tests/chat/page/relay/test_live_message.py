@@ -73,9 +73,10 @@ OUTPUTS: list[Part] = [RUNNING, GRAPH, TABLE, PRINTED, *CUT]
 
 
 def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | None) -> list[Part]:
-    """Return the parts of a run in the session, the last of which repeats all output. Without an outcome, it is cut.
+    """Return the parts of a run in the session. The last part repeats all output; without an outcome, the output is
+    cut.
 
-    `last_text`: output that only the last part has. `None`: it has no output.
+    `last_text`: output that only the last part has. `None`: the last part has no output.
     """
     code = ExecutableCode(PLOT_CODE, "PYTHON", engine=Engine.SESSION)
     texts = [output.long_text for output in outputs if isinstance(output, CodeExecutionResult)]
@@ -85,7 +86,7 @@ def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | N
 
 
 def call_run(call_id: str, ending: Sequence[str], *, is_edited: bool) -> list[Part]:
-    """Return the parts that the tool of a call leaves. `ending`: the outcome, and the response, in any order."""
+    """Return the parts of a tool's call. `ending`: the outcome and the response, in any order."""
     code = ExecutableCode("1", call_id=call_id, engine=Engine.SESSION, made_by=call_id, is_edited=is_edited)
     result = CodeExecutionResult(output="1\n", call_id=call_id, engine=Engine.SESSION, made_by=call_id)
     endings: dict[str, Part] = {
@@ -104,7 +105,7 @@ CALL_RUNS = st.permutations(["outcome", "response"]).flatmap(
         ]
     )
 )
-"""Three calls that came together: code has run for the first, the second has not ended, the third has not begun."""
+"""Three calls of one round: the first has run its code, the second has not ended, the third has not begun."""
 GROUPS = st.one_of(
     CALL_RUNS,
     WORDS.map(lambda words: [Text(word) for word in words]),
@@ -122,8 +123,8 @@ GROUPS = st.one_of(
         ]
     ),
     st.just([ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult(output="1\n", outcome=OUTCOME_OK)]),
-    # What a run in the session leaves: texts, graphs and rich outputs in any order, then a result with the outcome, or
-    # none if it was stopped.
+    # The parts of a run in the session: texts, graphs and rich outputs in any order, then a result with the outcome, or
+    # no result if it was stopped.
     st.tuples(
         st.lists(st.sampled_from(OUTPUTS), max_size=6),
         st.sampled_from([None, "", "1\n", URI]),
@@ -288,7 +289,7 @@ def test_attempts_without_an_answer_look_like_the_whole_message(
 def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
     first: Sequence[Part], second: Sequence[Part], data: st.DataObject
 ) -> None:
-    """A turn that waited for a decision goes on in another process, which did not render its first part."""
+    """A turn that waited for a decision continues in another process, which has not rendered its first part."""
     before = LivePage()
     before.receive(first)
     before.show(before.assembler.start_round())

@@ -1,4 +1,4 @@
-"""Output that a page shows while its code runs: what was sent is not sent again, and the page equals a reloaded one."""
+"""Output that a page shows while its code runs: no output is sent twice, and the page equals a reloaded one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def frames_of(outputs: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("piece", [LINE, "."])
 def test_frame_does_not_grow_with_the_output_before_it(piece: str) -> None:
-    """A frame holds what is new, and the last lines, or the end of a long line."""
+    """A frame holds the new output, and the last lines or the end of a long line."""
     frames = [*map(len, frames_of([piece] * 3000))]
     assert max(frames[2000:]) <= max(frames[1000:2000])
 
@@ -143,7 +143,7 @@ ENDS = st.sampled_from(["whole", "more", "other", "without output", "stopped", "
 
 
 def run_parts(outputs: Sequence[ToolOutput], end: str) -> list[ToolOutput]:
-    """Return code, its outputs, and the result with the outcome that its service sends, if it does."""
+    """Return code, its outputs, and a result with the outcome, which not every service sends."""
     whole = ""
     for output in outputs:
         if isinstance(output, OutputsRedrawn):

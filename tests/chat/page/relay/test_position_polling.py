@@ -16,7 +16,7 @@ POSITION = StreamPosition(3, "turn", 5)
 
 
 def make_live_turn(conversation: Conversation, *, lease_owner: str, steps: int) -> Turn:
-    """Create a live turn of a process, with so many rows in its log."""
+    """Create a live turn of a process. `steps`: number of rows in its log."""
     message = make_model_message(conversation, status=Turn.Status.RUNNING, lease_owner=lease_owner)
     turn = Turn.objects.get(message=message)
     TurnEvent.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""How far a page has come: which frame is the next step, and which it shows already."""
+"""The position of a page: which frame is the next step, and which frames it shows already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSITION = StreamPosition(3, "turn", 5)
 
 
 def step(revision: int, turn_id: str, after: int, seq: int) -> Step:
-    """Return a step of these numbers."""
+    """Return a step with these numbers."""
     return Step(conversation_id="conversation", revision=revision, turn_id=turn_id, after=after, seq=seq, text="text")
 
 

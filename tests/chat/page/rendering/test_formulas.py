@@ -1,4 +1,4 @@
-r"""What is a formula in Markdown, and what is money or brackets."""
+r"""Which text in Markdown is a formula, and which is money or brackets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.formulas
 
 
 def formulas(text: str) -> list[str]:
-    """Return the LaTeX of all formulas in a text; those that stand in a line of their own begin with a `!`."""
+    """Return the LaTeX of all formulas in a text. Formulas on separate lines get a `!` before them."""
     formulas = ParsedHtml(render_markdown(text)).find_all("math")
     return [("!" if "display" in formula else "") + formula["alttext"] for formula in formulas]
 

@@ -68,7 +68,7 @@ def test_much_text_that_arrives_at_once_is_sent_as_placeholders_and_its_end() ->
     update = stream.update()
     count = len(split_documents(TEXT))
     assert [int(number) for number in PLACEHOLDER.findall(update.closed_html)] == [*range(1, count - 2)]
-    # What no page holds is not rendered.
+    # Groups that no page holds are not rendered.
     assert renderings.size_bytes - size_bytes < 12 * DOCUMENT_LIMIT_CHARS
     assert (stream.closed_and_tail, update.tail_html) == (whole, whole[1])
 

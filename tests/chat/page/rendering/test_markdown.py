@@ -20,7 +20,8 @@ UNDERLINED_HEADINGS = {
 }
 #: Numbers of other examples whose HTML differs on purpose. Bare addresses are links, since GFM's autolink extension is
 #: always on. Nested strong text keeps both tags, which follows CommonMark and not GFM. A line with one dash begins a
-#: list below any text, so what is indented below it is the text of its item. Asterisks between numbers are signs.
+#: list below any text, so what is indented below it is the text of its item. Asterisks between numbers are plain
+#: characters.
 EXCLUDED_EXAMPLES = {
     "commonmark": {278, 280, 356, 611, 612, *UNDERLINED_HEADINGS["commonmark"]},
     "gfm": {256, 258, 365, 398, 426, 434, 435, 436, 473, 474, 475, 477, 619, 620, *UNDERLINED_HEADINGS["gfm"]},

@@ -1,4 +1,4 @@
-"""LaTeX as MathML: SymPy's output, what cannot be converted, safety, and bounded work."""
+"""LaTeX as MathML: SymPy's output, formulas that cannot be converted, safety, and bounded work."""
 
 from __future__ import annotations
 

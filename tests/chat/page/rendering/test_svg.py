@@ -1,4 +1,4 @@
-"""SVG pictures: what of matplotlib's form is kept, and attacks."""
+"""SVG pictures: the parts of matplotlib's pictures that are kept, and attacks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def assert_is_safe(picture: Picture) -> None:
             if name.endswith("href"):
                 assert re.match(r"#|data:image/(png|jpeg|gif|webp);base64,", value)
             elif name not in ("class", "id"):
-                # A value may look like an address, but no browser reads it as one without `url()`.
+                # A value may look like an address, but browsers do not use it as one without `url()`.
                 assert "url(" not in re.sub(r"url\(\s*[\"']?#", "", value.lower())
                 assert "@" not in value
         if element.tag == f"{NAMESPACE}style":

@@ -1,4 +1,4 @@
-"""HTML tags that models write: a fixed list is shown as what it means, everything else as text."""
+"""HTML tags that models write: tags of a fixed list become elements, all others are shown as text."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_list_holds_blocks(source: str, expected: str | None) -> None:
         ('[a <a href="https://y.example">b</a>](https://x.example)', ["https://x.example"], None),
         ('<a href="https://x.example"><img src="https://y.example/z.png" alt="q"></a>', ["https://x.example"], "q"),
         ('<img alt="q" src="https://y.example/z.png">', ["https://y.example/z.png"], "q"),
-        # What leads elsewhere is text.
+        # Links to other addresses are text.
         ('<a href="javascript:alert(1)">b</a>', [], '<a href="javascript:alert(1)">b</a>'),
         ('<a href="/x" title="https://y.example">b</a>', [], '<a href="/x" title="https://y.example">b</a>'),
         ('`<a href="https://x.example">b</a>`', [], '<a href="https://x.example">b</a>'),
@@ -143,7 +143,7 @@ def test_tags_of_blocks_in_code_stay_as_they_are() -> None:
 @pytest.mark.formulas
 def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
-    # `<div>` would only end a paragraph; `<table>` begins what the parser shows as source.
+    # `<div>` would only end a paragraph; `<table>` begins raw HTML, which the parser shows as source.
     assert "<b>" not in render_markdown("<table>\n<b>x</b>\n</table>")
     assert ParsedHtml(render_markdown("```\n<details>\n  <b>x</b>\n```")).only("code").text == "<details>\n  <b>x</b>\n"
 

@@ -1,4 +1,4 @@
-"""What the details of an answer say about how it was made."""
+"""The details of an answer: how it was made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of graphs and images: what it shows, to whom, and with how many queries."""
+"""The page of graphs and images: its content, its readers, and the number of its queries."""
 
 from __future__ import annotations
 

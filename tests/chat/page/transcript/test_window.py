@@ -1,4 +1,4 @@
-"""Windows of a transcript: whatever way a reader takes, the windows join without a gap and without a repetition."""
+"""Windows of a transcript: in whatever order a reader loads them, they join without a gap or a repetition."""
 
 from __future__ import annotations
 
