@@ -53,12 +53,12 @@ class AttachmentView(MaybeImage):
 
     @property
     def has_preview(self) -> bool:
-        """Whether the file can hold a table, of which the page shows its owner a preview."""
+        """Whether the page offers a preview, because the file can hold a table and the reader is its owner."""
         return self.reader.may_act and is_table_name(self.name)
 
     @property
     def label(self) -> str:
-        """What the page shows below the image."""
+        """The text below the image."""
         return (
             (self.caption.title or _("Graph %(number)s") % {"number": self.index + 1}) if self.is_graph else self.name
         )
@@ -108,7 +108,7 @@ class WrittenFileView:
     keep_url: str = ""
     """The URL of the API call that makes the file an attachment."""
     kept: AttachmentView | None = None
-    """The attachment that the file became when a person chose to keep it; `None` if nobody has."""
+    """The attachment that the file became when a person chose to keep it; `None` if no person has."""
     kept_state_url: str = ""
     """The URL of the API call that returns whether the attachment is in storage."""
 

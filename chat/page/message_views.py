@@ -121,7 +121,7 @@ class PartView:
     attachments: tuple[AttachmentView, ...]
     reader: Reader
     code_end: CodeEnd | None = None
-    """How the code ended, if the part is executable code."""
+    """How the code ended; `None` if the part is no code."""
     has_code: bool = False
     """Whether the code of a code execution result is in the message. That code then says how it ended."""
     is_hidden: bool = False
@@ -129,13 +129,13 @@ class PartView:
     place: str = ""
     """Where code runs, in words. Empty for other parts."""
     rerun: RerunView | None = None
-    """`None`: the part cannot be run again here."""
+    """The buttons that run the code again. `None`: the part cannot be run again here."""
     display: tuple[Block, ...] = ()
     """The blocks that show a rich output."""
     tool_work: ToolWork | None = None
     """What a tool of the provider was asked, or returned."""
     thought_line: ThoughtLine | None = None
-    """`None`: the part is no thought."""
+    """The line above a thought. `None`: the part is no thought."""
 
     @property
     def outcome_sentence(self) -> str:
@@ -181,7 +181,7 @@ class AnswerDetails:
     """The model's label."""
     code_execution: bool
     duration_s: float | None
-    """`None`: the turn is live, or ran a person's own code, whose line says how long it ran."""
+    """Duration of the turn. `None`: it is live, or ran a person's own code, which shows its duration itself."""
     engine: str = ""
     """Where code could run, in words. Empty: it could run nowhere, or the turn is live."""
     service: str = ""
@@ -257,9 +257,9 @@ class MessageView:
     is_traced: bool = False
     """Whether the page asks for these numbers without a click, because they were traced or are being traced."""
     numbers_html: SafeString = NO_HTML
-    """In exports, the list of these numbers."""
+    """The list of the numbers of an answer, only in exports."""
     pdf_url: str = ""
-    """Where the owner gets this message alone as a PDF."""
+    """Where the owner gets only this message as a PDF."""
     word_url: str = ""
     versions: Versions | None = None
     is_own_code: bool = False
@@ -271,7 +271,7 @@ class MessageView:
     left_out: int = 0
     """Number of the oldest messages that were not sent to the model."""
     approval: Approval | None = None
-    """What a waiting answer asks its owner."""
+    """The decision that a waiting answer needs from its owner; `None` if it does not wait."""
     earlier_readings: tuple[str, ...] = ()
     """Names of tables for which the owner has chosen another way of reading since this answer."""
     move_reason: str = ""
@@ -280,9 +280,9 @@ class MessageView:
     details: AnswerDetails | None = None
     """How an answer was made."""
     cleared: ClearedOutputs | None = None
-    """`None`: the code has cleared nothing, or the reader's page does not show it."""
+    """Outputs that the code has cleared. `None`: there are none, or the reader's page does not show them."""
     rating: Rating | None = None
-    """`None`: the message cannot be rated here."""
+    """The rating of an answer. `None`: the message cannot be rated here."""
 
     @property
     def loses_files(self) -> bool:

@@ -62,7 +62,7 @@ GroupUrl: TypeAlias = Callable[[GroupPlace], str]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What one kind of reader sees and may do. A new field must be off by default, because anybody may be a guest."""
+    """What one kind of reader may see and do. New fields must be off by default, because anybody may be a guest."""
 
     file_url: FileUrl
     may_act: bool = False
@@ -74,7 +74,7 @@ class Reader:
     sees_costs: bool = False
     """Whether the reader sees tokens, costs, the settings of the model, and why code was offered."""
     group_url: GroupUrl | None = None
-    """`None`: the page holds all groups of long texts."""
+    """Returns the URL of a group. `None`: the page holds all groups of long texts."""
     near: GroupPlace | None = None
     """The group that the page was opened for."""
     embeds_files: bool = False

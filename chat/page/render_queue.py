@@ -95,7 +95,7 @@ class RenderQueue:
         self._served: set[Hashable] = set()
         """The readers who have a place."""
         self._waiting: dict[Hashable, deque[Future[None]]] = {}
-        """The requests that wait, by reader. The reader whose turn is next comes first."""
+        """Reader -> waiting requests, in the order in which the readers are served."""
 
     @asynccontextmanager
     async def place(self, reader: Hashable, *, is_refusable: bool = False) -> AsyncGenerator[Place, None]:

@@ -26,7 +26,7 @@ ROWS_LIMIT = 200
 """Maximum number of rows of a table in the document."""
 
 LANGUAGES = {"JSON": "json", "LaTeX": "latex"}
-"""Info strings of code blocks. Other languages have none."""
+"""Language of a source -> info string of its code block. Other languages have no info string."""
 
 
 def display_markdown(part: Display, *, has_attachments: bool = False) -> str:

@@ -13,4 +13,4 @@ class Download:
     name: str
     content_type: str
     chunks: Generator[bytes]
-    """Can be read once. It queries the database between chunks, so close it if it is not read to its end."""
+    """The bytes, which can be read once. They come from the database, so close the generator if it is not exhausted."""

@@ -21,7 +21,7 @@ NO_RESULT_SENTENCE = "The code has no result"
 
 
 def message_heading(record: MessageRecord) -> str:
-    """Return who wrote a message."""
+    """Return the heading of a message, which says who wrote it."""
     if record.message.role == Role.USER:
         return "You"
     model = (record.turn.parameters.get("label") or record.turn.model) if record.turn else ""

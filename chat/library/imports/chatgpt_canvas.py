@@ -113,7 +113,7 @@ def _update(value: JSONObject, document: Document | None) -> tuple[Document | No
 
 
 def _apply(content: str | None, change: JSONObject) -> str | None:
-    """Return the content after one change; `None` if its pattern is not understood, or matches nothing."""
+    """Return the content after one change; `None` if its pattern is not supported, or does not match."""
     pattern, replacement = change.get("pattern"), change.get("replacement")
     if not isinstance(pattern, str) or not isinstance(replacement, str) or not pattern:
         return None

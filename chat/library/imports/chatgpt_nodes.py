@@ -81,7 +81,7 @@ class Node:
     """Files of a question, or files that are shown after the part."""
     sources: tuple[Source, ...] = ()
     canvas_call: str = ""
-    """The tool that this node calls to write in a canvas. Empty: it calls none. The call is the text of the part."""
+    """The canvas tool that this node calls; empty: it calls none. The text of the part is the call."""
     citations: Citations | None = None
     """Citations of a call of the canvas. Links are added to its text after the call is read."""
     canvas_id: str = ""

@@ -44,7 +44,7 @@ def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[Pa
     """Yield the conversations that have messages. Raises RefusedImport for invalid values."""
     by_name = files.by_name()
     for name in DOCUMENTS:
-        # A person may have attached a file of the same name.
+        # A person may have attached a file of this name. The archive's own document must not be taken for it.
         by_name.entries.pop(name, None)
         by_name.entries.pop(f"{name}.json", None)
     is_single = isinstance(document.value, dict)

@@ -48,9 +48,9 @@ class ParsedPlacement:
     key: str
     """The attachment's key."""
     index: int
-    """The n of its marker."""
+    """The n of its marker, as in `[GRAPH:n]`."""
     part_index: int | None
-    """The part after which it is shown. `None`: at the message's end."""
+    """Index of the part after which it is shown. `None`: at the message's end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ TOO_LARGE = "This conversation is too large to be copied: its messages and files
 
 @dataclass(frozen=True, slots=True)
 class _SharedSource(ExportSource):
-    """The messages of a share, as the export reads them."""
+    """The messages of a share, in the form in which an export reads them."""
 
     share: Share
 

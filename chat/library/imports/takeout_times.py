@@ -105,7 +105,7 @@ def read_time(line: str) -> datetime | None:
         return None
     offset, before = _offset(text), _ZONE.sub("", text[: match.start()])
     after = text[match.end() :].strip()
-    # Vietnamese dates follow the time.
+    # In Vietnamese, the date is written after the time.
     date = _read_date(before) or (None if before else _read_date(_ZONE.sub("", after)))
     if date is None or len(_WORD.findall(after)) > 4:
         return None

@@ -38,7 +38,7 @@ OPEN_LIMIT = 3
 UPLOAD_LIFE = timedelta(days=1)
 """After this time without a piece, an unfinished upload is deleted."""
 RESULT_LIFE = timedelta(days=30)
-"""How long the results of imports are kept."""
+"""Time for which the results of imports are kept."""
 DELETED_AT_ONCE = 50
 """Maximum number of pieces that one transaction deletes."""
 CANCELLED = "This import was cancelled. What had been imported until then is here."

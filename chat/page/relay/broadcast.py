@@ -88,7 +88,7 @@ def _deliver(frame: Frame) -> None:
 
 
 def _deliver_data(data: FrameData) -> None:
-    # A page that misses a frame of another version reads a snapshot.
+    # A frame of another version of Plotline may be unreadable. The pages that miss it read a snapshot.
     if frame := frame_from_json(data):
         _deliver(frame)
 

@@ -30,7 +30,7 @@ PROCESSES = "processes"
 """Name of the layer's group that contains all processes."""
 
 GATHER_S = 0.01
-"""How long a message waits for more of the same kind."""
+"""How long a message waits for others that can be sent with it."""
 ANNOUNCE_INTERVAL_S = 3.0
 FORGET_AFTER_S = 4 * ANNOUNCE_INTERVAL_S
 """A process that has announced nothing for this time is considered dead."""
@@ -45,7 +45,7 @@ RETRY_PAUSE_S = 1.0
 FrameData: TypeAlias = Mapping[str, Any]
 """A frame as JSON."""
 LayerMessage: TypeAlias = Mapping[str, Any]
-"""What the channel layer carries. `channel` names the sender.
+"""A message of the channel layer. `channel` names the sender.
 
 - `{"type": "frames", "frames"}`
 - `{"type": "followed", "channel", "number", "added", "removed"}`: what has changed since the announcement before
@@ -166,7 +166,8 @@ class ChannelBridge:
         self._channel = await get_channel_layer().new_channel()
         tasks = [asyncio.create_task(self._announce()), asyncio.create_task(self._receive_messages())]
         try:
-            # Not a task group: it cancels its tasks once and then waits for them, see `_is_cancelled`.
+            # No task group is used, because it cancels its tasks only once and then waits for them (see
+            # `_is_cancelled`).
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:

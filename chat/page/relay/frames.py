@@ -86,7 +86,7 @@ def frame_to_json(frame: Frame) -> dict[str, object]:
 
 
 def frame_from_json(data: Mapping[str, Any]) -> Frame | None:
-    """Return the frame of `frame_to_json`; `None` if it comes from a version that has other frames."""
+    """Return the frame of `frame_to_json`; `None` if it comes from a version of Plotline that has other frames."""
     fields = dict(data)
     kind = KINDS.get(fields.pop("kind", ""))
     try:

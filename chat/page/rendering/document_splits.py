@@ -28,7 +28,7 @@ _BORDER = re.compile(r"(?<=\n)[ \t]*+\n(?=[^\W\d_]|#{1,6} |\||\*\*[^\s*])")
 
 
 class Split(NamedTuple):
-    """Where a full document ends."""
+    """The end of a full document."""
 
     position: int
     """Index in its text, the prefix included."""

@@ -54,7 +54,7 @@ _DEFINITION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MarkdownOptions:
-    """How a text is rendered."""
+    """Options for rendering a text."""
 
     id_prefix: str = ""
     """Prefix of the ids of footnotes, which must be unique on the page. Empty: footnotes have no links."""

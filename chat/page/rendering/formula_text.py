@@ -65,7 +65,7 @@ def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
 def spaced_formula_end(line: str, start: int) -> int:
     r"""Return where a formula with spaces inside its dollars ends, such as `$ T $`; 0 if there is none.
 
-    It is one letter, or has a sign of formulas and no words.
+    Such a formula is a single letter, or has a sign of formulas and no words.
     """
     match = _SPACED.match(line, start)
     if match is None:

@@ -60,7 +60,7 @@ def group_html(options: MarkdownOptions, number: int, html: SafeString) -> SafeS
 def join_documents(
     documents: Sequence[SafeString | None], options: MarkdownOptions, held: HeldGroups | None
 ) -> SafeString:
-    """Return the closed HTML of a text. `documents`: the HTML of each; `None`: it is not rendered."""
+    """Return the closed HTML of a text. `documents`: the HTML of each document; `None`: it is not rendered."""
     first, *others = documents
     count = len(documents)
     groups = [

@@ -20,7 +20,7 @@ CUT = "…"
 def format_json(value: JSON) -> str:
     """Return the value as JSON, one value a line and indented by two spaces, up to `INDENT_LIMIT`.
 
-    `…` stands for what is left out.
+    `…` replaces values that are left out.
     """
     pieces: list[str] = []
     chars = 0

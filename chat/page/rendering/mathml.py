@@ -105,7 +105,7 @@ _HINTS = re.compile(
 )
 """Classes that move characters by at most a twentieth of their width, or choose a font. They are removed."""
 _ENCLOSURE_HINTS = frozenset({"tml-overline", "tml-underline", "tml-fbox", "circle-pad", "actuarial"})
-"""Classes of Temml's `menclose` that say the same as its notation."""
+"""Classes of Temml's `menclose` that repeat its notation. They are removed."""
 _STRIKES = frozenset({"tml-cancel", "textcircle"})
 """Classes of empty elements with which Temml's style sheet draws a notation. They are removed."""
 

@@ -58,7 +58,7 @@ class Edit(NamedTuple):
 
     @classmethod
     def address_start(cls, position: int) -> Edit:
-        """Return an edit that lets an address begin after a letter."""
+        """Return an edit that makes an address begin directly after a letter."""
         return cls(position, position, _ADDRESS_START)
 
     @classmethod

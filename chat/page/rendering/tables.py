@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 ROWS_SHOWN = 20
-"""The page shows this many rows until the reader asks for all of them."""
+"""Number of rows that a page shows before the reader opens the whole table."""
 ROWS_LIMIT = 1_000
 CELLS_LIMIT = 4_000
 """Maximum number of cells of one output. They take about 20 ms to read and render. Later rows are left out."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import quickjs
 
 TIME_LIMIT_S = 0.5
-"""CPU time of the whole process. The slowest formula that `maths` lets through takes about 0.1 s on an idle machine."""
+"""Limit for the CPU time of the whole process. The slowest formula that `maths` accepts takes about 0.1 s."""
 MEMORY_LIMIT_BYTES = 64 * 1024 * 1024
 
 GC_CALLS = 500

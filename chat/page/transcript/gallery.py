@@ -74,7 +74,7 @@ def gallery_page(
 
 
 def _is_older(position: int) -> Q:
-    """Return the condition that an image comes after the one with this id in the gallery."""
+    """Return the condition for images that follow the one with this id in the gallery."""
     last = MessageAttachment.objects.select_related("attachment").filter(pk=position).first()
     if last is None:
         # The attachment has been deleted meanwhile. Ids increase with time, so they have nearly the same order.

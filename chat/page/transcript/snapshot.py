@@ -42,7 +42,7 @@ class Snapshot:
     window: Window
     messages: tuple[MessageView, ...]
     live: LivePosition | None
-    """`None` also if the range ends before the live answer."""
+    """The live turn. `None`: no turn is live, or the range ends before its answer."""
 
     @property
     def earlier(self) -> SafeString:

@@ -20,8 +20,8 @@ MISLEADING_URL = re.compile(r"[\\\s\x00-\x1f]|^[^/]*//[^/?#]*@")
 def grounding_of(sources: Iterable[Mapping[str, object]], queries: Iterable[object]) -> Grounding | None:
     """Return the pages and searches to show; `None` if there are none.
 
-    `sources`, `queries`: as `Turn` stores them, perhaps from an import, so of any form. Only http and https addresses
-    are returned, each once.
+    `sources`, `queries`: values that `Turn` stores. They may come from an import, so they may have any form. Only http
+    and https addresses are returned, each once.
     """
     views = {view.url: view for view in reversed([view for source in sources for view in _source_views(source)])}
     searched = [" ".join(query.split())[:WORDS_LIMIT_CHARS] for query in queries if isinstance(query, str)]

@@ -153,7 +153,7 @@ def test_number_of_queries_for_a_file_does_not_depend_on_the_messages_that_show_
     assert counts[0] == counts[1]
 
 
-def test_answer_that_is_being_written_is_not_shared_with_its_question(answer: Message) -> None:
+def test_share_leaves_out_an_answer_that_is_being_written_and_its_question(answer: Message) -> None:
     make_model_message(answer.conversation, parts=[(PartKind.TEXT, "Half")], status=Turn.Status.RUNNING)
     share = Share.objects.issue(answer.conversation)
     assert share.last_message == answer

@@ -74,7 +74,7 @@ def test_words_in_parentheses_after_brackets_and_code_stay() -> None:
         assert f">{text.strip('`')}<" in render_markdown(text, OWNER)
 
 
-def test_link_to_the_web_stays() -> None:
+def test_link_to_a_web_address_is_kept() -> None:
     for options in (OWNER, GUEST):
         html = render_markdown("[x](https://e.example/result.csv)", options)
         assert '<a href="https://e.example/result.csv" title="https://e.example/result.csv" target="_blank"' in html
