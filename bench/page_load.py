@@ -25,7 +25,7 @@ from bench.page_scripts import (
 SERVER_REQUESTS = 7
 TYPED = "the quick brown fox jumps over"
 SETTLE_S = 1.0
-"""Time after the page is usable in which its long tasks still count."""
+"""Time after the page is usable, during which its long tasks are still counted."""
 LOAD_LIMIT_MS = 10_000
 
 

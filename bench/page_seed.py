@@ -38,7 +38,7 @@ PART_DATA: Mapping[PartKind, JSONObject] = {
     PartKind.EXECUTABLE_CODE: {"language": "PYTHON"},
     PartKind.CODE_EXECUTION_RESULT: {"outcome": OUTCOME_OK},
 }
-"""Fields of parts besides their text."""
+"""Kind of a part -> its fields besides the text."""
 
 
 def main(*counts: str) -> None:

@@ -186,7 +186,7 @@ INTERACTIONS = make_text_format(
 )
 
 FORMATS = {"/chat/completions": OPENAI, "/responses": RESPONSES, "/interactions": INTERACTIONS}
-"""Formats by the end of a request's path. All other paths have Gemini's."""
+"""End of a request's path -> format. All other paths have Gemini's format."""
 
 #: The title as the response to a request without `stream`.
 OPENAI_TITLE_RESPONSE = encode_json(

@@ -107,7 +107,7 @@ def _blocks(record: MessageRecord) -> Iterator[JSONObject]:
 
 
 def _ledgers(source: ExportSource) -> Iterator[bytes]:
-    """Yield a JSON array with the ledger of each shown answer. Earlier and imported answers are traced for it."""
+    """Yield a JSON array with the ledger of each shown answer. Numbers that were not traced before are traced now."""
     mark = b"[\n"
     for record in source.messages(shown_only=True):
         message = record.message

@@ -78,7 +78,7 @@ def chunks(source: ExportSource) -> Generator[bytes]:
 
 
 def _message_view(record: MessageRecord, reader: Reader) -> MessageView:
-    """Return the view of a message. An unfinished answer ends with the export."""
+    """Return the view of a message. An unfinished answer is shown as interrupted."""
     view = message_view(record, reader)
     if record.numbers:
         view = replace(view, numbers_html=numbers_html(record.message.text, record.numbers))

@@ -29,7 +29,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 LEASE_S = 15
-"""Length of the lease in seconds, which is also the wait after the process of an export has died."""
+"""Length of the lease in seconds. If the process of an export dies, the next export must wait this long."""
 RENEWALS_PER_LEASE = 3
 UNDER_WAY = (
     "Another export of all your conversations is under way. Wait until it has arrived, or cancel it. If it was cut off,"

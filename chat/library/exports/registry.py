@@ -32,7 +32,7 @@ FORMATS = {
         as_evidence.FORMAT,
     )
 }
-"""The formats by name, in the order of the menu."""
+"""Name -> format, in the order of the menu."""
 
 
 class UnknownFormat(Exception):

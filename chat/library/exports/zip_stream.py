@@ -17,7 +17,7 @@ class ZipEntry:
     """A file in an archive."""
 
     path: str
-    """The relative path of the file, with `/`. `file_names` has made its names, so they are safe."""
+    """The relative path of the file, with `/`. The names in it are safe, because they come from `file_names`."""
     chunks: Iterator[bytes]
     is_compressed: bool = True
 

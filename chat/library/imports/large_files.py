@@ -141,7 +141,7 @@ def read_conversations(file: BinaryIO, name: str) -> Iterator[Entry]:
 
 
 def _begins_as_activities(text: bytes) -> bool:
-    """Return whether a list holds activities of Gemini, of which several form one conversation."""
+    """Return whether a list begins as activities of Gemini. It is parsed as a whole: several form one conversation."""
     head = text[:20_000]
     return takeout.begins_as_activities(head) and b'"mapping"' not in head and b'"chat_messages"' not in head
 

@@ -162,7 +162,7 @@ class ChannelBridge:
         self._outage.note_failure(error)
 
     async def _connect(self) -> None:
-        """Announce and receive, on a new channel, until the layer fails."""
+        """Open a new channel, and send announcements and receive messages until the layer fails."""
         self._channel = await get_channel_layer().new_channel()
         tasks = [asyncio.create_task(self._announce()), asyncio.create_task(self._receive_messages())]
         try:

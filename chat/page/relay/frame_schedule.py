@@ -13,13 +13,14 @@ FRAME_INTERVAL_S = 0.04
 """Shortest time between two frames of a turn: 25 frames per second."""
 
 TICK_S = 0.004
-"""Frames are due at multiples of this time. It is short: a stream of 20 chunks a second must not fall behind."""
+"""Frames are due at multiples of this time. It is short, so that a stream of 20 chunks a second does not fall behind.
+"""
 
 FAST_TICK_S = 0.01
 """The tick of a turn that receives several chunks between two frames: its chunks have to wait anyway."""
 
 RENDER_SHARE = 0.1
-"""The share of one core that the frames of one turn may take: an open block of 200 KB takes 0.1 s to render."""
+"""Maximum share of one core for rendering the frames of one turn. An open block of 200 KB takes 0.1 s to render."""
 
 
 def next_frame_at(now: float, *, render_s: float, is_fast: bool) -> float:

@@ -26,7 +26,7 @@ _tasks: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
 
 @runtime_checkable
 class Revocable(Protocol):
-    """A subscriber whose right to follow may end."""
+    """A subscriber whose permission to follow can be revoked."""
 
     user: User
     session_key: str

@@ -31,7 +31,7 @@ from chat.vocabulary.parts import JSON
 SVG = "image/svg+xml"
 WIDGET = "Jupyter widget"
 MARKDOWN_LIMIT_CHARS = 16_000
-"""Longer Markdown is shown as text: rendering it takes about 1 ms per 1,000 characters."""
+"""Maximum length of Markdown that is rendered, about 1 ms per 1,000 characters. Longer texts are shown as they are."""
 _HEADING = re.compile(r"<(/?)h([3-6])>")
 _HIGHEST_LEVEL = 3
 """Highest level of headings in texts. The page and the message have the levels above it."""
@@ -101,7 +101,7 @@ class PlainText:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence of ours about the output. Pages translate it."""
+    """A sentence by Plotline about the output. Pages translate it."""
 
     kind: ClassVar[str] = "note"
 

@@ -29,13 +29,13 @@ from chat.vocabulary.html_elements import (
 
 TABLES_LIMIT = 10
 SPAN_LIMIT = 1_000
-"""Browsers limit spans of columns to the same number."""
+"""Maximum number of rows or columns that a cell spans. Browsers limit columns to the same number."""
 COLORS_NOTE = "The colours of cells are not shown here."
 
 _SIZE = re.compile(
     r"(\d[\d,]{0,15}+) rows × (\d[\d,]{0,15}+) columns|shape: \((\d[\d_]{0,15}+),(?: (\d[\d_]{0,15}+))?\)"
 )
-"""The line in which pandas or polars names the size of the data."""
+"""The line with which pandas or polars states the size of the data."""
 
 ContentPiece: TypeAlias = Table | HtmlNote | str
 """A table, a sentence about what is not shown, or text between tables."""
@@ -106,7 +106,7 @@ def _build_content(
 
 
 def _extract_size(pieces: list[HtmlPiece]) -> tuple[list[HtmlPiece], int, int]:
-    """Return the pieces without the line that names the size of the data, and this size; zeros if there is none."""
+    """Return the pieces without the line that states the size of the data, and this size; zeros without such a line."""
     rows = columns = 0
     others: list[HtmlPiece] = []
     for piece in pieces:

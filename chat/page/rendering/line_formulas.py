@@ -275,7 +275,7 @@ def may_go_on(line: str, start: int) -> bool:
 
 
 def is_formula_of_lines(content: str) -> bool:
-    """Return whether a text of several lines between two dollars on each side, after text, is a formula."""
+    """Return whether the lines between two `$$` are a formula, if the first `$$` follows text in its line."""
     return has_sign(content) or (not is_prose(content) and is_environment(content))
 
 

@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 MARK = "\ufdd0"
-"""A noncharacter, which Unicode reserves for use within a program."""
+"""A code point that is no character. Unicode reserves it for use within programs."""
 _URL_MARK = "%EF%B7%90"
 
 _DASH_MARK = f" {MARK * 3}"

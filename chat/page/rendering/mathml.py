@@ -11,7 +11,7 @@ import re
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 _LENGTH = re.compile(r"[-+]?(?:\d(?:\.\d{1,8})?|\.\d{1,8})(?:em|ex|cm)|[-+]?\d{1,2}(?:\.\d{1,8})?(?:px|pt|mu|mm)|0")
-"""A length that cannot move a formula far over its neighbours."""
+"""An allowed length: it is so short that it cannot move a formula far over its neighbours."""
 _SHORT_LENGTH = re.compile(r"[-+]?(?:[0-2](?:\.\d{1,8})?|\.\d{1,8})(?:em|ex)|0(?:\.1)?(?:px)?")
 """A length of boxes that may overlap their neighbours: raised boxes, ink, and boxes smaller than their content."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,20}")
@@ -119,7 +119,7 @@ _CELL_LINE = re.compile(r"border-(left|right|top|bottom):[\d.]+em (solid|dashed)
 _KERN = re.compile(r"margin-left:-[\d.]+em")
 _LAPPED = "position:absolute;right:0;bottom:0;"
 _LAPS = {"position:relative;": "llap", "display:flex;justify-content:center;": "clap"}
-"""Style of an element without width, whose content reaches over its left neighbours or both -> its class."""
+"""Style of an element without width -> its class. Its content overlaps the left neighbours, or both sides."""
 _BOX = "padding:3pt;border:1px solid"
 POINTS_PER_EM = 11.955
 """In points, Temml's padding of a column is 5.9776pt, which is half an em."""

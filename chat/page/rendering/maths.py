@@ -18,14 +18,14 @@ from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES, UnknownFormul
 from chat.page.rendering.temml import convert_formula
 
 LIMIT_CHARS = 3_000
-"""Longer formulas and texts are not converted: the conversion takes 13 to 50 us per character."""
+"""Maximum length of formulas and texts that are converted, which takes 13 to 50 µs per character."""
 DEPTH_LIMIT = 100
 """Maximum depth of nesting. Deeper formulas are not converted: the converter and the sanitizer are recursive."""
 FORMULAS_LIMIT = 50
 """Maximum number of formulas in one LaTeX text."""
 
 CHEMISTRY_LIMIT_CHARS = 300
-"""Longer formulas with `\\ce` are not converted: they take six times as long."""
+"""Maximum length of formulas with `\\ce` that are converted. They take six times as long."""
 
 _NOT_CONVERTED = re.compile(
     r"\\(?:pu(?![a-zA-Z])|char|[a-z]*def|let|futurelet|(?:re)?new|provide|Declare|(?:eq)?ref(?![a-zA-Z])|qty(?![a-zA-Z])|arraystretch"

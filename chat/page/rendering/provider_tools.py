@@ -17,7 +17,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "FILE_SEARCH": ("Searched files", "Results of the file search"),
     "MEDIA_PROCESSING": ("Processed media", "Processed media received"),
 }
-"""The titles of the call and of the response of each tool, by Gemini's name for it."""
+"""Gemini's name of a tool -> titles of its call and of its response."""
 OTHER_TITLES = ("Used a tool of the model's service", "Result of a tool of the model's service")
 
 SUBJECT_LIMIT_CHARS = 120

@@ -114,7 +114,10 @@ def _block_start(lines: Sequence[str], end: int) -> int:
 
 
 def _split_after_index(block: Sequence[str], end: int) -> int:
-    """Return the end of the last two columns of characters before `end` that are blank in all lines; 0 without them."""
+    """Return the position after the last two adjacent columns of characters before `end` that are blank in all lines.
+
+    Return 0 if there are no such columns.
+    """
     for position in range(end - 1, 1, -1):
         if all(line[position - 2 : position] == "  " for line in block):
             return position

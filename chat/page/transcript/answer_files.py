@@ -24,7 +24,7 @@ class AnswerFiles:
             self.add_part(index, part)
 
     def add_part(self, index: int, part: Part) -> None:
-        """Add the next part, or another form of a part."""
+        """Add the next part, or replace a part by its new form."""
         if isinstance(part, CodeExecutionResult) and part.files:
             self._paths[index] = tuple(file.name for file in part.files)
 

@@ -14,8 +14,9 @@ from chat.page.transcript.window import ChooseWindow
 from chat.people.access import NotFound
 
 CHOICES = ((window.around, 0), (window.before, -1), (window.after, 1))
-"""The functions that choose a window, in the order of the arguments of `find_link_target`, and the distance from the
-named message to the one that the window must hold."""
+"""Functions that choose a window, each with the distance from the named message to the one that the window must hold.
+They are in the order of the arguments of `find_link_target`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

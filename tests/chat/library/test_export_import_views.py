@@ -40,9 +40,10 @@ from tests.parsed_html import ParsedHtml
 MANAGE = ROOT / "manage.py"
 MINIMAL = Path(__file__).parent / "imports/minimal.json"
 IDLE_LIMIT_BYTES = 14 * 1024 * 1024
-"""Memory that the server may need for a download that nobody reads. PostgreSQL sends a file of 2 MB as text of 4 MB."""
+"""Maximum memory of the server for a download that the client does not read. PostgreSQL sends 2 MB of a file as 4 MB.
+"""
 DOWNLOAD_LIMIT_BYTES = 28 * 1024 * 1024
-"""Memory that the server may need for a download of 32 MB, which has 43 MB in base64."""
+"""Maximum memory of the server for a download of 32 MB, which has 43 MB in base64."""
 
 
 async def download(client: AsyncClient, path: str) -> tuple[Any, bytes]:

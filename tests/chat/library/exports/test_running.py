@@ -41,7 +41,7 @@ plt.show()
 PROMPTS = ("Plot a sine wave", BARS, "```python\n1 / 0\n```")
 NBCONVERT = ["-W", "ignore", "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "ran.ipynb"]
 HASH_DISTANCE = 10
-"""Bits of 256 that may differ, because the kernel may draw at another size than the recorded one."""
+"""Maximum number of 256 bits that differ. The kernel may draw at another size than the recorded one."""
 
 
 async def ask_and_wait(conversation: Conversation, text: str, attachment_ids: Sequence[uuid.UUID] = ()) -> Turn:
