@@ -91,7 +91,7 @@ def test_nothing_is_announced_while_the_tab_is_in_the_background(page: Page) -> 
     expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
 
 
-def test_sentences_of_text_are_complete_while_it_grows(page: Page) -> None:
+def test_only_complete_sentences_of_a_growing_text_are_announced(page: Page) -> None:
     page.evaluate(
         """async () => {
             const { spokenPieces } = await import("/static/js/spoken_text.js");

@@ -20,7 +20,7 @@ LONG = "```python\nimport time\nfor i in range(200):\n    print('line', i)\n```"
 
 
 @pytest.mark.parametrize("size", [ViewportSize(width=1280, height=800), PHONE])
-def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) -> None:
+def test_end_of_the_conversation_stays_in_view_over_several_answers(page: Page, size: ViewportSize) -> None:
     page.set_viewport_size(size)
     for question in ("Plot a sine wave", "Show a histogram of 2000 random values"):
         answer = ask_and_wait(page, question)
@@ -92,7 +92,7 @@ def test_login_page_deletes_drafts(page: Page, server: LiveServer) -> None:
     visitor.close()
 
 
-def test_message_waits_for_the_answer_before_it(page: Page) -> None:
+def test_message_that_is_sent_during_an_answer_waits_until_the_answer_ends(page: Page) -> None:
     answer = ask(page, ENDLESS)
     expect(page.locator('[data-action="stop"]')).to_be_visible()
     page.fill(BOX, "First 50 primes")

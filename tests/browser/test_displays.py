@@ -71,7 +71,7 @@ def column(shown: Locator, number: int) -> list[str]:
 
 
 @pytest.mark.drill
-def test_click_on_a_header_sorts_and_the_third_restores_the_order(displays: Page) -> None:
+def test_click_on_a_header_sorts_the_table_and_the_third_click_restores_the_order(displays: Page) -> None:
     shown = display(displays, "small")
     before = articles(displays)
     population = shown.get_by_role("columnheader", name="population")
@@ -168,7 +168,7 @@ REPLACE_ANSWER = """async () => {
 
 
 @pytest.mark.drill
-def test_update_of_a_sorted_table_shows_it_as_a_reload_does(displays: Page) -> None:
+def test_update_of_a_sorted_table_shows_the_same_as_a_reload(displays: Page) -> None:
     before = articles(displays)
     shown = display(displays, "long")
     header = shown.get_by_role("columnheader", name="column 1")

@@ -127,7 +127,7 @@ def check_keys_of_enlarged_image(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_transparent_graph_has_a_light_ground_in_the_dark(page: Page) -> None:
+def test_transparent_graph_has_a_light_background_in_the_dark_theme(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     answer = ask_and_wait(page, TRANSPARENT_GRAPH)
     image = answer.locator("figure img")

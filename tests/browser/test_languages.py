@@ -121,7 +121,9 @@ def left_over(page: Page, locale: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("locale", "language"), [("de-DE", "de"), ("zh-CN", "zh-Hans")])
-def test_no_page_has_an_english_word_left(browser: Browser, server: LiveServer, locale: str, language: str) -> None:
+def test_no_page_in_another_language_has_an_english_word(
+    browser: Browser, server: LiveServer, locale: str, language: str
+) -> None:
     with window(browser, server, f"reader-tour-{language}", locale) as page:
         found = {}
         for path in PATHS:
@@ -141,7 +143,7 @@ def test_no_page_has_an_english_word_left(browser: Browser, server: LiveServer, 
         assert {path: texts for path, texts in found.items() if texts} == {}
 
 
-def test_no_page_of_the_admin_has_an_english_word_left(
+def test_no_page_of_the_admin_in_another_language_has_an_english_word(
     browser: Browser, server: LiveServer, reader_state: StorageState
 ) -> None:
     context = browser.new_context(locale="de-DE", storage_state=reader_state)

@@ -54,7 +54,7 @@ def attach(page: Page, name: str, data: bytes) -> None:
     page.set_input_files("#file", FilePayload(name=name, mimeType="text/csv", buffer=data))
 
 
-def test_table_is_previewed_in_one_line_and_its_questions_are_sent_with_it(page: Page) -> None:
+def test_attached_table_has_a_preview_of_one_line_with_questions_that_can_be_sent(page: Page) -> None:
     page.fill(BOX, "My thought")
     attach(page, "sales.csv", CSV)
     card = page.locator(CARD)

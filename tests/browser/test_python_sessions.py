@@ -270,7 +270,7 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_code_of_the_shown_version_is_offered_if_another_one_made_the_variables(page: Page) -> None:
+def test_panel_offers_code_of_the_shown_version_if_another_version_made_the_variables(page: Page) -> None:
     use_session(page)
     line = page.locator("#session-line")
     ask_and_wait(page, "kind = 'first'\nprint(kind)")

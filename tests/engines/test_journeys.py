@@ -148,7 +148,7 @@ def test_answer_is_stopped_by_escape_and_continued(tab: Tab) -> None:
     until(tab, "return document.querySelector('[data-action=continue]') !== null")
 
 
-def test_message_waits_for_the_answer_before_it(tab: Tab) -> None:
+def test_message_that_is_sent_during_an_answer_waits_until_the_answer_ends(tab: Tab) -> None:
     send(tab, "Plot a sine wave")
     until(tab, "return document.querySelector('article[data-status=running]') !== null")
     send(tab, "First 50 primes")

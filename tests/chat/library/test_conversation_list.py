@@ -420,7 +420,7 @@ def test_invalid_query_is_refused_with_a_sentence(browser: Client, query: dict[s
     assert (response.status_code, response.content.decode()) == (400, sentence)
 
 
-def test_list_position_survives_a_round_trip(owner: User) -> None:
+def test_list_position_is_equal_after_it_was_written_and_parsed(owner: User) -> None:
     conversation = make_conversation(owner)
     position = ListPosition(conversation.updated_at, conversation.pk)
     form = ListForm({"after": ListPositionField.serialize(position)})

@@ -154,7 +154,9 @@ def test_page_says_whether_the_model_is_emulated(
     assert ("Demo model" in html) is is_emulated
 
 
-def test_page_names_the_demo_model_only_where_it_answers(browser: Client, owner: User, settings: Settings) -> None:
+def test_page_mentions_the_demo_model_only_if_the_demo_model_answers(
+    browser: Client, owner: User, settings: Settings
+) -> None:
     settings.GEMINI_EMULATED = True
     settings.OPENAI_BASE_URL, settings.OPENAI_MODELS = "http://localhost:11434/v1", ["llama"]
     settings.DEFAULT_MODEL = "llama"
@@ -383,9 +385,7 @@ def test_demo_user_is_not_created_if_debug_is_off(settings: Settings) -> None:
     assert not User.objects.exists()
 
 
-def test_page_asks_for_numbers_that_were_or_may_be_traced_and_for_a_session_that_exists(
-    browser: Client, owner: User
-) -> None:
+def test_page_requests_numbers_that_may_be_traced_and_a_session_that_exists(browser: Client, owner: User) -> None:
     def read() -> tuple[list[bool], bool]:
         page = ParsedHtml(browser.get(conversation.get_absolute_url()).content.decode())
         lines = ["data-traced" in line.attributes for line in page.select(class_="numbers")]

@@ -92,7 +92,7 @@ def test_users_can_export_only_their_own_conversations() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_title_cannot_add_a_header() -> None:
+async def test_title_of_a_conversation_cannot_add_a_response_header() -> None:
     title = 'a"\r\nSet-Cookie: x=1; filename=evil.exe \u202e日本'
     conversation = await sync_to_async(lambda: make_model_message(make_conversation(title=title)).conversation)()
     client = AsyncClient()
@@ -219,7 +219,7 @@ def test_command_leaves_out_a_conversation_that_is_deleted_while_it_is_read(
 
 
 @pytest.mark.django_db
-def test_commands_refuse_with_a_sentence(tmp_path: Path) -> None:
+def test_commands_fail_with_a_sentence_for_invalid_arguments(tmp_path: Path) -> None:
     make_user("reader")
     (tmp_path / "a.json").write_text("{]")
     with pytest.raises(CommandError, match=r"Line 1, column 2: this is no JSON"):

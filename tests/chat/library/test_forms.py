@@ -71,7 +71,7 @@ def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
     assert cleaned(SendForm(data))["text"] == "a � 😀"
 
 
-def test_one_attachment_needs_no_list() -> None:
+def test_single_attachment_may_be_sent_without_a_list() -> None:
     assert cleaned(SendForm({"text": "a", "attachments": ID}))["attachments"] == [uuid.UUID(ID)]
 
 

@@ -42,7 +42,7 @@ def markdown_of(name: str) -> str:
 # Markdown
 
 
-def test_table_is_a_table_with_its_size() -> None:
+def test_table_becomes_a_markdown_table_below_its_size() -> None:
     assert markdown_of("small").splitlines() == [
         "*3 rows × 3 columns*",
         "",

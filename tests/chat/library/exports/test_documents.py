@@ -256,7 +256,9 @@ def test_too_large_documents_and_too_many_requests_are_refused_with_a_sentence(m
         ("TYPST_MEMORY_BYTES", 128 * 1024**2, "#let a = range(9000000)"),
     ],
 )
-def test_programs_end_at_their_limits(monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str) -> None:
+def test_programs_are_ended_at_their_limits(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str
+) -> None:
     monkeypatch.setattr(document_programs, name, value)
     before = set(Path(gettempdir()).glob("plotline-document-*"))
     with pytest.raises(ExportTooLarge):

@@ -127,7 +127,7 @@ def test_export_shows_model_and_service_of_an_answer_but_not_its_cost() -> None:
         assert private not in html
 
 
-def test_reason_of_a_refused_request_is_text() -> None:
+def test_reason_of_a_refused_request_is_escaped() -> None:
     conversation = make_conversation()
     reason = "Bad <img src=x onerror=alert(1)>"
     make_model_message(

@@ -241,7 +241,7 @@ def test_output_of_an_unknown_outcome_is_no_error() -> None:
     assert code.metadata.tags == ["raises-exception"]
 
 
-def test_label_of_a_model_is_text() -> None:
+def test_label_of_a_model_is_escaped_in_markdown_cells() -> None:
     conversation = make_conversation()
     make_model_message(conversation)
     label = "<img src=x>\n\n# Not *a* heading"

@@ -162,7 +162,7 @@ def test_conversation_without_time_begins_with_its_first_message() -> None:
     assert [one.created_at.minute for one in parse_conversations(document, ArchiveFiles())] == [7]
 
 
-def test_question_without_answer_and_answer_without_question_alternate() -> None:
+def test_missing_questions_and_answers_are_added_so_that_they_alternate() -> None:
     read = parsed(
         message("a", "assistant", text("Hello")),
         message("u", "human", text("One"), minute=1),

@@ -70,7 +70,7 @@ def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User
     assert use.import_bytes == sum(len(text) for text in TEXTS)
 
 
-def test_new_version_becomes_a_version(owner: User) -> None:
+def test_new_version_in_a_later_export_becomes_a_version(owner: User) -> None:
     send(owner, export(2))
     send(owner, export(2, node("b", "q", "assistant", "Another answer", time=1.7e9 + 9)))
     conversation = Conversation.objects.get()
@@ -133,7 +133,7 @@ def test_import_by_an_earlier_version_of_plotline_is_recognized_and_corrected(ow
     assert shown_texts(Conversation.objects.get()) == TEXTS[:count]
 
 
-def test_conversations_with_one_time_and_different_ids_are_different(owner: User) -> None:
+def test_conversations_with_the_same_time_and_different_ids_are_different(owner: User) -> None:
     for key in ("c-1", "c-2"):
         assert len(send(owner, export(2, conversation_id=key)).created) == 1
 

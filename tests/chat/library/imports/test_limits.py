@@ -125,7 +125,7 @@ def test_imported_graphs_count_towards_the_upload_limit(settings: Settings) -> N
 
 
 @pytest.mark.django_db
-def test_text_of_imports_is_limited() -> None:
+def test_text_that_a_person_imports_in_a_day_is_limited() -> None:
     owner = make_user()
     Quota.objects.create(user=owner, import_mb_per_day=1)
     document = {**MINIMAL, "messages": [{**MINIMAL["messages"][0], "text": "é" * 300_000}]}

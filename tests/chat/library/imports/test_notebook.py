@@ -82,7 +82,7 @@ def test_notebook_of_another_tool_becomes_one_answer() -> None:
     assert answer.text == "# Title\nWords\n[GRAPH:0]\n```python\nnever()\n```"
 
 
-def test_adjoining_text_cells_stay_paragraphs_of_their_own() -> None:
+def test_adjoining_text_cells_stay_separate_paragraphs() -> None:
     cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "metadata": {}, "source": source} for source in ("one", "# Two", "three")
     ]
@@ -181,7 +181,7 @@ def test_numbers_that_are_not_finite_become_null() -> None:
     assert shown.bundle["application/vnd.plotly.v1+json"] == {"data": [{"y": [1.5, None, None, None]}]}
 
 
-def test_error_without_traceback_is_its_name_and_value() -> None:
+def test_error_without_traceback_is_shown_by_its_name_and_value() -> None:
     values = values_of(
         import_notebook(
             notebook(

@@ -121,7 +121,7 @@ def test_title_in_an_unknown_form_is_kept_whole() -> None:
     assert texts(conversation) == ["Begin: one", "A", "Two", "B"]
 
 
-def test_line_of_a_question_that_is_a_time_does_not_end_it() -> None:
+def test_question_may_contain_a_line_that_is_a_time() -> None:
     (conversation,) = of_html(
         cell("Prompted\xa0What is<br>Nov 4, 2025, 1:00:00\u202fPM CET<br>in UTC?", "Nov 5, 2025, 1:00:00\u202fAM CET",
              "<p>12</p>Nov 6, 2025, 1:00:00\u202fPM CET")

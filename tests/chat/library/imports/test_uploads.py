@@ -172,7 +172,7 @@ def test_imported_archive_counts_only_once_for_the_quota(client: Client, owner: 
     assert (job.state, job.created, job.reasons) == (ImportJob.State.DONE, 1, [])
 
 
-def test_uploads_are_limited(client: Client, owner: User, settings: Settings) -> None:
+def test_size_and_number_of_uploads_are_limited(client: Client, owner: User, settings: Settings) -> None:
     settings.IMPORT_LIMIT_BYTES = 5 * 1024**2
     too_large = begin(client, 6 * 1024**2)
     assert (too_large.status_code, json.loads(too_large.content)["detail"]) == (

@@ -100,7 +100,7 @@ def assert_is_safe_html(html: str) -> None:
     ],
 )
 @pytest.mark.formulas
-def test_richest_safe_form_is_shown(name: str, kinds: list[str]) -> None:
+def test_richest_safe_form_of_an_output_is_shown(name: str, kinds: list[str]) -> None:
     assert kinds_of(BUNDLES[name]) == kinds
     assert_is_safe_html(html_of(BUNDLES[name]))
 
@@ -215,7 +215,7 @@ def test_style_sheet_and_limit_agree_about_the_rows_shown_at_first() -> None:
     assert f"tr:nth-child(n + {ROWS_SHOWN + 1})" in sheet
 
 
-def test_html_of_a_display_depends_on_the_bundle_alone() -> None:
+def test_html_of_a_display_depends_only_on_the_bundle() -> None:
     for bundle in BUNDLES.values():
         first = html_of(bundle)
         html_tables.read_html.cache_clear()

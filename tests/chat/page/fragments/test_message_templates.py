@@ -138,13 +138,13 @@ def test_notice_has_the_button_of_its_action(
     assert button.get("data-message-id") == (str(MESSAGE_ID) if button_action == "regenerate" else None)
 
 
-def test_wait_for_the_provider_replaces_the_activity() -> None:
+def test_notice_of_a_wait_for_the_provider_replaces_the_activity() -> None:
     html = message_html(replace(message_view(status="running"), retry_notice="Asking again in 3 s…"))
     assert "Asking again in 3 s…" in html
     assert "Waiting for the model…" not in html
 
 
-def test_number_of_messages_that_were_not_sent_is_shown() -> None:
+def test_page_shows_how_many_messages_were_not_sent_to_the_model() -> None:
     one, two = replace(message_view(), left_out=1), replace(message_view(), left_out=2)
     assert "The 1 oldest message of this conversation was not sent" in message_html(one)
     assert "The 2 oldest messages of this conversation were not sent" in message_html(two)
@@ -188,7 +188,7 @@ def test_function_without_code_is_shown_by_name_and_arguments() -> None:
         assert words in html
 
 
-def test_result_that_needs_a_release_is_shown() -> None:
+def test_result_that_needs_approval_is_shown_with_buttons_to_send_it_or_not() -> None:
     html = waiting_message(RESULT_APPROVAL)
     assert decision_buttons(html) == [("approve", "approval-2"), ("deny", "approval-2")]
     for words in (

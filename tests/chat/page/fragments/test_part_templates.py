@@ -252,7 +252,7 @@ def test_function_call_is_folded_below_its_name_and_shows_its_arguments() -> Non
     assert " open" not in html
 
 
-def test_function_call_without_valid_arguments_says_so() -> None:
+def test_page_says_that_a_function_call_has_no_valid_arguments() -> None:
     assert ">Arguments that are not a JSON object</pre>" in html_of(FunctionCall("add", None))
     assert ">{}</pre>" in html_of(FunctionCall("add", {}))
 
@@ -275,7 +275,7 @@ def test_function_response_is_folded_below_its_outcome_and_shows_its_result(is_e
         (Refusal.LOST, "Function cut off"),
     ],
 )
-def test_page_and_exports_say_why_there_is_no_result(refusal: Refusal, words: str) -> None:
+def test_page_and_exports_say_why_a_function_call_has_no_result(refusal: Refusal, words: str) -> None:
     response = FunctionResponse("add", {"error": "No."}, is_error=True, refusal=refusal)
     html = html_of(response)
     assert f'<summary>{words}<span class="muted">add</span></summary>' in html

@@ -212,7 +212,7 @@ async def test_page_that_reaches_the_end_follows_the_conversation_from_there(emu
         assert page.page.transcript == await reload(conversation, Window(35))
 
 
-async def test_edit_of_a_message_that_a_page_does_not_hold_gives_it_the_new_end(emulated: Settings) -> None:
+async def test_page_gets_the_new_end_if_a_message_before_its_window_is_edited(emulated: Settings) -> None:
     conversation = await make(100)
     async with opened(conversation) as page:
         await edit(conversation, 20)

@@ -262,7 +262,7 @@ NO_ANSWER = st.lists(
 
 
 @given(attempts=st.lists(NO_ANSWER, max_size=3), last=PARTS, data=st.data())
-def test_attempts_without_an_answer_look_like_the_whole_message(
+def test_answer_after_failed_attempts_looks_like_the_whole_message(
     attempts: Sequence[Sequence[Part]], last: Sequence[Part], data: st.DataObject
 ) -> None:
     page = LivePage()

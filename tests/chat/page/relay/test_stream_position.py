@@ -50,7 +50,7 @@ def test_first_step_of_a_turn_follows_the_revision_that_the_turn_began() -> None
     assert StreamPosition.of(opening(4)).precedes(step(4, "another", 0, 1))
 
 
-def test_frame_that_the_page_shows_already_is_included() -> None:
+def test_position_includes_a_frame_that_the_page_shows_already() -> None:
     assert POSITION.includes(step(3, "turn", 4, 5))
     assert POSITION.includes(step(2, "earlier", 1, 9))
     assert not POSITION.includes(step(3, "turn", 5, 6))
@@ -67,7 +67,7 @@ def test_frame_that_the_page_shows_already_is_included() -> None:
         ExpectedPosition("conversation", 3, "turn", 5),
     ],
 )
-def test_frame_is_the_same_in_another_process(frame: Frame) -> None:
+def test_frame_is_equal_after_its_way_to_another_process(frame: Frame) -> None:
     assert frame_from_json(json.loads(json.dumps(frame_to_json(frame)))) == frame
 
 

@@ -69,7 +69,7 @@ def test_link_to_no_written_file_is_text(address: str) -> None:
     assert "words" in html
 
 
-def test_words_in_parentheses_after_brackets_and_code_stay() -> None:
+def test_words_in_parentheses_after_brackets_are_no_link_and_code_is_unchanged() -> None:
     for text in ("[1](see the report)", "`[x](my table (1).csv)`"):
         assert f">{text.strip('`')}<" in render_markdown(text, OWNER)
 

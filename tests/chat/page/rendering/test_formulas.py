@@ -265,7 +265,7 @@ def test_formula_that_arrives_in_pieces_hides_no_text_and_makes_no_other_block()
         "$\\begin{align}\n",
     ],
 )
-def test_time_grows_with_the_length(unit: str) -> None:
+def test_time_to_find_formulas_grows_linearly_with_the_text(unit: str) -> None:
     def render(length: int) -> object:
         render_formula.cache_clear()
         return render_markdown(unit * (length // len(unit)))
@@ -370,6 +370,6 @@ def test_pipe_in_a_formula_or_in_code_does_not_end_a_cell(row: str, cells: list[
     assert rows(f"- | a | b |\n  |---|---|\n  {row}\n\n> {row}\n> |---|---|\n")[1] == cells
 
 
-def test_header_may_hold_pipes_in_formulas_and_text_keeps_them() -> None:
+def test_table_header_may_contain_pipes_in_formulas_and_other_text_keeps_its_pipes() -> None:
     assert len(rows("| $|x|$ | `a|b` |\n|---|---|\n| 1 | 2 |\n")) == 2
     assert ParsedHtml(render_markdown("so `a | b` or **c | d**")).text == "so a | b or c | d\n"

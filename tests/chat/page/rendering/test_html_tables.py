@@ -51,7 +51,7 @@ def test_levels_of_the_header_are_joined_into_column_names() -> None:
     assert table.size == "4 rows × 3 columns"
 
 
-def test_shortened_data_frame_says_how_many_rows_it_has() -> None:
+def test_size_of_a_shortened_data_frame_counts_all_rows_of_the_data() -> None:
     table = only_table(SHORTENED_HTML)
     assert len(table.rows) == 11
     assert table.gap_rows == {5}
@@ -119,7 +119,7 @@ def test_html_is_tabular_only_if_tables_are_a_large_part_of_it(source: str, is_t
 
 
 @pytest.mark.parametrize("source", ["", " ", "<!-- x -->", "<style>a</style>", "<template>a</template>", "<", "\ud800"])
-def test_html_without_content_gives_nothing_or_its_text(source: str) -> None:
+def test_html_without_visible_content_gives_no_pieces_or_only_a_sign(source: str) -> None:
     assert [piece for piece in read_html(source).pieces if piece not in ("<", "?")] == []
 
 

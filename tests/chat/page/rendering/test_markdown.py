@@ -166,7 +166,7 @@ def test_part_of_a_word_is_emphasised() -> None:
     assert 'href="https://e.example/a*b"' in render_markdown("https://e.example/a*b or c*d")
 
 
-def test_address_of_a_link_has_no_mark() -> None:
+def test_address_of_a_link_contains_no_internal_mark() -> None:
     assert 'href="http://e.example/**b:**c"' in render_markdown("[a](http://e.example/**b:**c)")
 
 
@@ -195,7 +195,7 @@ def test_long_question_is_shown_as_typed() -> None:
 
 
 @pytest.mark.formulas
-def test_boxes_that_scroll_take_the_focus() -> None:
+def test_boxes_that_scroll_can_have_the_focus() -> None:
     html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
     assert html.count('tabindex="0"') == 3
 

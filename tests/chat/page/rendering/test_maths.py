@@ -114,7 +114,7 @@ def test_formulas_inside_text_are_inline_and_the_text_is_escaped() -> None:
         "$\ud83d$",
     ],
 )
-def test_other_text_is_not_converted(text: str) -> None:
+def test_text_without_valid_and_supported_formulas_is_not_converted(text: str) -> None:
     assert render_latex(text) is None
 
 
@@ -290,7 +290,7 @@ def test_source_of_a_formula_is_its_alternative_text() -> None:
         "\\\\[",
     ],
 )
-def test_time_is_bounded(unit: str) -> None:
+def test_time_to_convert_hostile_formulas_is_limited(unit: str) -> None:
     def render(length: int) -> object:
         render_formula.cache_clear()
         return render_formula(unit * (length // len(unit)), is_block=True)
@@ -298,7 +298,7 @@ def test_time_is_bounded(unit: str) -> None:
     assert time_growth(render, LIMIT_CHARS) < GROWTH_LIMIT
 
 
-def test_html_is_equal_in_other_processes() -> None:
+def test_html_of_a_formula_is_equal_in_all_processes() -> None:
     code = (
         "from chat.page.rendering.maths import render_latex\n"
         "from tests.display_bundles import MATRIX_LATEX\n"

@@ -93,7 +93,7 @@ def test_size_and_view_box_come_from_the_attributes_of_the_root(
     assert ElementTree.fromstring(picture.svg).get("viewBox") == view_box
 
 
-def test_title_names_the_picture() -> None:
+def test_title_element_becomes_the_name_of_the_picture() -> None:
     picture = picture_of("<title> A <b/>graph</title><g><title>inner</title></g>")
     assert picture is not None
     assert picture.title == "A graph"
@@ -157,7 +157,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attack_is_removed(attack: str) -> None:
+def test_attack_in_an_svg_is_removed(attack: str) -> None:
     cleaned = svg_of(attack)
     assert "e.example" not in cleaned
     assert not re.search(r"<script|<foreignObject|<iframe|<animate|<set\b|\son\w+=|expression|xhtml|hx-", cleaned)

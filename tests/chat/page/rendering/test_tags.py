@@ -99,7 +99,7 @@ def test_tag_of_a_block_ends_a_paragraph_or_makes_a_heading(source: str, html: s
         ("<li>a</li>\n</ul>\n\n<ul> b", "<p><li>a</li></ul></p><ul> b"),
     ],
 )
-def test_list_holds_blocks(source: str, expected: str | None) -> None:
+def test_html_list_may_contain_blocks_of_markdown(source: str, expected: str | None) -> None:
     if expected is not None:
         assert outline(source) == expected
     assert_streams_like_whole(source, range(len(source)))
@@ -212,7 +212,7 @@ def outline(source: str) -> str:
         ("# <details>", "<h3><details></h3>"),
     ],
 )
-def test_fold_holds_blocks(source: str, expected: str) -> None:
+def test_fold_may_contain_blocks_of_markdown(source: str, expected: str) -> None:
     assert outline(source) == expected
 
 
@@ -241,7 +241,7 @@ def test_tags_stream_character_by_character(text: str) -> None:
         assert_streams_like_whole(variant, range(len(variant)))
 
 
-def test_very_long_fold_goes_on_in_the_next_document() -> None:
+def test_very_long_fold_continues_in_the_next_document() -> None:
     html = render_markdown("<details>\n\n" + "text\n\n" * 12_000 + "</details>\n\nend\n")
     assert html.count("<details") == html.count("</details>") == 2
     assert "&lt;" not in html

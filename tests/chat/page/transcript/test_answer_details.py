@@ -76,16 +76,16 @@ def test_details_name_the_service_whose_sandbox_ran_code_only_to_readers_who_may
         ({"provider": "openai_compatible", "endpoint": "lab"}, "OpenAI-compatible, endpoint lab"),
     ],
 )
-def test_service_has_its_proper_name(columns: dict[str, str], words: str) -> None:
+def test_details_show_the_proper_name_of_the_service(columns: dict[str, str], words: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).service == words
 
 
-def test_demo_model_costs_nothing() -> None:
+def test_details_say_that_the_demo_model_is_free() -> None:
     used = make_turn(provider="gemini", model="plotline-demo", usage={"total": 5})
     assert answer_details(used, OWNER).cost == "free: the demo model runs on this server"
 
 
-def test_searches_are_counted_with_their_cost() -> None:
+def test_details_show_the_number_and_the_cost_of_searches() -> None:
     priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
     assert answer_details(make_turn(**priced), OWNER).searches == ""
     assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.0280 of the cost"

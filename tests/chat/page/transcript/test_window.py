@@ -17,7 +17,7 @@ def indexes(held: Window, count: int) -> list[int]:
 
 
 @given(COUNTS)
-def test_newest_window_and_all_earlier_ones_are_the_whole_path_once(count: int) -> None:
+def test_newest_window_and_all_earlier_ones_contain_each_message_once(count: int) -> None:
     held = window.newest(count)
     read = indexes(held, count)
     while held.first:
