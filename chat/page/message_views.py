@@ -117,7 +117,7 @@ class PartView:
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str
-    """How the code of a result ended: a word of `code_outcomes`. Empty: it runs, or a later result has the outcome."""
+    """How the code of a result ended: a word of `code_outcomes`. Empty: the code runs, or a later result has it."""
     attachments: tuple[AttachmentView, ...]
     reader: Reader
     code_end: CodeEnd | None = None
@@ -133,7 +133,7 @@ class PartView:
     display: tuple[Block, ...] = ()
     """The blocks that show a rich output."""
     tool_work: ToolWork | None = None
-    """What a tool of the provider was asked, or returned."""
+    """The request to a tool of the provider, or its result; `None` for other parts."""
     thought_line: ThoughtLine | None = None
     """The line above a thought. `None`: the part is no thought."""
 

@@ -112,9 +112,7 @@ class _Content:
 
 
 def read_node(message: JSONValue, default_time: datetime, files: ConversationFiles) -> Node:
-    """Return the node of a message. `default_time`: its time if the message has none.
-
-    Raises RefusedImport for invalid values.
+    """Return the node of a message. `default_time`: its time if it has none. Raises RefusedImport for invalid values.
     """
     author_role = message.object_at("author").text_at("role")
     content = message.get("content")

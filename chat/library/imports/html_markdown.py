@@ -162,7 +162,7 @@ def _inline_text(text: str) -> str:
 
 
 def _inline(element: Element, depth: int) -> str:
-    """Return an element within a paragraph."""
+    """Return the Markdown of an element within a paragraph."""
     tag = element.tag
     if tag == "br":
         return "\n"

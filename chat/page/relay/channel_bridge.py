@@ -100,7 +100,7 @@ class ChannelBridge:
         self._tasks: list[asyncio.Task[None]] = []
 
     def post(self, conversation_id: str, frame: Callable[[], FrameData]) -> None:
-        """Queue a frame for the processes that follow its conversation. `frame` is called only if one does."""
+        """Queue a frame for the processes that follow its conversation. `frame`: called only if needed."""
         self._ensure_running()
         channels = [name for name, other in self._others.items() if conversation_id in other.conversations]
         data = frame() if channels else {}

@@ -225,7 +225,7 @@ class LiveMessage:
         return swaps
 
     def _part_swap(self, index: int, part: Part) -> SafeString:
-        """Return the swap that shows another form of a part. Its attachments are elements of their own."""
+        """Return the swap that shows another form of a part. Its attachments are separate elements."""
         html = part_html(self._view(index, part, (), None))
         return partial(part_element_id(self._message_id, index), "outerMorph", html)
 

@@ -156,7 +156,7 @@ class Document:
         return ClosedHtmlChange(is_reset=False, html=self._close_tail_blocks())
 
     def render_tail(self) -> SafeString:
-        """Render the text after the closed blocks."""
+        """Render the tail: the text after the closed blocks."""
         source = self._text[self._tail_start :]
         raw_html = self._tail_raw_html
         if raw_html is None:

@@ -64,7 +64,7 @@ def index_of(share: Share, message_id: uuid.UUID) -> int:
 
 
 def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:
-    """Read messages of the share in this order, without attachments that were added later or cleared outputs."""
+    """Read messages of the share in this order, without cleared outputs and without attachments added later."""
     records = records_by_id(ids)
     later = MessageAttachment.objects.filter(message__in=ids, pk__gt=share.last_attachment).order_by()
     added = set(later.values_list("message_id", "index"))
