@@ -83,7 +83,7 @@ class DocumentFiles:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """Whether a document contains formulas and pictures, or the source of formulas and the names of pictures."""
+    """What a document contains: formulas or their source, and pictures or their names."""
 
     has_formulas: bool = True
     has_pictures: bool = True

@@ -112,8 +112,7 @@ class _Content:
 
 
 def read_node(message: JSONValue, default_time: datetime, files: ConversationFiles) -> Node:
-    """Return the node of a message. `default_time`: its time if it has none. Raises RefusedImport for invalid values.
-    """
+    """Return the node of a message. `default_time`: its time if it has none. Raises RefusedImport if it is invalid."""
     author_role = message.object_at("author").text_at("role")
     content = message.get("content")
     if author_role in HIDDEN_ROLES or content.value is None or content.text_at("content_type") in HIDDEN_TYPES:

@@ -48,7 +48,8 @@ def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool =
     """Store all conversations of a file, except those that were imported before.
 
     Either all of them are stored, or none. `name`: the file's name, which is the title of a notebook without one.
-    `has_quota`: whether the import counts for the quotas of its owner. Raises RefusedImport and QuotaExceeded.
+    `has_quota`: whether the import counts for the quotas of its owner. Raises RefusedImport if the file cannot be read,
+    and QuotaExceeded.
     """
     if len(data) > IMPORT_LIMIT_BYTES:
         raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
