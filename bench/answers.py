@@ -34,7 +34,8 @@ PIECES = (
     "@ and ends.\n\n",
 )
 
-#: About 2 KB of every Markdown element that an answer may hold, without stamps. The browser benchmark repeats it.
+#: About 2 KB of text with every Markdown element that an answer may hold, without stamps. The browser benchmark repeats
+#: it.
 RICH_TEXT = Path(__file__).with_name("answer.md").read_text()
 RICH_PIECES = tuple(RICH_TEXT[start : start + 20] for start in range(0, len(RICH_TEXT), 20))
 

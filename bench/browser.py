@@ -50,7 +50,7 @@ class TraceEvent(TypedDict, total=False):
 
 
 def measure_main_thread(browser: Browser, product: Product, answer: Answer) -> Figures:
-    """Return what one answer costs the main thread."""
+    """Return the main thread's time for one answer."""
     with open_tab(browser, product) as tab:
         before = tab.read_metrics()
         tab.send_message(answer)

@@ -1,4 +1,4 @@
-"""Chromium with Plotline's page: a logged-in tab, and what its main thread has used."""
+"""Chromium with Plotline's page: a logged-in tab, and the time that its main thread has used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1280, 800
 #: Returns the status of the newest message, or undefined.
 READ_STATUS = "() => document.querySelector('article:last-child')?.dataset.status"
 
-#: How long after its expected end an answer may end.
+#: Maximum time between the expected and the real end of an answer.
 ANSWER_TIMEOUT_S = 30.0
 
 
@@ -34,8 +34,8 @@ ANSWER_TIMEOUT_S = 30.0
 def run_chromium() -> Iterator[Browser]:
     """Run the system's Chromium on all cores until the block ends. Raise BenchError if it is not installed.
 
-    It gets all cores because people's machines have several. Without a graphics card other threads draw the page, and
-    the main thread waits for them.
+    It gets all cores, because the machines of users have several. Without a graphics card, other threads draw the page,
+    and the main thread waits for them.
     """
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
@@ -82,7 +82,7 @@ class Tab:
             raise BenchError(f"the answer in the browser has status {status!r}, not done")
 
     def read_metrics(self) -> Figures:
-        """Return what the main thread has used so far.
+        """Return the time that the main thread has used so far.
 
         `browser_main_thread_s` is wall-clock time of its tasks, so load from other processes increases it.
         `browser_cpu_s` is its CPU time.

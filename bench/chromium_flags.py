@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-#: Playwright gives a list of its own, but Chromium heeds only the last one: these are the features of that list which
-#: concern a page or reach for the network, and the first three.
+#: Features that are turned off. Chromium uses only the last such list, which replaces Playwright's. So this one repeats
+#: those of Playwright's features that affect a page or send requests. The first three are additional.
 DISABLED_FEATURES = [
-    # Chromium's own address bar. Its pages are loaded with each window, even an invisible one: a second of a core.
+    # Chromium's own address bar. Its pages are loaded with each window, even an invisible one, and take 1 s of CPU
+    # time.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",

@@ -20,14 +20,14 @@ from bench.figures import LevelResult, ResourceSample
 from bench.processes import BenchError
 from bench.websocket import OnText, connect
 
-#: The page's connection.js acknowledges after as many frames, or after this time.
+#: The page's connection.js acknowledges after this number of frames, or after this time.
 ACK_EVERY_FRAMES = 16
 ACK_AFTER_US = 1_000_000
 
 #: Pause between the last handshake and the first message.
 SETTLE_S = 0.3
 
-#: How long a server that fell behind may take to deliver the rest of a level.
+#: Maximum time for a server that fell behind to deliver the rest of a level.
 DRAIN_TIMEOUT_S = 90.0
 
 CONCURRENT_HANDSHAKES = 20
@@ -77,8 +77,8 @@ async def run_level(
 ) -> LevelResult:
     """Connect to each endpoint, send a message on each connection, and read every answer to its end.
 
-    `take_sample` returns what the measured processes have used so far. Raise BenchError if an answer fails and
-    TimeoutError if the level does not end.
+    `take_sample` returns the CPU time and memory that the measured processes have used so far. Raise BenchError if an
+    answer fails and TimeoutError if the level does not end.
     """
     result = LevelResult(requested_per_s=level.conversations * level.answer.rate)
     semaphore = asyncio.Semaphore(CONCURRENT_HANDSHAKES)

@@ -19,7 +19,7 @@ ABOUT_DATA = (
     "which month had the most visitors? and how much was it up on the month before",
     "can you forecast the next 6 months from this file, with error bands",
 )
-"""They come with a CSV file."""
+"""Questions that are asked with a CSV file."""
 QUESTIONS = (
     *ABOUT_DATA,
     "show me how the central limit theorem works, w/ a graph my students will get",
@@ -35,12 +35,12 @@ CODE = '[data-part-kind="executable_code"]'
 
 @dataclass(slots=True)
 class FirstAnswer:
-    """What a person gets for a first question. A wrong result has an error."""
+    """The result of a first question. A wrong result has an error."""
 
     question: str
     is_refused: bool = False
     seconds: float = 0.0
-    """From Enter to the end of an answer by code; after a refusal, this is the answer to its first button."""
+    """Time from Enter to the end of an answer by code. After a refusal, this is the answer to its first button."""
     error: str = ""
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-#: A search term that occurs in one message of a hundred.
+#: A search term that occurs in one of 100 messages.
 PHRASE = "gradient descent"
 
-#: What follows the phrase: words with signs, an emoji, vowel marks, variants of letters and accents.
+#: Words after the phrase: with special characters, an emoji, vowel marks, letter variants and accents.
 MARKED_WORDS = "in C++ C# .NET /etc/nginx 🎉 قَوَاعِدَ أحمد علی שָׁלוֹם काल đường ışık"
 
 #: A search term that the benchmark of a large database puts into one message.

@@ -89,7 +89,7 @@ def collect_goal_figures(results: Mapping[str, Figures], browser: Figures, targe
         if name in plotline and relay.get(name)
     }
     if f"delivery_max_ms {AT_ITS_PACE}" in plotline:
-        # The last chunk arrives as late as the latest one at most.
+        # The delay of the last chunk is at most that of the latest chunk.
         upstream_s = ANSWER_CHUNKS / ANSWER_RATE
         ratios["answer_of_upstream"] = 1 + plotline[f"delivery_max_ms {AT_ITS_PACE}"] / 1000 / upstream_s
     if f"delivery_max_ms {AT_ONCE}" in plotline:

@@ -1,4 +1,4 @@
-"""The cost of calls of the Python session through the whole product: from a REST call to the last event."""
+"""Measures calls of the Python session through the whole product: from a REST call to the last event."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The benchmark of Python sessions: starts, calls, also beside busy kernels, interrupts, memory; `bench kernels`.
 
-A bare ipykernel without a sandbox is measured in the same run, in turn with the service, so that their ratio means
-something on any machine. Times end when the result of `1+1` has arrived.
+A bare ipykernel without a sandbox is measured in the same run, alternately with the service, so that their ratio is
+comparable between machines. Times end when the result of `1+1` has arrived.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from chat.python.kernels.outputs import ExecutionStatus, Output
 from chat.python.kernels.places import LocalService
 
 STARTS = 30
-"""The 95th percentile is the second slowest of so many."""
+"""Number of starts. Their 95th percentile is the second slowest start."""
 CALLS = 100
 INTERRUPTS = 10
 IDLE_S = 1.0
@@ -157,7 +157,7 @@ async def time_start(client: JupyterClient) -> float:
 
 
 async def wait_until_warm(service: LocalService) -> None:
-    """Return once a warm kernel waits."""
+    """Wait until the service has a warm kernel."""
     deadline_s = time.monotonic() + START_LIMIT_S
     while not (await asyncio.to_thread(service.status)).warm_kernels:
         if time.monotonic() > deadline_s:

@@ -35,20 +35,20 @@ class TaskResult:
     task: str
     clicks: int = 0
     keys: int = 0
-    """Key strokes that are not text: Enter, Tab."""
+    """Number of key strokes that are not text: Enter, Tab."""
     seconds: float = 0.0
-    """Without the time that pictures of the steps take."""
+    """Duration, without the time for pictures of the steps."""
     error: str = ""
 
 
 class Hands:
-    """Clicks, taps and types like a person, and counts. Text goes only to what has the focus."""
+    """Clicks, taps and types like a person, and counts these actions. Text goes only to the focused element."""
 
     def __init__(self, page: Page, result: TaskResult, pictures: Path | None) -> None:
         self.page, self._result, self._pictures = page, result, pictures
         self._steps = 0
         self.paused_s = 0.0
-        """Time for pictures."""
+        """Time that pictures have taken."""
 
     def click(self, control: Locator) -> None:
         """Click a control, or tap it on a phone."""
@@ -77,7 +77,7 @@ class Hands:
         self._result.keys += 1
 
     def choose_file(self, control: Locator, file: FilePayload) -> None:
-        """Click a control that opens the file chooser, and choose a file. The clicks in the chooser are not counted."""
+        """Click a control that opens the file chooser, and choose a file. Clicks in the chooser are not counted."""
         with self.page.expect_file_chooser() as chooser:
             self.click(control)
         chooser.value.set_files(file)
@@ -170,7 +170,7 @@ class Newcomer:
             hands.press("Enter")
             expect_graph(self._page.locator(ANSWER).nth(1), "cos(")
         if self._results[-1].error:
-            # Later tasks need the cosine.
+            # Later tasks need the graph of the cosine.
             self._page.fill(BOX, "make it a cosine")
             self._page.press(BOX, "Enter")
             expect_graph(self._page.locator(ANSWER).nth(2), "cos(")

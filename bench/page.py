@@ -31,9 +31,9 @@ from bench.targets import run_upstream
 
 COUNTS = (30, 1_000, 20_000)
 LOADED = 600
-"""Messages that are loaded for the second measurement of typing."""
+"""Number of messages that are loaded for the second measurement of typing."""
 REPEATS = 3
-"""Number of times that each page is opened, with an empty cache and again with a full one."""
+"""Number of times that each page is opened with an empty cache, and then with a full one."""
 GRAPHS = 4
 EXAMPLE = "Plot a sine wave"
 
@@ -101,7 +101,7 @@ def measure_conversation(browser: Browser, product: Product, conversation_id: st
 
 
 def measure_first_graph(browser: Browser) -> Figures:
-    """Return the seconds from a click on an example to its graph: of the first conversation, and of the next ones."""
+    """Return the seconds from a click on an example to its graph, in the first conversation and in later ones."""
     times_s = []
     with TemporaryDirectory(prefix="plotline-bench-") as name, run_demo_site(Path(name)) as site:
         page = browser.new_page()

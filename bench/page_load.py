@@ -25,20 +25,20 @@ from bench.page_scripts import (
 SERVER_REQUESTS = 7
 TYPED = "the quick brown fox jumps over"
 SETTLE_S = 1.0
-"""Time after the page is usable in which its long tasks still count."""
+"""Time after the page is usable, during which its long tasks are still counted."""
 LOAD_LIMIT_MS = 10_000
 
 
 @dataclass(slots=True)
 class Traffic:
-    """The number of bytes and of requests of a page over the network."""
+    """The number of bytes and of requests that a page transfers over the network."""
 
     size_bytes: int = 0
     requests: int = 0
     _from_cache: set[str] = field(default_factory=set)
 
     def follow(self, devtools: CDPSession) -> None:
-        """Count all responses from now on: headers and bodies, as they were compressed on the wire."""
+        """Count all responses from now on: headers and bodies, in their compressed size."""
         devtools.on("Network.requestServedFromCache", lambda event: self._from_cache.add(event["requestId"]))
         devtools.on("Network.loadingFinished", lambda event: self._count(event))
         devtools.send("Network.enable")
@@ -106,7 +106,7 @@ def measure_typing(page: Page, name: str) -> Figures:
 
 
 def load_messages(page: Page, wanted: int) -> int:
-    """Scroll up until at least this number of messages is loaded, or all are; return the number."""
+    """Scroll up until at least `wanted` messages are loaded, or all; return their number."""
     count: int = page.evaluate(COUNT_MESSAGES)
     while count < wanted:
         page.evaluate(SCROLL_TO_TOP)

@@ -33,6 +33,6 @@ IS_INTERACTIVE = "() => window.opening.socket !== null && window.opening.box !==
 READ_OPENING = "() => window.opening"
 COUNT_MESSAGES = "() => document.querySelectorAll('#transcript > article').length"
 
-#: Scrolls to the beginning of what is loaded.
+#: Scrolls to the beginning of the loaded messages.
 SCROLL_TO_TOP = "() => { document.getElementById('scroller').scrollTop = 0; }"
 HAS_MORE_THAN = "(count) => document.querySelectorAll('#transcript > article').length > count"

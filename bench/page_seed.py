@@ -1,7 +1,6 @@
 """Creates a user with a session and conversations: `python -m bench.with_django bench.page_seed MESSAGES ...`.
 
-The rows are those that finished turns leave: questions, and answers in Markdown, of which some ran code that drew a
-graph.
+The rows are those of finished turns: questions, and answers in Markdown. Some answers ran code that drew a graph.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from chat.vocabulary.parts import OUTCOME_OK, JSONObject, PartKind, Role
 
 BATCH_ROWS = 2_000
 GRAPHS_OF_FIVE = 2
-"""Answers with a graph, of each five."""
+"""Number of answers with a graph among each five."""
 
 CODE = """\
 import numpy as np
@@ -39,11 +38,11 @@ PART_DATA: Mapping[PartKind, JSONObject] = {
     PartKind.EXECUTABLE_CODE: {"language": "PYTHON"},
     PartKind.CODE_EXECUTION_RESULT: {"outcome": OUTCOME_OK},
 }
-"""Fields of parts besides their text."""
+"""Kind of a part -> its fields besides the text."""
 
 
 def main(*counts: str) -> None:
-    """Print `{"cookie": ..., "conversations": {messages: id}}`, with a conversation of each number of messages."""
+    """Print `{"cookie": ..., "conversations": {messages: id}}`, with one conversation for each number of messages."""
     owner, texts = User.objects.create(username="reader", password="!"), TextGenerator()
     with transaction.atomic():
         conversations = {count: str(make_conversation(owner, texts, int(count)).pk) for count in counts}
@@ -77,7 +76,7 @@ class Rows:
 
 
 def make_conversation(owner: User, texts: TextGenerator, messages: int) -> Conversation:
-    """Create a conversation with as many questions and answers."""
+    """Create a conversation with this number of messages."""
     conversation = Conversation.objects.create(owner=owner, title="A long one")
     rows = Rows()
     answer: Message | None = None

@@ -33,9 +33,9 @@ DATABASE = "plotline.sqlite3"
 
 GEMINI = "gemini"
 GEMINI_MODELS = {GEMINI: "bench", "interactions": "bench-interactions"}
-"""Models by protocol. The second is a row that `bench.seed` creates."""
+"""Protocol -> model. The second model is a row that `bench.seed` creates."""
 OPENAI_MODELS = {"openai": "bench", "responses": "bench-responses"}
-"""The upstream refers the second one to the Responses API (`bench.upstream`)."""
+"""Protocol -> model. The upstream answers that the second one needs the Responses API (`bench.upstream`)."""
 PROTOCOLS = (*GEMINI_MODELS, *OPENAI_MODELS)
 
 #: Offset of iChange in the index of SQLite's write-ahead log: a counter, in the machine's byte order, that SQLite
@@ -117,7 +117,7 @@ class Product:
 
 
 def count_commits(database: Path) -> int:
-    """Return SQLite's own count of write transactions since a database in WAL mode was opened."""
+    """Return the number of write transactions that SQLite has counted since a database in WAL mode was opened."""
     with database.with_name(f"{database.name}-shm").open("rb") as wal_index:
         wal_index.seek(CHANGE_COUNTER_OFFSET)
         return int(struct.unpack("=I", wal_index.read(4))[0])
@@ -133,7 +133,7 @@ def run_product(
 ) -> Iterator[Product]:
     """Run Plotline on a copy of the template until the block ends. `var_dir` must not exist.
 
-    `protocol`: one of `PROTOCOLS`, by which its model is asked.
+    `protocol`: one of `PROTOCOLS`, which requests to its model use.
     """
     shutil.copytree(template.folder / "static", var_dir / "static")
     shutil.copy(template.folder / DATABASE, var_dir)
@@ -163,7 +163,7 @@ def run_server(
     }
     variables["GEMINI_MODEL"] = GEMINI_MODELS.get(protocol, "")
     if protocol in OPENAI_MODELS:
-        # The first model of the endpoint is the default then.
+        # With these settings, the first model of the endpoint is the default.
         variables |= {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_MODELS": OPENAI_MODELS[protocol]}
     arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
     log_path = var_dir / "server.log"

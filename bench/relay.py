@@ -87,7 +87,7 @@ def make_starters(
 
 
 def name_of_target(protocol: str) -> str:
-    """Return the name of Plotline's figures with a model that is asked by this protocol."""
+    """Return the name of Plotline's figures for a protocol of the model."""
     return "plotline" if protocol == GEMINI else f"plotline-{protocol}"
 
 

@@ -13,7 +13,7 @@ class Measure(NamedTuple):
     """A row of a table, or one row for each level."""
 
     name: str
-    """The name of the figure, or its beginning if a level follows."""
+    """The name of the figure, or its prefix if a level follows."""
     label: str
     digits: int
     """Decimal places."""

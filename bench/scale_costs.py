@@ -38,7 +38,7 @@ MARKED_QUERIES = (
     "duong",
     "ISIK",
 )
-"""What finds the words that `bench.generated_text` puts behind its phrase, or the absent कील."""
+"""Searches for the words that `bench.generated_text` puts after its phrase, and for कील, which no text contains."""
 
 REQUESTS = 40
 HTMX_HEADERS = {"HX-Request": "true"}
@@ -60,7 +60,7 @@ def main(names: str) -> None:
 def measure_times(label: str, request: Request) -> RequestTimes:
     """Return the fastest, the median and the 95th percentile of a request's times.
 
-    Other work of the machine changes the fastest less.
+    The fastest time depends least on other work of the machine.
     """
     request()
     times_ms = []

@@ -23,13 +23,13 @@ from bench.generated_text import RARE_WORD, TextGenerator
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, User
 
 MESSAGES = 10
-"""Messages of a conversation."""
+"""Number of messages of a conversation."""
 LONG = 1_000
-"""Messages of a long conversation."""
+"""Number of messages of a long conversation."""
 LARGE_OWNERS, LARGE, SMALL = 5, 3_000, 10
-"""Number of owners with many conversations, and numbers of conversations of an owner."""
+"""Number of owners with many conversations; their number of conversations, and that of other owners."""
 GRAPH_EVERY = 50
-"""One answer of as many has a graph."""
+"""One of so many answers has a graph."""
 
 _BATCH_CONVERSATIONS = 500
 
@@ -58,14 +58,14 @@ class Table:
         self._rows: list[list[Value]] = []
 
     def add(self, **values: Value) -> None:
-        """Add a row. The values are as the database takes them."""
+        """Add a row. The values have the form that the database driver expects."""
         row = self._defaults.copy()
         for column, value in values.items():
             row[self._positions[column]] = value
         self._rows.append(row)
 
     def write(self) -> None:
-        """Insert the rows and forget them."""
+        """Insert the rows and empty the list."""
         names = ", ".join(f'"{column}"' for column in self._positions)
         with connection.cursor() as cursor:
             if connection.vendor == "postgresql":
@@ -191,8 +191,9 @@ def main(conversations: str) -> None:
         with transaction.atomic():
             names = Seed().fill(int(conversations))
         if not is_sqlite:
-            # The triggers, which write the index, are off together with those of the foreign keys.
+            # The triggers that write the search index are off together with those of the foreign keys, so it is built
+            # here.
             cursor.execute(_POSTGRESQL_INDEX)
-            # PostgreSQL does this by itself after some time. Nobody does it for SQLite.
+            # PostgreSQL does this by itself after some time. For SQLite, no process does it.
             cursor.execute("VACUUM ANALYZE")
     print(json.dumps(names))

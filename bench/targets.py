@@ -63,7 +63,7 @@ def measure_level(
 
 
 def take_sample(process: PinnedProcess, upstream: Upstream) -> ResourceSample:
-    """Return what the server, the upstream and this process have used so far."""
+    """Return the CPU time and memory that the server, the upstream and this process have used so far."""
     return ResourceSample(
         process.read_cpu_s(), process.read_rss_bytes(), upstream.process.read_cpu_s(), time.process_time()
     )

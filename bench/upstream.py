@@ -2,7 +2,7 @@
 
 Run it with `python -m bench.upstream PORT`. It answers a POST with the `Answer` that the last text of the request
 describes, in the format of the path (`FORMATS`). `GET .../models` returns OpenAI's list of models. As at OpenAI, a
-model whose name says so must be asked by the Responses API.
+model with `responses` in its name must be requested through the Responses API.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from aiohttp import web
 from bench.answers import Answer, now_us
 from bench.wire_formats import FORMATS, GEMINI, OPENAI, OPENAI_MODELS, OPENAI_TITLE_RESPONSE, Step, WireFormat
 
-#: Chunks that a late answer, or one without pauses, may write before other connections are served.
+#: Number of chunks that a late answer, or one without pauses, writes before other connections are served.
 STEPS_WITHOUT_PAUSE = 16
 
 EVENT_STREAM = "text/event-stream"
@@ -89,7 +89,7 @@ def main(port: int) -> None:
     # A collection pause of the upstream would be counted as a delay of the product.
     gc.freeze()
     gc.set_threshold(100_000)
-    # Without a limit for the size of a request.
+    # 0: requests may have any size.
     application = web.Application(client_max_size=0)
     application.router.add_get("/{path:.*}models", list_models)
     application.router.add_post("/{path:.*}", respond)

@@ -14,7 +14,7 @@ from bench.answers import now_us
 from bench.processes import BenchError
 
 OnText = Callable[[bytes, int], None]
-"""Is called with each text message in UTF-8 and the time of its receipt in microseconds."""
+"""Called with each text message in UTF-8, and the time of its receipt in microseconds."""
 
 
 def ignore_text(_data: bytes, _received_at_us: int) -> None:

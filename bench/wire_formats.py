@@ -20,7 +20,7 @@ Step = tuple[bytes, bytes] | bytes
 #: Number of different graphs. The n-th graph of every answer is the same.
 GRAPHS = 16
 
-#: 142 x 142 x 3 bytes of noise, which does not compress, make a PNG of 60 KB.
+#: 142 x 142 x 3 bytes of noise, which cannot be compressed, make a PNG of 60 KB.
 GRAPH_SIDE_PIXELS = 142
 
 #: The answer to a prompt that is no `Answer`, because products ask the model for a conversation title.
@@ -186,7 +186,7 @@ INTERACTIONS = make_text_format(
 )
 
 FORMATS = {"/chat/completions": OPENAI, "/responses": RESPONSES, "/interactions": INTERACTIONS}
-"""Formats by the end of a request's path. All other paths have Gemini's."""
+"""End of a request's path -> format. All other paths have Gemini's format."""
 
 #: The title as the response to a request without `stream`.
 OPENAI_TITLE_RESPONSE = encode_json(

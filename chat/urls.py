@@ -8,7 +8,7 @@ from chat.library import conversation_views as views
 from chat.library import list_views
 
 urlpatterns = [
-    path("", include("chat.library.transfers")),
+    path("", include("chat.library.export_import_views")),
     path("", include("chat.library.upload_views")),
     path("", include("chat.library.command_views")),
     path("", include("chat.library.creation_views")),

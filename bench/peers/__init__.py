@@ -1,4 +1,4 @@
-"""Other chat products on the same upstream, in OpenAI's wire format. The client speaks to each like its own page.
+"""Other chat products on the same upstream, in OpenAI's wire format. The client behaves like the page of each product.
 
 This project installs none of them. Install a product into its own virtual environment (`python3 -m venv DIR`, then
 `DIR/bin/pip install chainlit openai`, or `open-webui`), and select it with `--peer chainlit=DIR/bin/python`.
@@ -58,7 +58,7 @@ PEERS = {
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A running product, or the smallest app of it that relays an answer."""
+    """A running product, or the smallest app built with it that relays an answer."""
 
     process: PinnedProcess
     upstream: Upstream

@@ -21,7 +21,7 @@ from chat.models import Conversation
 from chat.people.access import SignedInRequest, conversations_of, projects_of
 
 RECENT, FOUND, PROJECTS = 5, 8, 5
-"""Most conversations without a search, most results of one, and most projects."""
+"""Maximum number of recent conversations if nothing is searched, of results of a search, and of projects."""
 ACTIONS = (
     (noop("New conversation"), "#new-conversation button"),
     (noop("Temporary conversation"), "form[action$='temporary/'] button"),
@@ -31,7 +31,7 @@ ACTIONS = (
     (noop("Conversation settings"), "[data-action=settings]"),
     (noop("Keyboard shortcuts"), "[data-action=shortcuts]"),
 )
-"""Buttons of the page that a command presses: their labels and selectors."""
+"""Buttons of the page that commands press: label and CSS selector."""
 PAGES = (
     (noop("Graphs and images"), "graphs"),
     (noop("Projects"), "projects"),
@@ -52,7 +52,7 @@ PAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: a link, or a button of the page that is pressed."""
+    """A command of the palette: it opens a link, or presses a button of the page."""
 
     label: str
     url: str = ""
@@ -84,7 +84,7 @@ def commands(request: SignedInRequest) -> HttpResponse:
         assert isinstance(found, list)
         context["found"] = found[:FOUND]
     else:
-        # One without a message has no title.
+        # A conversation without messages has no title, and is not offered.
         others = conversations_of(request.user).kept().exclude(title="").exclude(pk=form.cleaned_data["open"])
         context["recent"] = others.order_by("-updated_at").only("title")[:RECENT]
     return render(request, "chat/_command_list.html" if "q" in request.GET else "chat/_commands.html", context)

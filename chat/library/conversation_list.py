@@ -47,7 +47,7 @@ def list_context(
     zone = reader_zone(request)
     # The next page is grouped by the same day, even if it is loaded after midnight.
     today = day or timezone.localdate(timezone=zone)
-    # The open conversation is on the first page, whatever its place is.
+    # The open conversation is always on the first page, whatever its position is.
     rows = conversations if after is None or open is None else conversations.exclude(pk=open)
     page = list_page(rows, LIST_PAGE_SIZE, group, after)
     groups: list[ListGroup] = []
@@ -80,7 +80,7 @@ def _found_context(
 def _open_group(
     conversations: ConversationQuerySet, open_id: uuid.UUID, opened: Conversation | None, group: Group | None
 ) -> Iterator[ListGroup]:
-    """Yield a group with the open conversation, unless it belongs to the other list, or is temporary and in neither.
+    """Yield a group with the open conversation, unless it belongs to the other list, or is temporary and so in no list.
 
     The two lists are the archive and the conversations in use.
     """

@@ -1,4 +1,5 @@
-"""Views of the pages. Each parses with a form, authorises with `access`, makes one domain call and renders a response.
+"""Views of the pages. Each one parses input with a form, checks rights with `access`, makes one call and renders a
+response.
 
 An unreadable conversation is answered with 404 (`access.NotFound`). Views that change something accept only POST.
 """
@@ -92,7 +93,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         mark_read(shown)
     if temporary_conversations.is_due(shown.temporary_seen_at):
         temporary_conversations.renew([shown.pk])
-    # The page names the revision at which its messages were read. Its socket sends what has changed since.
+    # The page contains the revision at which its messages were read. Its socket sends later changes.
     try:
         near = _near(request, shown, form.cleaned_data["message"])
         target = find_link_target(shown, **({"message": near.message_id} if near else form.cleaned_data))
@@ -124,7 +125,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
 
 
 def _near(request: SignedInRequest, shown: Conversation, message_id: uuid.UUID | None) -> GroupPlace | None:
-    """Return the group of a long answer that the address names, or the one with the words of a search."""
+    """Return the group of a long answer that the URL names, or the group with the words of a search."""
     if at := GroupPlace.parse(request.GET.get("at", "")):
         return at
     query = request.GET.get("q", "")
@@ -132,7 +133,7 @@ def _near(request: SignedInRequest, shown: Conversation, message_id: uuid.UUID |
 
 
 def _settings_context(shown: Conversation) -> dict[str, object]:
-    """Return the choices of settings and models that the page offers, and what is said of the chosen model."""
+    """Return the settings and models that the page offers, and notes about the chosen model."""
     choices = list_choices(shown.model)
     chosen = next((choice for choice in choices if choice.value == shown.model), choices[0])
     return {
@@ -154,7 +155,7 @@ def _deleted_id(request: SignedInRequest) -> uuid.UUID | None:
 @login_required
 @require_safe
 def readings(request: SignedInRequest) -> HttpResponse:
-    """Render which staff read the user's conversations, newest first, including conversations deleted since."""
+    """Render when staff read conversations of the user, newest first. Deleted conversations are included."""
     before = _row_before(request)
     entries = AccessEntry.objects.filter(owner=request.user, **({} if before is None else {"pk__lt": before}))
     rows = list(entries[: READINGS_PAGE_SIZE + 1])
@@ -170,7 +171,7 @@ def readings(request: SignedInRequest) -> HttpResponse:
 
 
 def _row_before(request: SignedInRequest) -> int | None:
-    """Return the number of the row before which a page of a list begins; `None`: the page is the first."""
+    """Return the row number before which a page of a list begins; `None` for the first page."""
     # 18 digits fit into the database's 64-bit integers.
     digits = request.GET.get("before", "")[:18]
     return int(digits) if digits.isdecimal() else None
@@ -233,7 +234,7 @@ def message_text(request: SignedInRequest, message_id: uuid.UUID) -> HttpRespons
 @login_required
 @require_safe
 def message_blocks(request: SignedInRequest, message_id: uuid.UUID, part: int, number: int) -> HttpResponse:
-    """Render a group of a long answer for a page that lacks it. A browser without scripts gets a page that holds it."""
+    """Render a group of a long answer that a page lacks. Without htmx, redirect to a page that contains it."""
     message = writable_message(request.user, message_id)
     place = GroupPlace(message.pk, part, number)
     if not request.htmx:

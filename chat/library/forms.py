@@ -40,17 +40,17 @@ SEARCH_LIMIT = 200
 """Maximum length of a search text, in characters."""
 
 INDEX_LIMIT = 2**31 - 1
-"""Maximum of a message's index: that of its column."""
+"""Maximum index of a message: the maximum of its column."""
 
 ROW_NUMBER_LIMIT = 2**63 - 1
-"""Maximum of a row's number: that of its column."""
+"""Maximum number of a row: the maximum of its column."""
 
 NO_MESSAGE = "There is no such message."
 EMPTY_CODE = "There is no code to run. Write some, or deny the call."
 
 
 class SendForm(SentencesForm):
-    """A new message. `code_execution` and `model` apply to this message alone; empty: the conversation's settings."""
+    """A new message. `code_execution` and `model` apply only to this message; empty: as the conversation's settings."""
 
     text = PromptField(what="This message")
     attachments = AttachmentIdsField(required=False)
@@ -80,12 +80,12 @@ class EditForm(SendForm):
     message_id = IdField(error_messages={"required": "Say which message to change: message_id.", "invalid": NO_MESSAGE})
 
     def clean_attachments(self) -> list[uuid.UUID] | None:
-        """Return None if the message does not say which files the new version has: those of the old one."""
+        """Return the files of the new version. `None`: the client did not send this field, so the old files stay."""
         return self.cleaned_data["attachments"] if "attachments" in self.data else None
 
 
 class MessageForm(SentencesForm):
-    """The message that an action is about."""
+    """The message to which an action applies."""
 
     message_id = IdField(error_messages={"required": "Say which message is meant: message_id.", "invalid": NO_MESSAGE})
 
@@ -95,8 +95,10 @@ class MessageForm(SentencesForm):
 
 
 class WindowForm(SentencesForm):
-    """What a page holds of its conversation: the index of its first message, the index after its last one (empty: it
-    holds the end), and a message that its reader sees.
+    """The window of a page.
+
+    `first`: index of its first message. `last`: index after its last one; empty: the page holds the end. `message_id`:
+    a message that its reader sees.
     """
 
     first = forms.IntegerField(min_value=0, max_value=INDEX_LIMIT)
@@ -119,7 +121,7 @@ class DeletedForm(SentencesForm):
 
 
 class ApprovalForm(SentencesForm):
-    """A decision about what a waiting answer asks. `code` runs in place of the call's code.
+    """A decision about the approval that a waiting answer asks for. `code` runs in place of the call's code.
 
     `call_id`: the id of the approval. `message_id`: the answer that shows it; empty: the newest one.
     """
@@ -198,10 +200,10 @@ class RatingForm(SentencesForm):
 class ListForm(SentencesForm):
     """Which page of the conversation list to show.
 
-    The list holds the conversations that contain the words of `q`, or those of `group`, from the position `after` on.
-    `imported` is the number of the first row of an import, and lists only what was imported from then on. `day` is the
-    reader's day by which the first page was grouped. `open` is the id of the conversation that the browser shows beside
-    the list.
+    The list holds the conversations that contain the words of `q`, or those of `group`. It begins after the position
+    `after`. With `imported`, the number of the first row of an import, the list holds only that and later imports.
+    `day` is the reader's day by which the first page was grouped. `open` is the id of the conversation that the browser
+    shows beside the list.
     """
 
     q = PlainTextField(
@@ -230,7 +232,7 @@ class ListForm(SentencesForm):
 
 
 class StatesForm(SentencesForm):
-    """The entries of the list of conversations whose states are asked for."""
+    """The conversations in the list whose states the page requests."""
 
     ids = IdListField(limit=100)
 
@@ -248,6 +250,6 @@ class ShareForm(SentencesForm):
 
     @property
     def expires_at(self) -> datetime | None:
-        """When the link ends; `None` if it works until it is revoked."""
+        """The time at which the link ends; `None` if it works until it is revoked."""
         days: int | None = self.cleaned_data["days"]
         return None if days is None else timezone.now() + timedelta(days=days)

@@ -26,7 +26,7 @@ class Heading:
 
     @property
     def key(self) -> str:
-        """The part of the element's id that differs from that of all other headings."""
+        """The part of the element's id that is unique for this heading."""
         return f"{self.month:%Y-%m}" if self.month else self.name
 
 
@@ -37,7 +37,7 @@ class ListGroup:
     heading: Heading
     entries: list[Conversation]
     is_begun: bool = False
-    """Whether the group began on the page before, which has its heading."""
+    """Whether the group began on the previous page, which has its heading."""
 
 
 OPEN, PINNED = Heading("open"), Heading("pinned")
@@ -62,7 +62,7 @@ def group_by_day(
 ) -> Iterator[ListGroup]:
     """Yield the groups of conversations that are ordered by their last change, newest first.
 
-    `after`: the last change of the entry before them, whose heading is on the page before.
+    `after`: the last change of the previous entry, whose heading is on the previous page.
     """
 
     def heading_at(changed_at: datetime) -> Heading:

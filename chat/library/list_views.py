@@ -1,4 +1,4 @@
-"""Views of the list of conversations, and of what its menu does with a conversation."""
+"""Views of the list of conversations, and of the actions of its menu."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def conversations(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_safe
 def conversation_states(request: SignedInRequest) -> HttpResponse:
-    """Render the swaps of entries in the list, whose states may have changed. Unchanged ones are answered with 304."""
+    """Render swaps of entries in the list whose states may have changed; 304 if they are unchanged."""
     form = StatesForm(request.GET)
     if not form.is_valid():
         return refuse(form.sentence())
@@ -101,7 +101,7 @@ def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> 
         **list_context(request, **view),
         "marked": marked,
         "changes": form.cleaned_data,
-        # A pinned conversation is not removed alone, because the heading of its group may have to go with it.
+        # If a pinned conversation leaves, the list is rendered again, because its heading may have to go as well.
         "has_left": not (is_in_group or view["q"] or marked.pinned_at),
     }
     return render(request, "chat/_marked.html", context)
@@ -109,7 +109,7 @@ def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> 
 
 @login_required_post
 def conversation_delete(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Delete a conversation with everything that only it shows, and offer to undo this for a short time.
+    """Delete a conversation with all files that only it shows, and offer to undo this for a short time.
 
     htmx gets the changed parts of the page. If the deleted conversation is open, the browser leaves its page.
     """

@@ -1,4 +1,4 @@
-"""New conversations, which count for a quota of their owner."""
+"""Creates conversations, which count for a quota of their owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def create_conversation(
     /,
     **fields: Any,
 ) -> Conversation:
-    """Create a conversation. `project`: one of its owner's.
+    """Create a conversation. `project`: a project of its owner.
 
     Raises QuotaExceeded, and Project.DoesNotExist if the project was deleted meanwhile.
     """
@@ -34,7 +34,7 @@ def create_conversation(
 
 
 def open_new_conversation(owner: User, project: Project | None = None) -> Conversation:
-    """Return an empty conversation with the owner's default settings, which becomes the newest.
+    """Return an empty conversation with the owner's default settings. It becomes the newest one.
 
     An existing untouched conversation of the same project is reused. Raises as `create_conversation` does.
     """

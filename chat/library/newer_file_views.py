@@ -1,4 +1,4 @@
-"""Pages that run the code of a conversation on a newer file, and show what changed."""
+"""Views that run the code of a conversation on a newer file, and show what changed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WRONG_SERVER = "Code cannot run again on this server. Tell its operator."
 def newer_file(request: SignedInRequest, conversation_id: uuid.UUID, attachment_id: uuid.UUID) -> HttpResponse:
     """Show the form for a newer file in place of an attached table, with earlier runs, or start a run.
 
-    POST takes `file`, or the id of an uploaded one as `newer` to run on it although its table differs.
+    POST takes `file`, or as `newer` the id of an uploaded file, to run on it although its table differs.
     """
     conversation = writable_conversation(request.user, conversation_id)
     former = find_replaceable(conversation, attachment_id)
@@ -74,7 +74,10 @@ def newer_file(request: SignedInRequest, conversation_id: uuid.UUID, attachment_
 
 
 def _newer_file(request: SignedInRequest) -> Attachment:
-    """Return the file that is sent with the form, or was before. Raises NewerFileRefused, RefusedUpload, NotFound."""
+    """Return the file of the form, or the one that was uploaded before.
+
+    Raises NewerFileRefused if there is none, RefusedUpload if it is invalid, and NotFound for an unknown id.
+    """
     if "newer" in request.POST:
         try:
             return readable_attachment(request.user, uuid.UUID(request.POST["newer"]))

@@ -25,7 +25,7 @@ from chat.vocabulary.parts import Role
 def message_numbers(request: SignedInRequest, message_id: uuid.UUID) -> HttpResponse:
     """Render the numbers of an answer with their sources: 202 while they are traced, 204 if they are not.
 
-    With the parameter `begin`, which says that the person asks, earlier and imported answers are traced now.
+    With the parameter `begin`, which is sent after a click, earlier and imported answers are traced now.
     """
     message = writable_message(request.user, message_id)
     if message.role != Role.MODEL:

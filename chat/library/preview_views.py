@@ -1,4 +1,4 @@
-"""The views of table previews. A file is parsed in the sandbox, never here."""
+"""The views of table previews. A file is parsed in the sandbox, never in this process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STILL_READING = "This file is still being read. Open its preview again in a minu
 @never_cache
 @login_required_post
 def attachment_preview(request: SignedInRequest, attachment_id: uuid.UUID) -> HttpResponse:
-    """Render the preview of an attached table: 204 if there is none, because the file is no table or no kernel runs.
+    """Render the preview of an attached table; 204 if the file is no table, or no kernel runs.
 
     The method is POST, because the first request describes the file and stores the result.
     """
@@ -54,7 +54,7 @@ def attachment_preview(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
 @never_cache
 @login_required_post
 def attachment_reading(request: SignedInRequest, attachment_id: uuid.UUID) -> HttpResponse:
-    """Read a table as its owner chooses, and render its preview: with status 400 and the former table if that fails."""
+    """Read a table as its owner chooses; render its preview. If that fails, render the former table with status 400."""
     attachment = readable_attachment(request.user, attachment_id)
     if not isinstance(request, ASGIRequest) or not can_hold_table(attachment):
         return HttpResponse(status=204)
@@ -74,7 +74,7 @@ def attachment_reading(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
 
 
 def _changes(request: ASGIRequest) -> dict[str, object]:
-    """Return the choices of the form, which holds all of them. Raises InvalidChoice."""
+    """Return all choices of the form. Raises InvalidChoice if one is invalid."""
     choices = choices_from_form(request.POST.dict())
     return {key: choices.get(key) for key in KEYS}
 

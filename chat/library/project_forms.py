@@ -50,7 +50,7 @@ class ProjectFileForm(SentencesForm):
 
 
 class ProjectPageForm(SentencesForm):
-    """Which page of a list of projects, or of a project's conversations, to show."""
+    """The page to show of a list of projects, or of a project's conversations."""
 
     after = ListPositionField(required=False)
 

@@ -1,4 +1,4 @@
-"""Views of projects: their list, the page of one with its instruction, files and conversations, and moves into them."""
+"""Views of projects: their list, the page of a project, and moves of conversations into projects."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PAGE_SIZE = 40
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited_as_calls
 def projects(request: SignedInRequest) -> HttpResponse:
-    """Render a page of the list of projects; with POST, create one and lead to its page."""
+    """Render a page of the list of projects; with POST, create a project and redirect to its page."""
     error, typed = "", ""
     if request.method == "POST":
         form = NewProjectForm(request.POST)
@@ -100,7 +100,7 @@ def project(request: SignedInRequest, project_id: uuid.UUID) -> HttpResponse:
 
 
 def _render_project(request: SignedInRequest, shown: Project, *, error: str = "") -> HttpResponse:
-    """Render a project's page. `error`: why its name and instruction were not saved; the page shows what was typed."""
+    """Render a project's page. `error`: why its name and instruction were not saved; the page shows the sent ones."""
     rows = Conversation.objects.kept().filter(project=shown).defer("system_instruction")
     page = rows.page(PAGE_SIZE, _after(request))
     typed = request.POST if error else {}
@@ -151,7 +151,7 @@ def project_files(request: SignedInRequest, project_id: uuid.UUID) -> HttpRespon
 
 @login_required_post
 def project_file_remove(request: SignedInRequest, project_id: uuid.UUID, attachment_id: uuid.UUID) -> HttpResponse:
-    """Take a file out of the project. For a file that is not there, nothing changes."""
+    """Remove a file from the project. If the project does not have the file, nothing changes."""
     changed = writable_project(request.user, project_id)
     remove_project_file(changed, attachment_id)
     return redirect(changed)
@@ -228,7 +228,9 @@ def _render_move(request: SignedInRequest, moved: Conversation, *, error: str = 
 
 
 def _after(request: SignedInRequest) -> ListPosition | None:
-    """Return where the page of a list begins. Raises NotFound."""
+    """Return the position after which a page of a list begins; `None`: the first page. Raises NotFound if it is
+    invalid.
+    """
     form = ProjectPageForm(request.GET)
     if not form.is_valid():
         raise NotFound

@@ -1,4 +1,4 @@
-"""The messages of a conversation that a search finds, for the links to the next and the previous one."""
+"""Finds the messages of a conversation that match a search, for links to the next and the previous one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from chat.models.search_results import list_hits
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The place of a message among those that a search finds. After the last one, the first follows."""
+    """The position of a message among the hits of a search. The link after the last hit leads to the first one."""
 
     number: int
-    """Counts from one."""
+    """Number of the message among the hits, counted from 1."""
     total: int
     query: str
     previous_url: str
@@ -25,7 +25,7 @@ class Hits:
 
 
 def find_hits(conversation: Conversation, query: str, message_id: uuid.UUID | None) -> Hits | None:
-    """Return the place of a message; `None` if the search does not find it."""
+    """Return the position of a message among the hits; `None` if the search does not find it."""
     if not query or message_id is None:
         return None
     hits = list_hits(conversation, parse(query[:SEARCH_LIMIT]))

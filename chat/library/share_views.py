@@ -1,7 +1,7 @@
 """Views of shares: the page and files that anybody with a link may read, and the pages on which owners manage links.
 
-Every request for a page or a file of a share checks its token again. No browser or proxy may keep what it was sent, so
-that nothing is shown after the link was revoked.
+Every request for a page or a file of a share checks its token again. Browsers and proxies may not cache responses, so
+that a revoked link shows no content.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ P = ParamSpec("P")
 SHARES_PAGE_SIZE = 50
 
 HEADERS = {
-    # Not robots.txt: a crawler that may not fetch a page does not learn that it must not list it.
+    # A header is used instead of robots.txt, because a crawler that may not fetch a page may still list its URL.
     "X-Robots-Tag": "noindex, nofollow, noarchive",
-    # Whoever is linked in an answer must not learn the address of the page.
+    # A website that an answer links to must not learn the secret URL of the page.
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "private, no-store",
 }
@@ -106,7 +106,7 @@ def shared_file(request: HttpRequest, token: str, attachment_id: uuid.UUID) -> H
 def shared_continue(request: SignedInRequest, token: str) -> HttpResponse:
     """Ask whether to copy the messages of a share; with POST, make the reader's own conversation of it.
 
-    This is a page of its own, because a browser sends no origin with forms of a page that sends no referrer.
+    It is a separate page: on pages with the policy `no-referrer`, browsers send no origin with forms.
     """
     share = readable_share(token)
     if request.method != "POST":
@@ -157,7 +157,7 @@ def conversation_shares(request: SignedInRequest, conversation_id: uuid.UUID) ->
 
 @login_required_post
 def share_revoke(request: SignedInRequest, share_id: uuid.UUID) -> HttpResponse:
-    """Revoke a link: from now on it leads nowhere."""
+    """Revoke a link. From now on, its URL is answered with 404."""
     share = revocable_share(request.user, share_id)
     share.delete()
     if request.htmx:

@@ -9,5 +9,5 @@ SHOWN_PROJECTS = 8
 
 
 def sidebar_projects(user: User) -> dict[str, object]:
-    """Return the projects that changed last, without their instructions, which can be long. One query."""
+    """Return the projects that changed last, without their instructions, which can be long. Runs one query."""
     return {"projects": list(projects_of(user).newest_first().only("name")[:SHOWN_PROJECTS])}

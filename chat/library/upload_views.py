@@ -1,4 +1,4 @@
-"""Views of large files to import: their upload in pieces, and the page with the progress and the result.
+"""Views of large files to import: upload in pieces, and the page with the progress and the result.
 
 The upload is the core of the protocol tus 1.0 with its extensions `creation` and `termination` (tus.io/protocols). The
 URL of an upload is that of its page, so that a client of the protocol and a person go to the same place.
@@ -33,7 +33,7 @@ from chat.vocabulary.sentences import translate_sentence
 VERSION = "1.0.0"
 PIECE_TYPE = "application/offset+octet-stream"
 SHOWN_LIMIT = 200
-"""Conversations that the page of a result names."""
+"""Maximum number of conversations that the page of a result lists."""
 STORAGE_AWAY = "The file storage does not answer just now. What has been uploaded stays; try again in a moment."
 RETRY_AFTER_S = 5
 
@@ -43,7 +43,7 @@ RETRY_AFTER_S = 5
 @require_http_methods(["POST"])
 @limited(CallThrottle, WriteThrottle, methods=["POST"])
 def import_uploads(request: SignedInRequest) -> HttpResponseBase:
-    """Begin an upload. `Location` is its URL. An unfinished upload with the same `fingerprint` is answered again."""
+    """Begin an upload. `Location` is its URL. For the `fingerprint` of an unfinished upload, return that one's URL."""
     if (wrong := _wrong_version(request)) is not None:
         return wrong
     size_bytes = _read_number(request, "Upload-Length")
@@ -70,7 +70,7 @@ def import_uploads(request: SignedInRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "PATCH", "DELETE"])
 @limited(CallThrottle, methods=["HEAD", "PATCH", "DELETE"])
 def import_job(request: SignedInRequest, job_id: uuid.UUID) -> HttpResponseBase:
-    """Show the progress or the result of an import; for clients of the protocol: report, extend or end the upload."""
+    """Show the progress or the result of an import. Clients of the protocol query, extend or end the upload."""
     job = own_import(request.user, job_id)
     if request.method == "GET" or (request.method == "HEAD" and "Tus-Resumable" not in request.headers):
         return _page(request, job)
@@ -89,13 +89,13 @@ def import_job(request: SignedInRequest, job_id: uuid.UUID) -> HttpResponseBase:
 @never_cache
 @login_required_post
 def import_cancel(request: SignedInRequest, job_id: uuid.UUID) -> HttpResponse:
-    """End an upload or an import, and lead to the list of imports."""
+    """End an upload or an import, and redirect to the list of imports."""
     cancel(own_import(request.user, job_id))
     return redirect("conversation-import")
 
 
 def _append(request: SignedInRequest, job: ImportJob) -> HttpResponse:
-    """Store a piece. The body is read only if it can be the next one."""
+    """Store a piece. The body is read only if the piece can be the next one."""
     offset = _read_number(request, "Upload-Offset")
     if request.content_type != PIECE_TYPE:
         return _answer(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"A piece has the type {PIECE_TYPE}.")
@@ -131,7 +131,7 @@ def _page(request: SignedInRequest, job: ImportJob) -> HttpResponse:
 
 
 def _wrong_version(request: SignedInRequest) -> HttpResponse | None:
-    """Return the response to a client that speaks another version of the protocol, or none of it."""
+    """Return the response to a client that uses another version of the protocol, or names no version; else `None`."""
     if request.headers.get("Tus-Resumable") == VERSION:
         return None
     response = _answer(HTTPStatus.PRECONDITION_FAILED, f"Uploads need the protocol tus {VERSION}.")

@@ -1,4 +1,4 @@
-"""What the templates of attachments and written files show: values without behaviour."""
+"""Views that the templates of attachments and written files render: values without behaviour."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AttachmentView(MaybeImage):
     """An attachment in a message: a figure for graphs and images, a link for other files."""
 
     index: int
-    """The n of its marker."""
+    """The n of its marker, as in `[GRAPH:n]`."""
     attachment_id: uuid.UUID
     url: str
     name: str
@@ -37,9 +37,9 @@ class AttachmentView(MaybeImage):
     scale: int = 1
     """Pixels of the image for one CSS pixel, in each direction."""
     caption: Caption = NO_CAPTION
-    """What the code says about a graph that it drew."""
+    """The caption of a graph, from the code that drew it."""
     code_id: str = ""
-    """The id of the element with this code. Empty: there is none."""
+    """The id of the page element with this code. Empty: the page has none."""
 
     @property
     def shown_width(self) -> int | None:
@@ -53,12 +53,12 @@ class AttachmentView(MaybeImage):
 
     @property
     def has_preview(self) -> bool:
-        """Whether the file can hold a table, of which the page shows its owner a preview."""
+        """Whether the page offers a preview, because the file can hold a table and the reader is its owner."""
         return self.reader.may_act and is_table_name(self.name)
 
     @property
     def label(self) -> str:
-        """What the page shows below the image."""
+        """The text below the image."""
         return (
             (self.caption.title or _("Graph %(number)s") % {"number": self.index + 1}) if self.is_graph else self.name
         )
@@ -104,25 +104,25 @@ class WrittenFileView:
     is_new: bool
     """Whether there was no file of this name before the answer."""
     url: str = ""
-    """Where the session's file can be downloaded. Empty: not by this reader."""
+    """Where the session's file can be downloaded. Empty: this reader may not download it."""
     keep_url: str = ""
-    """The call that makes it an attachment."""
+    """The URL of the API call that makes the file an attachment."""
     kept: AttachmentView | None = None
-    """The attachment that the file became when a person chose to keep it; `None` if nobody has."""
+    """The attachment that the file became when a person chose to keep it; `None` if no person has."""
     kept_state_url: str = ""
-    """The call that says whether the attachment is in storage."""
+    """The URL of the API call that returns whether the attachment is in storage."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClearedOutputs:
-    """What the code of an answer has shown and then cleared or changed."""
+    """Outputs that the code of an answer has shown, and then cleared or changed."""
 
     texts: tuple[str, ...]
     graphs: tuple[AttachmentView, ...]
     left_out: int
-    """How many others are not kept."""
+    """Number of cleared outputs that are not kept."""
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """Number of cleared outputs, with those that are not kept."""
         return len(self.texts) + len(self.graphs) + self.left_out

@@ -59,7 +59,7 @@ def part_view(
     rendered: RenderedText | None = None,
     context: CodeContext = NO_CONTEXT,
 ) -> PartView:
-    """Return the view of a part. `rendered`: the HTML of its text or output, if it is known already."""
+    """Return the view of a part. `rendered`: the HTML of its text or output, if it is rendered already."""
     view = PartView(
         part_element_id(message_id, index),
         part,
@@ -76,7 +76,7 @@ def part_view(
 
 
 def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: CodeContext) -> PartView:
-    """Return the view with what shows the content of its kind of part."""
+    """Return the view with the fields that show the content of its kind of part."""
     part, rendered = view.part, view.text
     match part:
         case Text() | Thought():
@@ -106,7 +106,7 @@ def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: Co
 
 
 def _with_output(view: PartView, part: CodeExecutionResult) -> PartView:
-    """Return the view with what code printed. Tables of the Python session are displays; elsewhere they are text."""
+    """Return the view with what code printed. A table that the provider's engine printed as text becomes a display."""
     if part.engine is Engine.NATIVE and part.outcome == OUTCOME_OK:
         text, table = split_table(part.output or "")
         if table is not None:
@@ -117,7 +117,7 @@ def _with_output(view: PartView, part: CodeExecutionResult) -> PartView:
 def code_end_view(
     message_id: uuid.UUID, index: int, result: CodeExecutionResult | None, *, is_without_result: bool = False
 ) -> CodeEnd:
-    """Return how the code with this index ended. `result`: `None` if it has not, or has none."""
+    """Return how the code with this index ended. `result`: `None` if the code still runs, or has no result."""
     element_id = f"{part_element_id(message_id, index)}-end"
     if result is None:
         return CodeEnd(element_id, NO_RESULT if is_without_result else "")
@@ -125,7 +125,7 @@ def code_end_view(
 
 
 def thought_line(message_id: uuid.UUID, index: int, duration_ms: int | None) -> ThoughtLine:
-    """Return the line above the thought with this index. `duration_ms`: `None` if it has not ended."""
+    """Return the line above the thought with this index. `duration_ms`: `None` if the thought has not ended."""
     return ThoughtLine(f"{part_element_id(message_id, index)}-line", duration_ms)
 
 
@@ -142,13 +142,13 @@ def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
 def text_options(
     message_id: uuid.UUID, index: int, reader: Reader, file_links: FileLinks = NO_FILE_LINKS, *, may_grow: bool = False
 ) -> MarkdownOptions:
-    """Return how the text of a part is rendered: ids in it are unique on the page. `may_grow`: in a live answer."""
+    """Return options for the text of a part, with ids that are unique on the page. `may_grow`: see MarkdownOptions."""
     root, has_buttons = part_element_id(message_id, index), reader.has_scripts
     return MarkdownOptions(root, has_buttons=has_buttons, file_links=file_links, may_grow=may_grow)
 
 
 def held_groups(message_id: uuid.UUID, index: int, reader: Reader) -> HeldGroups | None:
-    """Return which groups of a long text the reader's page holds at first; `None`: all."""
+    """Return which groups of a long text the reader's page holds when it opens; `None`: all groups."""
     group_url, near = reader.group_url, reader.near
     if group_url is None:
         return None
@@ -188,7 +188,7 @@ def part_pieces(view: PartView) -> list[SafeString]:
 
 
 def figure_element_id(part_id: str, number: int) -> str:
-    """Return the id of the element of a part's attachment, counted from 0. Another graph may take its place."""
+    """Return the id of the element that shows a part's attachment with this number, counted from 0."""
     return f"{part_id}-f{number}"
 
 
@@ -223,8 +223,9 @@ def earlier_html(first: int, message_id: uuid.UUID | None) -> SafeString:
 
 
 def later_html(last: int | None, message_id: uuid.UUID | None) -> SafeString:
-    """Render the links to the messages after a range: `#later`. `last`: the index after its last message, if there are
-    later ones.
+    """Render the links to the messages after a range: `#later`.
+
+    `last`: the index after the last message of the range; `None` if no message follows.
     """
     return render("chat/_later", {"last": last, "after": message_id})
 
@@ -235,7 +236,7 @@ def title_html(conversation: Conversation) -> SafeString:
 
 
 def entry_html(entry: Conversation, *, is_open: bool) -> SafeString:
-    """Render a conversation in the sidebar: `#entry-<id>`. `is_open`: its own page is shown, which needs no state."""
+    """Render a conversation in the sidebar: `#entry-<id>`. `is_open`: its page is open, so it shows no state."""
     state = ListState.NONE if is_open else list_state(entry)
     context = {"entry": entry, "url": entry.get_absolute_url(), "is_open": is_open, "state": state}
     return render("chat/_sidebar_entry", context)
@@ -249,7 +250,7 @@ def title_swaps(conversation: Conversation) -> SafeString:
 
 
 def entry_swap(entry: Conversation) -> SafeString:
-    """Return the swap that shows the present state of another conversation than the open one in the sidebar."""
+    """Return the swap that shows the present state of a conversation in the sidebars of other conversations' pages."""
     return partial(f"entry-{entry.pk}", "outerMorph", entry_html(entry, is_open=False))
 
 

@@ -1,4 +1,4 @@
-"""What the templates of messages show: values without behaviour. `transcript.views` makes them."""
+"""Views that the templates of messages render: values without behaviour. `transcript.views` makes them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class RenderedText(NamedTuple):
     """The HTML of a text or an output that may still grow."""
 
     closed: SafeString
-    """What no later text can change: blocks of a text; the output but for an escape code."""
+    """The HTML that later text cannot change. Only an escape code can still change the output of code."""
     tail: SafeString
 
 
 @dataclass(frozen=True, slots=True)
 class RerunView:
-    """The buttons that run a block of code again, and the verdict of the last time; or the output while it runs."""
+    """The buttons that run a block of code again, and the verdict of its last run; or the output while it runs."""
 
     element_id: str
     index: int
@@ -44,22 +44,22 @@ class RerunView:
     """The end of the output of code that runs now."""
     is_running: bool = False
     is_unproved: bool = False
-    """Whether it is said that this code of the session was never run again."""
+    """Whether the page says that this code of the session was never run again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeEnd:
-    """How code ended. It is shown beside the number of its lines."""
+    """How code ended. Pages show this beside the number of its lines."""
 
     element_id: str
     outcome: str = ""
     """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended."""
     duration_ms: int | None = None
-    """`None`: not known."""
+    """`None`: the duration is not known."""
 
     @property
     def sentence(self) -> str:
-        """How the code ended, and after which time."""
+        """A sentence that says how the code ended, and how long it ran."""
         words = PREDICATES[self.outcome]
         if self.outcome not in (SUCCESS, ERROR, TIMEOUT) or self.duration_ms is None:
             return words
@@ -68,7 +68,7 @@ class CodeEnd:
 
 @dataclass(frozen=True, slots=True)
 class ThoughtLine:
-    """The line that a thought is folded below."""
+    """The line above a thought. The thought is folded below it."""
 
     element_id: str
     duration_ms: int | None = None
@@ -76,13 +76,13 @@ class ThoughtLine:
 
     @property
     def sentence(self) -> str:
-        """What the line says."""
+        """The text of the line."""
         return thought_sentence(self.duration_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class CodeContext:
-    """What the other parts of a message say about one part."""
+    """What the other parts of a message determine about one part."""
 
     result: CodeExecutionResult | None = None
     """The result of code that has ended."""
@@ -117,29 +117,29 @@ class PartView:
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str
-    """How the code of a result ended: a word of `code_outcomes`. Empty: it runs, or a later result says it."""
+    """How the code of a result ended: a word of `code_outcomes`. Empty: the code runs, or a later result has it."""
     attachments: tuple[AttachmentView, ...]
     reader: Reader
     code_end: CodeEnd | None = None
-    """How the code ended, if the part is executable code."""
+    """How the code ended; `None` if the part is no code."""
     has_code: bool = False
     """Whether the code of a code execution result is in the message. That code then says how it ended."""
     is_hidden: bool = False
-    """The code of a function call shows the same as this call or response, so pages hide it."""
+    """Whether pages hide this call or response, because the code of the function call shows the same."""
     place: str = ""
     """Where code runs, in words. Empty for other parts."""
     rerun: RerunView | None = None
-    """`None`: the part cannot be run again here."""
+    """The buttons that run the code again. `None`: the part cannot be run again here."""
     display: tuple[Block, ...] = ()
-    """What shows a rich output."""
+    """The blocks that show a rich output."""
     tool_work: ToolWork | None = None
-    """What shows the work of a tool of the provider."""
+    """The request to a tool of the provider, or its result; `None` for other parts."""
     thought_line: ThoughtLine | None = None
-    """`None`: the part is no thought."""
+    """The line above a thought. `None`: the part is no thought."""
 
     @property
     def outcome_sentence(self) -> str:
-        """How the code of a result ended, without a full stop. Empty as `outcome`."""
+        """A sentence that says how the code of a result ended, without a full stop. Empty if `outcome` is empty."""
         return outcome_sentence(self.outcome)
 
 
@@ -181,9 +181,9 @@ class AnswerDetails:
     """The model's label."""
     code_execution: bool
     duration_s: float | None
-    """`None`: the turn is live, or ran a person's own code, whose line says how long it ran."""
+    """Duration of the turn. `None`: it is live, or ran a person's own code, which shows its duration itself."""
     engine: str = ""
-    """Where code could run. Empty: nowhere, or the turn is live."""
+    """Where code could run, in words. Empty: it could run nowhere, or the turn is live."""
     service: str = ""
     """The provider that answered, and its endpoint. Empty: no model answered."""
     code_reason: str = ""
@@ -199,11 +199,11 @@ class AnswerDetails:
     searches: str = ""
     """How often the web was searched, and what that cost, in words. Empty: it was not searched."""
     model_note: str = ""
-    """Which model answered in place of the one that was asked, in a sentence. Empty: none did."""
+    """A sentence that names the model that answered in place of the chosen one. Empty: the chosen one answered."""
     estimated: int | None = None
-    """An estimate of the tokens that the provider did not report. `total` does not hold them."""
+    """An estimate of the tokens that the provider did not report. The reported total does not include them."""
     is_uncounted: bool = False
-    """Whether nothing is known of its tokens, not even an estimate."""
+    """Whether the number of tokens is not known, not even as an estimate."""
     ended: str = ""
     """Why the provider ended the answer, in its own words. Empty: it is complete, or the provider did not say why."""
 
@@ -228,7 +228,7 @@ class ConversationUsage:
     turns: int
     """Number of turns that have ended."""
     is_estimated: bool = False
-    """Whether `tokens` holds estimates for answers whose provider reported none."""
+    """Whether `tokens` includes estimates for answers whose provider reported no tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,50 +251,50 @@ class MessageView:
     text_html: SafeString = NO_HTML
     """A user's text as Markdown."""
     text_url: str = ""
-    """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
+    """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not get it."""
     numbers_url: str = ""
-    """Where the page gets the numbers of an answer with their sources. Empty: it has none, or the reader may not."""
+    """Where the page gets the numbers of an answer with their sources. Empty: no numbers, or none for this reader."""
     is_traced: bool = False
-    """If these numbers were traced, or are being traced, the page asks for them without a click."""
+    """Whether the page asks for these numbers without a click, because they were traced or are being traced."""
     numbers_html: SafeString = NO_HTML
-    """In exports, the list of these numbers."""
+    """The list of the numbers of an answer, only in exports."""
     pdf_url: str = ""
-    """Where the owner gets this message alone as a PDF."""
+    """Where the owner gets only this message as a PDF."""
     word_url: str = ""
     versions: Versions | None = None
     is_own_code: bool = False
-    """Whether a user's message is nothing but code."""
+    """Whether a user's message consists of code alone."""
     files: tuple[WrittenFileView, ...] = ()
-    """Files that the code of an answer wrote. Those that were kept are not among the attachments."""
+    """Files that the code of an answer wrote. A file that was kept is listed here, not in `attachments`."""
     retry_notice: str = ""
-    """The sentence that is shown while the provider does not answer."""
+    """The sentence that the page shows while the provider does not answer."""
     left_out: int = 0
-    """How many of the oldest messages the model was not sent."""
+    """Number of the oldest messages that were not sent to the model."""
     approval: Approval | None = None
-    """What a waiting answer asks its owner."""
+    """The decision that a waiting answer needs from its owner; `None` if it does not wait."""
     earlier_readings: tuple[str, ...] = ()
-    """Names of tables that the owner has since chosen to be read in another way."""
+    """Names of tables for which the owner has chosen another way of reading since this answer."""
     move_reason: str = ""
     """Why code moved to the Python session; empty if it did not."""
     grounding: Grounding | None = None
     details: AnswerDetails | None = None
     """How an answer was made."""
     cleared: ClearedOutputs | None = None
-    """`None`: the code has cleared nothing, or the reader's page does not show it."""
+    """Outputs that the code has cleared. `None`: there are none, or the reader's page does not show them."""
     rating: Rating | None = None
-    """`None`: the message cannot be rated here."""
+    """The rating of an answer. `None`: the message cannot be rated here."""
 
     @property
     def loses_files(self) -> bool:
-        """Whether the reader may download a file that ends with the session."""
+        """Whether the reader may download a file that is deleted when the session ends."""
         return any(file.url and not file.kept for file in self.files)
 
     @property
     def images(self) -> list[AttachmentView]:
-        """The attachments that are shown in the gallery: images that are not graphs."""
+        """Images that are not graphs. The message shows them as a gallery."""
         return [view for view in self.attachments if view.is_image and not view.is_graph]
 
     @property
     def other_attachments(self) -> list[AttachmentView]:
-        """The attachments that are not shown in the gallery: graphs and files."""
+        """Graphs and files. The gallery shows only the other images (`images`)."""
         return [view for view in self.attachments if not view.is_image or view.is_graph]

@@ -1,4 +1,4 @@
-"""The numbers of an answer with their sources, as the line below the answer shows them."""
+"""Renders the numbers of an answer with their sources, which the line below the answer shows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from chat.page.rendering.jinja import render
 from chat.vocabulary.parts import Part, Text
 
 IN_RESULTS = ("output", "file", "derived")
-"""Verdicts of numbers that are in the results."""
+"""Verdicts of numbers that were found in outputs or files, or computed from them."""
 JUST_ENDED = timedelta(minutes=1)
-"""The numbers of an answer that ended so lately are being traced, if it has results."""
+"""If an answer with results ended less than this time ago, its numbers are taken to be still in tracing."""
 _BEFORE_CHARS = 60
 _BEFORE_LETTERS = 6
 _DIGIT = re.compile(r"\d")
@@ -32,11 +32,11 @@ class NumberView:
 
     text: str
     before: str
-    """The last letters before it, by which the page finds it: signs and digits are other ones in Markdown."""
+    """The last letters before the number, by which the page finds it. Signs and digits differ in Markdown."""
     verdict: str
     line: int
     source: str
-    """The line of its source, or the computation; empty if there is none."""
+    """The text of the line with its source, or the computation; empty if it has no source."""
 
 
 def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
@@ -46,7 +46,7 @@ def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
 
 
 def has_just_ended(turn: Turn | None) -> bool:
-    """Return whether the numbers of an answer may be being traced now."""
+    """Return whether the turn ended so recently that the numbers of its answer may still be in tracing."""
     return turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
 
 
@@ -55,7 +55,7 @@ def numbers_html(
 ) -> SafeString:
     """Render the content of the line below an answer with this text: its sentence and the list of the numbers.
 
-    `is_asked`: the line is also seen if there are no numbers.
+    `is_asked`: the line is shown even if there are no numbers.
     """
     views = [_view(text, one) for one in numbers]
     known = sum(one.verdict in IN_RESULTS for one in views)

@@ -1,4 +1,4 @@
-"""Decorators for views that take long: they end with their client, and long pages wait for their turn."""
+"""Decorators for slow views: a view ends when its client disconnects, and long pages are rendered through a queue."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def queued(view: View[R, P]) -> AsyncView[R, P]:
 
 
 def ended_with_client(view: View[R, P]) -> AsyncView[R, P]:
-    """Decorate a view so that `render_queue.check_reader` raises in its thread once its client has disconnected.
+    """Decorate a view so that `render_queue.check_reader` raises ReaderLeft in it once its client has disconnected.
 
     It is the outermost decorator.
     """
@@ -65,12 +65,12 @@ def _render(place: Place, view: View[R, P], request: R, /, *args: P.args, **kwar
         return view(request, *args, **kwargs)
     finally:
         if place.is_left:
-            # Nobody else closes it: Django has ended the request already.
+            # Django has ended the request already, so it does not close the connection of this thread.
             close_connection()
 
 
 def _queue_of(request: HttpRequest) -> tuple[RenderQueue, Hashable]:
-    """Return the queue of a request, and whom it takes for one reader: a person, or all strangers of one address.
+    """Return the queue of a request, and the key of its reader: a person, or all strangers at one IP address.
 
     The request's connection to the database is closed, so that requests that wait do not use up the pool.
     """

@@ -1,4 +1,4 @@
-"""Who reads a message: what this reader sees and may do. Views of messages are made for a reader, and templates ask it.
+"""Readers of messages: what each may see and do. Views of messages are made for a reader, and templates ask it.
 
 | reader | its files | acts | scripts | service | costs |
 |---|---|---|---|---|---|
@@ -33,12 +33,12 @@ class GroupPlace:
 
     @property
     def name(self) -> str:
-        """What the parameter `at` of an address names it."""
+        """The value of the URL parameter `at` that names this group."""
         return f"{self.message_id}.{self.part}.{self.number}"
 
     @property
     def query(self) -> str:
-        """The query and the hash of the address of a page that holds this group."""
+        """The query and the fragment of the URL of a page that holds this group."""
         return f"?at={self.name}#{self.element_id}"
 
     @property
@@ -48,7 +48,7 @@ class GroupPlace:
 
     @classmethod
     def parse(cls, text: str) -> GroupPlace | None:
-        """Return the place that the parameter `at` of an address names; `None` if it names none."""
+        """Return the group that a value of the URL parameter `at` names; `None` if the value is malformed."""
         match = re.fullmatch(r"([0-9a-f-]{36})\.(\d{1,6})\.(\d{1,6})", text, re.ASCII)
         try:
             return cls(uuid.UUID(match[1]), int(match[2]), int(match[3])) if match else None
@@ -62,11 +62,11 @@ GroupUrl: TypeAlias = Callable[[GroupPlace], str]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What one kind of reader sees and may do. A new field must be off by default, because anybody may be a guest."""
+    """What one kind of reader may see and do. New fields must be off by default, because anybody may be a guest."""
 
     file_url: FileUrl
     may_act: bool = False
-    """Whether the reader owns the conversation: asks, rates, decides, runs code, and uses the session's files."""
+    """Whether the reader owns the conversation, and so may ask, rate, decide, run code and use the session's files."""
     has_scripts: bool = False
     """Whether the page has the scripts that copy code, and that sort, unfold and save tables."""
     sees_service: bool = False
@@ -74,11 +74,11 @@ class Reader:
     sees_costs: bool = False
     """Whether the reader sees tokens, costs, the settings of the model, and why code was offered."""
     group_url: GroupUrl | None = None
-    """`None`: the page holds all groups of long texts."""
+    """Returns the URL of a group. `None`: the page holds all groups of long texts."""
     near: GroupPlace | None = None
     """The group that the page was opened for."""
     embeds_files: bool = False
-    """Whether `file_url` stands for the bytes of a file. The page then contains it once for each file."""
+    """Whether the page embeds files: `file_url` returns a placeholder, which the export replaces by the bytes."""
 
 
 OWNER = Reader(
@@ -97,10 +97,10 @@ def staff_reader(file_url: FileUrl, group_url: GroupUrl | None = None, near: Gro
 
 
 def guest_reader(file_url: FileUrl, near: GroupPlace | None = None) -> Reader:
-    """Return a reader who has nothing but a link."""
+    """Return the reader of a share link, who needs no account."""
     return Reader(file_url, group_url=lambda place: place.query, near=near)
 
 
 def export_reader(file_url: FileUrl) -> Reader:
-    """Return the reader of an exported page, to whom the owner may send it."""
+    """Return the reader of an exported page, which the owner may send to anybody."""
     return Reader(file_url, sees_service=True, embeds_files=True)

@@ -1,8 +1,8 @@
-"""Renders few pages at once, and lets readers take turns, so that nobody's requests hold up those of others.
+"""Limits how many pages are rendered at once, and lets readers take turns, so that one reader cannot block the others.
 
-Rendering a long page takes up to a second of the interpreter, which all threads share. Whoever asks for several pages
-gets one after the other, while others go on. A reader who leaves gives up the place, and the rendering ends after the
-message that it has reached.
+Rendering a long page keeps the interpreter, which all threads share, busy for up to a second. A reader who requests
+several pages gets one after the other. If a reader disconnects, the rendering ends after the message that it has
+reached, and its place becomes free.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 PEOPLE_AT_ONCE = 4
-"""People for whom a process renders at the same time. More would only share the interpreter among them."""
+"""Number of people for whom a process renders at once. More would not be faster: they share the interpreter."""
 STRANGERS_AT_ONCE = 2
 EXPORTS_AT_ONCE = 2
 DOCUMENTS_AT_ONCE = 2
 WAITING_PER_READER = 100
-"""Requests of one reader that may wait: a class behind one address, which is one reader until it logs in."""
+"""Maximum number of waiting requests of one reader. A school class at one IP address is one reader until it logs in."""
 
 
 class QueueIsFull(Exception):
@@ -33,7 +33,7 @@ class QueueIsFull(Exception):
 
 
 class ReaderLeft(Exception):
-    """The reader has gone, so nobody needs what is rendered."""
+    """The reader has disconnected, so the rendering is no longer needed."""
 
 
 class Place:
@@ -44,12 +44,12 @@ class Place:
         self._release = release
         self._lock = threading.Lock()
         self._is_taken = False
-        """Whether a thread renders, or has rendered."""
+        """Whether a thread has begun to render."""
         self.is_left = False
-        """Whether the reader has gone, or has what was rendered."""
+        """Whether the reader has disconnected, or has received the result."""
 
     def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a function that renders, on the thread of the caller. Raises ReaderLeft. Called at most once."""
+        """Call a function that renders, on the caller's thread. At most one call. Raises ReaderLeft after `leave`."""
         with self._lock:
             if self.is_left:
                 raise ReaderLeft
@@ -62,7 +62,7 @@ class Place:
             self._release()
 
     def leave(self) -> None:
-        """Give up the place. A thread that renders keeps it until it has noticed."""
+        """Give up the place. A thread that renders keeps it until it ends, or until `check_reader` raises."""
         with self._lock:
             was_left, self.is_left = self.is_left, True
             if self._is_taken or was_left:
@@ -74,28 +74,28 @@ _place: ContextVar[Place | None] = ContextVar("_place", default=None)
 
 
 def check_reader() -> None:
-    """Raise ReaderLeft if the reader for whom this thread renders has gone."""
+    """Raise ReaderLeft if the reader for whom this thread renders has disconnected."""
     place = _place.get()
     if place is not None and place.is_left:
         raise ReaderLeft
 
 
 class RenderQueue:
-    """Gives out places: one to each reader at a time. Readers are served in the order in which they came, and whoever
-    has been served and still waits goes behind the others.
+    """Gives out places, at most one to each reader. Readers are served in the order of their requests. A reader who was
+    served and has more requests goes to the end of the queue.
 
     It may be used from several event loops and threads.
     """
 
     def __init__(self, at_once: int, waiting_per_reader: int) -> None:
-        """`at_once`: the number of places. `waiting_per_reader`: how many requests of one reader may wait."""
+        """`at_once`: the number of places. `waiting_per_reader`: maximum number of waiting requests of a reader."""
         self._at_once = at_once
         self._waiting_per_reader = waiting_per_reader
         self._lock = threading.Lock()
         self._served: set[Hashable] = set()
         """The readers who have a place."""
         self._waiting: dict[Hashable, deque[Future[None]]] = {}
-        """The requests that wait, by reader. The reader whose turn is next comes first."""
+        """Reader -> waiting requests, in the order in which the readers are served."""
 
     @asynccontextmanager
     async def place(self, reader: Hashable, *, is_refusable: bool = False) -> AsyncGenerator[Place, None]:
@@ -153,12 +153,12 @@ class RenderQueue:
         with self._lock:
             self._served.discard(reader)
             if reader in self._waiting:
-                # Behind the other readers.
+                # The reader goes to the end of the queue.
                 self._waiting[reader] = self._waiting.pop(reader)
             self._serve_next()
 
     def _serve_next(self) -> None:
-        """Give free places to readers who wait. The lock is held."""
+        """Give free places to readers who wait. The caller holds the lock."""
         for reader in list(self._waiting):
             if len(self._served) >= self._at_once:
                 return
@@ -175,8 +175,8 @@ class RenderQueue:
 PEOPLE = RenderQueue(PEOPLE_AT_ONCE, WAITING_PER_READER)
 """The queue of this process for the pages and sockets of people who are logged in."""
 STRANGERS = RenderQueue(STRANGERS_AT_ONCE, WAITING_PER_READER)
-"""For shared pages that are read without an account. So strangers never keep people waiting."""
+"""The queue for shared pages that are read without an account, so that strangers never keep people waiting."""
 EXPORTS = RenderQueue(EXPORTS_AT_ONCE, WAITING_PER_READER)
-"""For the blocks of downloads, which may wait for storage."""
+"""The queue for blocks of downloads, which may wait for storage."""
 DOCUMENTS = RenderQueue(DOCUMENTS_AT_ONCE, waiting_per_reader=3)
-"""For PDF and Word documents, which other programs make, each with a core and up to 1 GB."""
+"""The queue for PDF and Word documents. The programs that make them use a core and up to 1 GB each."""

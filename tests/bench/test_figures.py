@@ -89,10 +89,10 @@ def test_answer_that_never_arrives_counts_as_lost() -> None:
     ("server", "harness", "expected"),
     [(0.97, 0.40, "the server was the limit"), (0.97, 0.95, "the harness was saturated"), (0.5, 0.4, "neither")],
 )
-def test_rate_limit_is_attributed_by_cpu_shares(server: float, harness: float, expected: str) -> None:
+def test_report_names_the_limit_of_the_rate_by_cpu_shares(server: float, harness: float, expected: str) -> None:
     figures = {"failed_rate_per_s": 4500.0, "failed_server_share": server, "failed_harness_share": harness}
     assert expected in describe_rate_limit(figures)
 
 
-def test_rate_limit_is_higher_if_every_level_was_sustained() -> None:
+def test_report_says_that_the_limit_is_higher_if_every_level_was_sustained() -> None:
     assert "its limit is higher" in describe_rate_limit({})

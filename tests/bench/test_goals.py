@@ -36,7 +36,7 @@ def test_goal_is_kept_up_to_its_limit(name: str, label: str, limit: str, kept: f
     assert read_row({name: missed}, label)[1:] == [limit, "NO"]
 
 
-def test_worst_level_decides() -> None:
+def test_goal_is_compared_with_the_worst_level() -> None:
     assert read_row({"delivery_p50_ms 1x20": 2.0, "delivery_p50_ms 50x5": 9.0}, "delivery p50")[0] == "9.0"
 
 

@@ -138,7 +138,9 @@ def test_peer_that_cannot_be_run_is_refused(value: str, expected: str, capsys: p
     assert expected in capsys.readouterr().err
 
 
-def test_peer_that_does_not_start_is_refused_before_the_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compared_product_that_does_not_start_ends_the_benchmark_before_it_measures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(relay, "measure_all", lambda _: pytest.fail("the measurement began"))
     # This environment has no Chainlit.
     with pytest.raises(BenchError, match=r"^chainlit cannot start with .*: .*No module named chainlit$"):

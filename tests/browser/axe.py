@@ -32,10 +32,10 @@ SCRIPT = """async ([runOnly, exclude]) => {
 
 
 def findings(page: Page, exclude: str = "", *, is_brief: bool = False) -> list[str]:
-    """Return what axe finds on a page in two widths and two color schemes.
+    """Return the errors that axe finds on a page in two widths and two color schemes.
 
     In the dark, only the rules about colors are checked again. `is_brief`: in a narrow window, only the rules about the
-    layout are checked again. `exclude`: a selector of what is left out.
+    layout are checked again. `exclude`: a selector of elements that are not checked.
     """
     page.evaluate(SOURCE)
     tags: dict[str, str | list[str]] = {"type": "tag", "values": TAGS}

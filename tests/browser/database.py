@@ -1,4 +1,4 @@
-"""Changes to the database of the server under test."""
+"""Functions that change the database of the server under test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects the errors of pages: what they log, what they throw, and breaches of the content security policy."""
+"""Collects the errors of pages: logged errors, exceptions, and violations of the content security policy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Watch:
     """The errors of all pages of a browser during one test."""
 
     def __init__(self) -> None:
-        """Expect no errors but the ordinary ones."""
+        """Expect only the errors that are always ignored."""
         self._errors: list[str] = []
         self._expected = [*ORDINARY]
         self._windows: list[BrowserContext] = []
@@ -48,7 +48,7 @@ class Watch:
         self.expect(*LOST_SERVER)
 
     def take_errors(self) -> list[str]:
-        """Return the errors that were not expected, and begin anew."""
+        """Return the unexpected errors, and empty the list."""
         errors = [error for error in self._errors if not any(re.search(one, error) for one in self._expected)]
         self._errors, self._expected = [], [*ORDINARY]
         return errors
@@ -57,7 +57,7 @@ class Watch:
         """Watch all pages of a window."""
         self._windows.append(window)
         window.on("close", lambda closed: self._windows.remove(closed))
-        # Adding the script waits for the browser, and the test goes on meanwhile, so the listener comes first.
+        # Adding the script waits for the browser, and pages may open meanwhile, so the listener is added first.
         window.on("page", self._add_page)
         window.add_init_script(REPORT_CSP)
 
@@ -66,7 +66,7 @@ class Watch:
         return [*self._windows]
 
     def close_windows(self, others: list[BrowserContext]) -> None:
-        """Close the open windows but `others`, so that what their pages log later is no error of the next test."""
+        """Close the open windows except `others`, so that later errors of their pages do not fail the next test."""
         for window in self.open_windows():
             if window not in others:
                 window.close()

@@ -108,7 +108,7 @@ def create() -> None:
         variables=[{"name": "frame", "type": "DataFrame", "shape": [3, 2], "preview": "month  pieces"}],
         files=[{"name": "sales.csv", "size_bytes": 120}],
         started_at=timezone.now(),
-        # The server would notice that there is no such kernel, but leaves a session alone in which code runs.
+        # While code runs in a session, the server does not check it, so it does not notice that the kernel is missing.
         busy_until=timezone.now() + timedelta(days=1),
     )
     Review.objects.decide([conversation.pk], reader, ReviewDecision.FLAGGED, note="Look at it.", labels=["maths"])

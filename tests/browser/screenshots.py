@@ -1,7 +1,7 @@
 """Draws the main states of the product: `python -m tests.browser.screenshots FOLDER` (`make screenshots`).
 
-A server is started on a database that is thrown away afterwards. Its demo model answers, and its code really runs.
-Times are replaced, so that a picture changes only if the page does.
+A server is started on a temporary database. Its demo model answers, and its code really runs. Times are replaced, so
+that a picture changes only if the page does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ STEADY = """() => {
 
 
 class Photographer:
-    """Opens windows and saves what they show."""
+    """Opens windows and saves pictures of them."""
 
     def __init__(self, browser: Browser, server: LiveServer, state: StorageState, folder: Path) -> None:
         """Save pictures in this folder."""
@@ -64,8 +64,8 @@ class Photographer:
         scheme: Literal["light", "dark"] = "light",
         locale: str = "en-US",
     ) -> Iterator[Page]:
-        """Open a page in a window. Windows of phones have touch and twice the pixels. `locale`: what the browser asks
-        for.
+        """Open a page in a window. Windows of phones have touch and twice the pixels. `locale`: language of the
+        browser.
         """
         is_phone = size == PHONE
         window = self._browser.new_context(
@@ -87,7 +87,7 @@ class Photographer:
         window.close()
 
     def save(self, page: Page, name: str) -> None:
-        """Save what the window shows, once its images are loaded and its socket has sent the state of a live answer."""
+        """Save a picture of the window when its images are loaded and its socket has sent the state of an answer."""
         page.wait_for_load_state("networkidle")
         page.wait_for_function(
             "() => [...document.images].every((image) => image.complete || !image.checkVisibility())"
@@ -125,7 +125,7 @@ def draw_graphs(camera: Photographer) -> str:
 
 
 def take_answers(camera: Photographer, path: str) -> None:
-    """Take the answer with a graph in all four forms, and the large view."""
+    """Take pictures of the answer with a graph in four forms, and of its large view."""
     for name, size, scheme in (
         ("answer-light", DESKTOP, "light"),
         ("answer-dark", DESKTOP, "dark"),
@@ -144,7 +144,7 @@ def take_answers(camera: Photographer, path: str) -> None:
 
 
 def take_empty_and_running(camera: Photographer) -> None:
-    """Take an empty conversation, its settings, and an answer whose code runs."""
+    """Take pictures of an empty conversation, its settings, and an answer whose code runs."""
     with camera.window("/") as page:
         new_conversation(page)
         camera.save(page, "empty")
@@ -161,7 +161,7 @@ def take_empty_and_running(camera: Photographer) -> None:
 
 
 def take_languages(camera: Photographer) -> None:
-    """Take an answer in German, and one in Chinese on a phone."""
+    """Take pictures of an answer in German, and of one in Chinese on a phone."""
     for name, size, locale, question in (
         ("german", DESKTOP, "de-DE", "Vergleiche sin(x) und cos(x) von 0 bis 10"),
         ("chinese", PHONE, "zh-CN", "画正弦曲线"),
@@ -174,7 +174,7 @@ def take_languages(camera: Photographer) -> None:
 
 
 def take_session(camera: Photographer) -> None:
-    """Take a Python session after its code has run."""
+    """Take a picture of a Python session after its code has run."""
     with camera.window("/") as page:
         new_conversation(page)
         page.click('button[data-action="open-session"]')
@@ -187,7 +187,7 @@ def take_session(camera: Photographer) -> None:
 
 
 def take_stored(camera: Photographer) -> None:
-    """Take conversations of `shown_conversations`, and the review of one of them."""
+    """Take pictures of the conversations of `shown_conversations`, and of the review of one of them."""
     with camera.window("/") as page:
         for name, title in (("approval", "Clean up the reports"), ("maths", "Confidence of a mean")):
             page.locator("#conversations a", has_text=title).click()

@@ -59,7 +59,7 @@ PAGES = [
 ]
 VISITORS_PAGES = ["/accounts/login/", "/accounts/signup/"]
 MANY_CALLS = ".docs > section:nth-of-type(n + 4), .index li:nth-child(n + 4), dl > :nth-child(n + 4)"
-"""On the page about the API: all calls and objects but the first, because axe needs ten seconds for all of them."""
+"""Selector of all calls and objects but the first on the page about the API: axe takes ten seconds for all of them."""
 
 
 def open_folds(page: Page) -> None:
@@ -141,7 +141,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "large view": (RICH, lambda page: page.locator("#transcript a.zoom").first.click()),
     "editing": (RICH, edit_question),
 }
-"""Name -> page, and what opens the state. All but the first state are checked without the transcript behind them."""
+"""Name of a state -> page, and function that opens the state. Only the first state is checked with the transcript."""
 
 
 WITHOUT_TOOLTIP = r"""() => {
@@ -165,7 +165,7 @@ def tab(browser: Browser, reader_state: StorageState) -> Iterator[Page]:
     window.close()
 
 
-def test_all_pages_of_users_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_any_page_of_users(tab: Page, server: LiveServer) -> None:
     found: list[str] = []
     for path in PAGES:
         tab.goto(server.url + path)
@@ -173,7 +173,7 @@ def test_all_pages_of_users_have_no_finding(tab: Page, server: LiveServer) -> No
     assert not found, "\n".join(found)
 
 
-def test_all_states_of_the_conversation_page_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_in_any_state_of_the_conversation_page(tab: Page, server: LiveServer) -> None:
     found: list[str] = []
     for name, (path, open_state) in STATES.items():
         tab.goto(server.url + path)
@@ -184,7 +184,7 @@ def test_all_states_of_the_conversation_page_have_no_finding(tab: Page, server: 
 
 
 def test_boxes_that_scroll_have_a_role_for_their_name(tab: Page, server: LiveServer) -> None:
-    # Browsers do not have to tell the name of a box without a role, and axe does not complain about it.
+    # Browsers may ignore the name of a box without a role, and axe does not report this.
     tab.goto(server.url + RICH)
     open_folds(tab)
     boxes = tab.locator('#transcript :is(div, pre, span)[tabindex="0"]')
@@ -194,7 +194,7 @@ def test_boxes_that_scroll_have_a_role_for_their_name(tab: Page, server: LiveSer
     expect(tab.get_by_role("group", name="Output")).not_to_have_count(0)
 
 
-def test_controls_without_words_have_a_name_and_a_tooltip(tab: Page, server: LiveServer) -> None:
+def test_controls_that_show_only_an_icon_have_a_name_and_a_tooltip(tab: Page, server: LiveServer) -> None:
     tab.goto(server.url + RICH)
     open_session(tab)
     tab.set_input_files("#file", files={"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"})
@@ -204,7 +204,7 @@ def test_controls_without_words_have_a_name_and_a_tooltip(tab: Page, server: Liv
     assert found == []
 
 
-def test_pages_of_visitors_and_of_errors_have_no_finding(browser: Browser, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_pages_of_visitors_and_of_errors(browser: Browser, server: LiveServer) -> None:
     window = browser.new_context(reduced_motion="reduce")
     tab = window.new_page()
     found: list[str] = []
@@ -244,7 +244,7 @@ def test_focus_returns_to_the_button_that_opened_a_dialog(tab: Page, server: Liv
         opener.press("Enter")
         if opener is entry:
             choice = tab.locator(f'#entry-menu [data-action="{dialog_id}"]')
-            # What is hidden takes no focus, and the key would go to the button again.
+            # A hidden element cannot take the focus, so the key would go to the button again.
             expect(choice).to_be_visible()
             choice.press("Enter")
         expect(tab.locator(f"#{dialog_id}")).to_be_visible()
@@ -258,7 +258,7 @@ def test_focus_returns_to_the_button_that_opened_a_dialog(tab: Page, server: Liv
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
 
 
-def test_messages_are_two_stops_away_and_a_list_is_one_stop(tab: Page, server: LiveServer) -> None:
+def test_tab_key_reaches_the_messages_in_two_steps_and_a_list_is_one_step(tab: Page, server: LiveServer) -> None:
     tab.goto(server.url + RICH)
     # The message box has the focus. The page begins at its body.
     tab.evaluate("document.body.tabIndex = -1, document.body.focus()")
@@ -276,6 +276,6 @@ def test_messages_are_two_stops_away_and_a_list_is_one_stop(tab: Page, server: L
     expect(second).to_be_focused()
     tab.keyboard.press("Tab")
     assert not tab.evaluate("document.getElementById('conversations').contains(document.activeElement)")
-    # The list is left and entered where it was left.
+    # The focus leaves the list, and returns to the entry where it was.
     tab.keyboard.press("Shift+Tab")
     expect(second).to_be_focused()

@@ -18,7 +18,7 @@ LIGHT, DARK = "rgb(251, 251, 249)", "rgb(21, 24, 23)"
 
 @pytest.fixture
 def painter(browser: Browser, server: LiveServer) -> Iterator[Page]:
-    """Open a window of a person of their own, on a device with light colours."""
+    """Open a window of a separate account, on a device with light colours."""
     create_people(server, "painter")
     window = browser.new_context(color_scheme="light")
     page = window.new_page()

@@ -30,7 +30,7 @@ print(user_pk_to_url_str(ann), default_token_generator.make_token(ann), sep="-")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LiveServer]:
-    """Start a server that sends mail, and on which visitors cannot create accounts. Its other servers are not there."""
+    """Start a server that sends mail and lets no visitor sign up. The mail and model servers do not exist."""
     variables = {"EMAIL_URL": "smtp://127.0.0.1:9", "EMAIL_FROM": "plotline@example.org", "ALLOW_SIGNUP": "0"}
     with running_server(GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:9", **variables) as running:
         yield running
@@ -51,7 +51,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 
 def visit(tab: Page, server: LiveServer, path: str, heading: str) -> list[str]:
-    """Open a page of accounts, and return what axe finds on it."""
+    """Open a page of accounts, and return the errors that axe finds on it."""
     tab.goto(f"{server.url}/accounts/{path}")
     return check(tab, heading)
 
@@ -74,7 +74,9 @@ def code_of(secret: str) -> str:
     return code
 
 
-def test_pages_for_visitors_without_a_password_have_no_finding(tab: Page, server: LiveServer, reset_key: str) -> None:
+def test_axe_finds_no_error_on_pages_for_visitors_without_a_password(
+    tab: Page, server: LiveServer, reset_key: str
+) -> None:
     found = visit(tab, server, "signup/", "Sign-up is closed")
     found += visit(tab, server, "password/reset/", "Forgot your password?")
     found += visit(tab, server, "password/reset/sent/", "Look into your mail")
@@ -87,7 +89,7 @@ def test_pages_for_visitors_without_a_password_have_no_finding(tab: Page, server
     assert not found, "\n".join(found)
 
 
-def test_pages_from_two_step_login_to_the_deletion_have_no_finding(
+def test_axe_finds_no_error_on_pages_from_two_step_login_to_deletion(
     tab: Page, server: LiveServer, reset_key: str
 ) -> None:
     sign_in(tab, server, "ann")
@@ -118,7 +120,9 @@ def test_pages_from_two_step_login_to_the_deletion_have_no_finding(
     assert not found, "\n".join(found)
 
 
-def test_pages_about_what_is_refused_or_missing_have_no_finding(tab: Page, server: LiveServer, watch: Watch) -> None:
+def test_axe_finds_no_error_on_pages_about_refused_requests_or_missing_objects(
+    tab: Page, server: LiveServer, watch: Watch
+) -> None:
     watch.expect("status of 404")
     tab.goto(f"{server.url}/nothing/")
     found = check(tab, "Not found")

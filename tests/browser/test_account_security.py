@@ -1,4 +1,4 @@
-"""An open page of a login that was ended elsewhere."""
+"""An open page whose login was ended elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.live_server import LiveServer
 pytestmark = pytest.mark.drill
 
 
-def test_open_page_of_a_login_that_was_ended_leads_to_the_login(
+def test_open_page_whose_login_was_ended_elsewhere_redirects_to_the_login_page(
     browser: Browser, server: LiveServer, watch: Watch
 ) -> None:
     create_people(server, "lena")

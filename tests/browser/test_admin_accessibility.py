@@ -25,7 +25,7 @@ SINGLE_PAGES = [
 REPEATED = (
     "#nav-sidebar, tbody tr:nth-child(n + 4), #changelist-filter li:nth-child(n + 4), [id^=id_] > div:nth-child(n + 4)"
 )
-"""What is left out on all pages but the first: the navigation, and all but the first rows, filters and boxes."""
+"""Elements that are checked only on the first page: the navigation, and all but the first rows, filters and boxes."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def hrefs(page: Page, selector: str) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
-def test_single_pages_of_the_admin_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_single_pages_of_the_admin(tab: Page, server: LiveServer) -> None:
     found: list[str] = []
     for path in SINGLE_PAGES:
         tab.goto(server.url + path)
@@ -50,7 +50,7 @@ def test_single_pages_of_the_admin_have_no_finding(tab: Page, server: LiveServer
     assert not found, "\n".join(found)
 
 
-def test_lists_and_forms_of_the_admin_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_lists_and_forms_of_the_admin(tab: Page, server: LiveServer) -> None:
     tab.goto(f"{server.url}/admin/")
     lists = hrefs(tab, "#content-main th a")
     assert "/admin/chat/conversation/" in lists

@@ -1,4 +1,4 @@
-"""What screen readers are told while an answer is written, and what tells a person in another tab that it is done."""
+"""Announcements for screen readers while an answer is written, and notifications in another tab when it is done."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def announcements(page: Page) -> list[str]:
     return told
 
 
-def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
+def test_screen_reader_gets_the_answer_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
     page.evaluate(RECORD)
     ask_and_wait(page, "Plot a sine wave")
     expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
@@ -48,14 +48,14 @@ def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Pa
     positions = [text.index(one) for one in (*words, "Lowest value: -1 (x = 4.71).", "Make it a cosine")]
     assert positions == sorted(positions)
     assert "import" not in text
-    # Each sentence once, and in few announcements: not one for each word.
+    # Each sentence is announced once, and in few announcements, not one for each word.
     assert text.count("Lowest value") == 1
     assert len(told) <= 8
     heading = page.get_by_role("heading", level=2).nth(1)
     expect(heading).to_contain_text("Answer, Demo model")
 
 
-def test_thought_code_graph_and_text_are_announced_once_and_leave_the_page(page: Page) -> None:
+def test_announcements_are_made_once_and_are_removed_from_the_page_later(page: Page) -> None:
     page.clock.install()
     change_settings(page, model="scenario-thought-and-graph")
     page.reload()
@@ -74,7 +74,7 @@ def test_thought_code_graph_and_text_are_announced_once_and_leave_the_page(page:
     headings = page.locator("#transcript > article > h2")
     expect(headings).to_have_text([re.compile("^You, "), re.compile("^Answer, scenario-thought-and-graph, ")])
     expect(answer.get_by_role("group", name="Output")).to_have_text("maximum 1.0")
-    # Who reads the page later finds the answer once.
+    # A person who reads the page later finds the answer only once.
     page.clock.fast_forward(60_000)
     expect(page.locator(SPOKEN)).to_have_count(0)
 
@@ -91,7 +91,7 @@ def test_nothing_is_announced_while_the_tab_is_in_the_background(page: Page) -> 
     expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
 
 
-def test_sentences_of_text_are_complete_while_it_grows(page: Page) -> None:
+def test_only_complete_sentences_of_a_growing_text_are_announced(page: Page) -> None:
     page.evaluate(
         """async () => {
             const { spokenPieces } = await import("/static/js/spoken_text.js");
@@ -130,7 +130,7 @@ RECORD_NOTIFICATIONS = """() => {
 }"""
 
 
-def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
+def test_hidden_tab_notifies_the_user_when_the_answer_is_done(page: Page) -> None:
     page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
     change_settings(page, title="Waves")
     page.reload()
@@ -147,12 +147,12 @@ def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
     expect(page).to_have_title("✓ Waves · Plotline")
     expect(answer).to_have_attribute("data-status", "done")
     assert page.evaluate("[asked, shown]") == [1, ["Waves: The answer is complete."]]
-    # Then the socket of the hidden page is closed, as that of any idle tab.
+    # The socket of the hidden page is then closed, like that of any idle tab.
     page.wait_for_function("() => import('/static/js/connection.js').then((connection) => !connection.isOpen())")
     page.evaluate(HIDE, False)
     expect(page).to_have_title("Waves · Plotline")
     page.wait_for_function("() => import('/static/js/connection.js').then((connection) => connection.isOpen())")
-    # An answer that is seen is not announced. The choice is kept.
+    # An answer in a visible tab causes no notification. The setting is kept.
     change_settings(page, model="scenario-text")
     page.reload()
     page.evaluate("Notification.permission = 'granted'")
@@ -161,7 +161,7 @@ def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
     assert page.evaluate("[asked, shown]") == [0, []]
 
 
-def test_notifications_are_chosen_among_the_settings_of_the_account(page: Page) -> None:
+def test_notifications_can_be_turned_on_in_the_settings_of_the_account(page: Page) -> None:
     page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
     conversation = page.url
     open_settings(page, "Appearance")

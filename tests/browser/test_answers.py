@@ -114,7 +114,7 @@ def test_code_has_its_header_above_it_and_colors_in_both_themes(page: Page, url:
     block.scroll_into_view_if_needed()
     page.mouse.move(2, 2)
     expect(block.locator(".code-head > span")).to_have_text("python")
-    # The button is seen without a pointer above it, and covers no line.
+    # The button is visible without a pointer above it, and covers no line.
     button = block.locator("button")
     assert button.evaluate(IS_OPAQUE)
     button_box, code_box = button.bounding_box(), block.locator("pre").bounding_box()
@@ -158,7 +158,7 @@ def test_whole_conversation_is_printed(page: Page, url: str) -> None:
     )
 
 
-def test_line_of_code_says_how_long_it_ran_and_stays_open(page: Page) -> None:
+def test_line_above_code_says_how_long_it_ran_and_opened_code_stays_open(page: Page) -> None:
     answer = ask_and_wait(page, "First 50 primes")
     line = answer.locator('details[data-part-kind="executable_code"] > summary')
     expect(line).to_have_text(re.compile(r"^Python\s*\d+ lines, in the sandbox of the demo\s*ran in \d+(\.\d)? s$"))
@@ -171,7 +171,7 @@ def test_line_of_code_says_how_long_it_ran_and_stays_open(page: Page) -> None:
     expect(answer.locator("details .highlight")).to_be_visible()
 
 
-def test_thought_is_timed_and_read_while_it_is_written_and_stays_open(page: Page) -> None:
+def test_thought_has_a_timer_can_be_read_while_it_is_written_and_stays_open(page: Page) -> None:
     change_settings(page, model="scenario-thought-and-graph-300")
     answer = ask(page, "Think")
     fold = answer.locator('details[data-part-kind="thought"]')

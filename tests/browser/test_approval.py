@@ -85,7 +85,7 @@ def test_waiting_answer_can_be_stopped(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_decision_in_one_tab_is_seen_in_all(page: Page, context: BrowserContext, server: LiveServer) -> None:
+def test_decision_in_one_tab_is_shown_in_all_tabs(page: Page, context: BrowserContext, server: LiveServer) -> None:
     ask_for_code(page, "function-code-2")
     second = context.new_page()
     second.goto(page.url)
@@ -95,7 +95,7 @@ def test_decision_in_one_tab_is_seen_in_all(page: Page, context: BrowserContext,
     first_id = page.locator(".approval").get_attribute("data-approval")
     assert first_id
     page.click(APPROVE)
-    # Both tabs ask about the second call. The draft for the first one is gone.
+    # Both tabs ask about the second call. The draft for the first call is deleted.
     for tab in (page, second):
         expect(tab.locator(".approval")).not_to_have_attribute("data-approval", first_id)
         expect(tab.locator(".approval pre code")).to_have_text(CODE.replace("1\n", "2\n", 1))
@@ -195,7 +195,7 @@ def test_cancelled_edit_runs_the_code_of_the_model(page: Page, server: LiveServe
 
 @pytest.mark.drill
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_question_fits_a_phone(page: Page, scheme: str) -> None:
+def test_approval_of_code_fits_the_screen_of_a_phone(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": 360, "height": 640})
     ask_for_code(page)

@@ -20,7 +20,7 @@ LONG = "```python\nimport time\nfor i in range(200):\n    print('line', i)\n```"
 
 
 @pytest.mark.parametrize("size", [ViewportSize(width=1280, height=800), PHONE])
-def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) -> None:
+def test_end_of_the_conversation_stays_in_view_over_several_answers(page: Page, size: ViewportSize) -> None:
     page.set_viewport_size(size)
     for question in ("Plot a sine wave", "Show a histogram of 2000 random values"):
         answer = ask_and_wait(page, question)
@@ -30,12 +30,12 @@ def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) 
 
 
 @pytest.mark.drill
-def test_new_question_is_at_the_top_and_its_answer_grows_beneath(page: Page) -> None:
+def test_new_question_is_at_the_top_and_its_answer_grows_below_it(page: Page) -> None:
     top = "q => q.getBoundingClientRect().top - document.getElementById('scroller').getBoundingClientRect().top"
     ask_and_wait(page, "Plot a sine wave")
     ask_and_wait(page, "First 50 primes")
     ask_and_wait(page, "```python\nprint(42)\n1 / 0\n```")
-    # This answer takes the room from the one before it.
+    # This answer now has the empty room that the previous answer had.
     ask_and_wait(page, "```python\nimport time\nfor number in range(3):\n    print(number)\n```")
     assert 0 <= page.locator(QUESTION).last.evaluate(top) < 60
     page.reload()
@@ -44,7 +44,7 @@ def test_new_question_is_at_the_top_and_its_answer_grows_beneath(page: Page) -> 
 
 
 @pytest.mark.drill
-def test_reader_who_scrolls_up_is_left_alone(page: Page) -> None:
+def test_page_does_not_scroll_if_the_reader_has_scrolled_up(page: Page) -> None:
     ask_and_wait(page, "Plot a sine wave")
     page.locator("#scroller").hover()
     answer = ask(page, ENDLESS)
@@ -60,7 +60,7 @@ def test_reader_who_scrolls_up_is_left_alone(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_draft_is_kept_over_tabs_and_examples_leave_it_alone(page: Page) -> None:
+def test_draft_is_shared_by_tabs_and_kept_when_an_example_is_sent(page: Page) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     # An empty box takes what another tab writes, even while it has the focus.
@@ -79,7 +79,7 @@ def test_draft_is_kept_over_tabs_and_examples_leave_it_alone(page: Page) -> None
 
 
 @pytest.mark.drill
-def test_login_page_forgets_drafts(page: Page, server: LiveServer) -> None:
+def test_login_page_deletes_drafts(page: Page, server: LiveServer) -> None:
     page.fill(BOX, "for nobody else")
     state = page.context.storage_state()
     window = page.context.browser
@@ -92,7 +92,7 @@ def test_login_page_forgets_drafts(page: Page, server: LiveServer) -> None:
     visitor.close()
 
 
-def test_message_waits_for_the_answer_before_it(page: Page) -> None:
+def test_message_that_is_sent_during_an_answer_waits_until_the_answer_ends(page: Page) -> None:
     answer = ask(page, ENDLESS)
     expect(page.locator('[data-action="stop"]')).to_be_visible()
     page.fill(BOX, "First 50 primes")
@@ -106,7 +106,7 @@ def test_message_waits_for_the_answer_before_it(page: Page) -> None:
     page.press(BOX, "Enter")
     page.keyboard.press("Escape")
     expect(answer).to_have_attribute("data-status", "stopped")
-    # The answer was stopped, so the next message waits for a person's word.
+    # The answer was stopped, so the waiting message is not sent without a click.
     expect(page.locator("#composer-note")).to_contain_text("still waits")
     page.click('[data-action="send-queued"]')
     expect(page.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
@@ -131,7 +131,7 @@ def test_stop_right_after_a_reload_waits_for_the_connection(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_stop_that_waited_for_the_connection_leaves_the_next_answer_alone(page: Page) -> None:
+def test_stop_that_waited_for_the_connection_does_not_stop_the_next_answer(page: Page) -> None:
     change_settings(page, model="scenario-stall")
     answers = page.locator(ANSWER)
     ask(page, "go")
@@ -163,7 +163,7 @@ def test_waiting_message_is_sent_after_a_complete_answer(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(page: Page) -> None:
+def test_composer_says_how_many_messages_a_new_version_of_an_earlier_answer_will_hide(page: Page) -> None:
     first = ask_and_wait(page, "First 50 primes")
     ask_and_wait(page, "Compute the first 30 Fibonacci numbers")
     hidden = "The 2 messages after it will stay with the old version"
@@ -190,13 +190,13 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
     assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")
-    # The panel of the Python session leaves too little room for it in a narrow window.
+    # In a narrow window, the panel of the Python session leaves too little room for the hint.
     page.set_viewport_size({"width": 1160, "height": 800})
     press_in_header(page, 'button[data-action="open-session"]')
     expect(hint).to_be_hidden()
     page.click('#session [data-action="close-session"]')
     expect(hint).to_be_visible()
-    # Whoever has used the keys knows them.
+    # The hint is not shown to a person who has used the keys.
     page.locator(BOX).press("Shift+Enter")
     expect(hint).to_be_hidden()
     page.reload()
@@ -204,7 +204,7 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_dropped_file_is_attached_wherever_it_falls(page: Page, tmp_path: Path) -> None:
+def test_file_that_is_dropped_anywhere_on_the_page_is_attached(page: Page, tmp_path: Path) -> None:
     (tmp_path / "rivers.csv").write_text("river,km\nRhine,1230\n")
     drop = """() => {
         const data = new DataTransfer();
@@ -221,8 +221,8 @@ def test_dropped_file_is_attached_wherever_it_falls(page: Page, tmp_path: Path) 
 
 
 @pytest.mark.drill
-def test_waiting_message_that_is_rejected_comes_back_before_the_draft(page: Page) -> None:
-    # The page would refuse the text itself.
+def test_rejected_waiting_message_is_put_back_before_the_text_of_the_draft(page: Page) -> None:
+    # Without the limit on the page, the server refuses the text.
     page.evaluate("delete document.getElementById('composer').dataset.limitBytes")
     ask(page, "```python\nimport time\ntime.sleep(2)\n```")
     page.fill(BOX, "x" * 300_000)
@@ -234,7 +234,7 @@ def test_waiting_message_that_is_rejected_comes_back_before_the_draft(page: Page
 
 
 @pytest.mark.drill
-def test_error_of_something_else_does_not_reject_the_message_on_its_way(page: Page) -> None:
+def test_unrelated_error_does_not_reject_a_message_that_is_being_sent(page: Page) -> None:
     error = "<hx-partial hx-target='#composer-error' hx-swap='innerHTML'><p>Another error</p></hx-partial>"
 
     def relay(socket: WebSocketRoute) -> None:
@@ -260,7 +260,7 @@ def test_error_of_something_else_does_not_reject_the_message_on_its_way(page: Pa
 
 
 @pytest.mark.drill
-def test_focus_goes_to_the_box_when_the_pressed_button_is_hidden(page: Page) -> None:
+def test_focus_moves_to_the_message_box_when_the_pressed_button_is_hidden(page: Page) -> None:
     change_settings(page, model="scenario-stall")
     page.fill(BOX, "go")
     page.click("form#composer [type=submit]")
@@ -279,7 +279,7 @@ def test_focus_goes_to_the_box_when_the_pressed_button_is_hidden(page: Page) -> 
 
 
 @pytest.mark.drill
-def test_file_on_its_way_outlives_a_draft_of_another_tab(page: Page) -> None:
+def test_file_that_is_being_uploaded_is_kept_when_another_tab_changes_the_draft(page: Page) -> None:
     held: list[Route] = []
     page.route("**/attachments/", lambda route: held.append(route))
     other = page.context.new_page()
@@ -336,7 +336,7 @@ def test_pasted_python_is_offered_as_code_and_other_text_is_not(page: Page) -> N
     page.keyboard.press("Escape")
     expect(offer).to_be_hidden()
     expect(page.locator(BOX)).to_have_value(CODE)
-    # Nothing has moved, and the box has the focus.
+    # No element has moved, and the box has the focus.
     assert page.evaluate(top) == before
     expect(page.locator(BOX)).to_be_focused()
     verdicts = page.evaluate(
@@ -362,7 +362,7 @@ def test_pasted_python_is_offered_as_code_and_other_text_is_not(page: Page) -> N
     paste(page, CODE)
     button.click()
     page.press(BOX, "Enter")
-    # It is shown and run as code that a person writes in a block of its own.
+    # The code is shown and run like code that a person writes in a separate block.
     expect(page.locator(f"{QUESTION} .own-code code")).to_contain_text("math.sqrt(n)")
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
     expect(page.locator(ANSWER)).to_contain_text("1.414")

@@ -107,7 +107,7 @@ def test_deletion_can_be_undone_by_keyboard(tab: Page, server: LiveServer) -> No
     expect(tab.locator("#conversations [aria-current]")).to_be_in_viewport()
 
 
-def test_notices_about_deletions_have_no_finding(tab: Page, server: LiveServer) -> None:
+def test_axe_finds_no_error_in_notices_about_deletions(tab: Page, server: LiveServer) -> None:
     tab.goto(server.url)
     delete(tab, tab.locator("#conversations li:has([aria-current])"))
     expect(tab.locator("#deleted")).to_be_visible()
@@ -116,7 +116,7 @@ def test_notices_about_deletions_have_no_finding(tab: Page, server: LiveServer) 
     assert findings(tab, "#empty", is_brief=True) == []
 
 
-def test_search_after_a_logout_leaves_the_list_and_says_so(page: Page) -> None:
+def test_search_after_a_logout_keeps_the_list_and_shows_a_message(page: Page) -> None:
     page.context.clear_cookies()
     before = page.locator("#conversations").inner_html()
     page.fill("#search-box", "waves")

@@ -71,7 +71,7 @@ def column(shown: Locator, number: int) -> list[str]:
 
 
 @pytest.mark.drill
-def test_click_on_a_header_sorts_and_the_third_restores_the_order(displays: Page) -> None:
+def test_click_on_a_header_sorts_the_table_and_the_third_click_restores_the_order(displays: Page) -> None:
     shown = display(displays, "small")
     before = articles(displays)
     population = shown.get_by_role("columnheader", name="population")
@@ -97,7 +97,7 @@ def test_click_on_a_header_sorts_and_the_third_restores_the_order(displays: Page
 
 
 @pytest.mark.drill
-def test_rows_that_stand_for_others_stay_at_the_end_and_the_index_sorts(displays: Page) -> None:
+def test_ellipsis_row_stays_last_when_a_table_is_sorted_by_its_index(displays: Page) -> None:
     shown = display(displays, "shortened")
     header = shown.get_by_role("columnheader", name="Index")
     header.get_by_role("button").click()
@@ -168,7 +168,7 @@ REPLACE_ANSWER = """async () => {
 
 
 @pytest.mark.drill
-def test_update_of_a_sorted_table_shows_it_as_a_reload_does(displays: Page) -> None:
+def test_update_of_a_sorted_table_shows_the_same_as_a_reload(displays: Page) -> None:
     before = articles(displays)
     shown = display(displays, "long")
     header = shown.get_by_role("columnheader", name="column 1")
@@ -190,7 +190,7 @@ ROWS = st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size
 
 
 @pytest.mark.drill
-def test_any_cell_survives_csv_and_none_begins_a_formula(displays: Page) -> None:
+def test_text_of_any_cell_is_unchanged_in_csv_and_begins_no_formula(displays: Page) -> None:
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(ROWS)
     def check(rows: list[list[str]]) -> None:
@@ -236,7 +236,7 @@ def test_numbers_sort_by_value_and_missing_values_come_last(displays: Page) -> N
 
 
 @pytest.mark.drill
-def test_table_of_a_text_sorts_by_numbers_saves_and_equals_the_reloaded_one(page: Page, tmp_path: Path) -> None:
+def test_table_in_a_text_can_be_sorted_and_saved_and_equals_the_reloaded_one(page: Page, tmp_path: Path) -> None:
     text = "Describe this table\n\n| name | share | f |\n|---|--:|---|\n| b | 10 | $P(A|B)$ |\n| a | 9 | `x|y` |\n"
     text += "| =c | – | so $\\frac{1}{2}$ |\n"
     ask_and_wait(page, text)

@@ -54,7 +54,7 @@ def test_rating_is_saved_shown_in_every_tab_and_removed_again(page: Page, contex
         expect(rating_button(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "false")
         expect(tab.locator(".why")).to_have_count(0)
     assert articles(page) == articles(second)
-    # A new question works in the state that all tabs show.
+    # A new question can be sent in the state that all tabs show.
     ask_and_wait(page, "And now?")
     expect(second.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
     assert articles(page) == articles(second)

@@ -45,7 +45,7 @@ def test_file_that_is_too_large_is_refused_without_an_upload(page: Page, tmp_pat
     assert len(uploads) == 1
 
 
-def test_files_above_the_limit_are_refused_by_name(page: Page, tmp_path: Path) -> None:
+def test_message_lists_the_files_above_the_limit_that_were_not_attached(page: Page, tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.txt" for number in range(ATTACHMENTS_LIMIT + 1)]
     for path in paths:
         path.write_text(path.name)
@@ -69,7 +69,7 @@ RECORD_CHIPS = """() => {
 SLOW_UPLOAD = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 1_000_000}
 
 
-def test_file_of_the_button_is_uploaded_with_percent(page: Page, tmp_path: Path) -> None:
+def test_chip_shows_the_percentage_while_a_file_is_uploaded(page: Page, tmp_path: Path) -> None:
     (tmp_path / "large.csv").write_bytes(b"a,b\n" + b"1,2\n" * 500_000)
     page.wait_for_load_state("load")
     page.evaluate(RECORD_CHIPS)
@@ -95,7 +95,7 @@ PASTE = """(box, [name, text]) => {
 
 
 @pytest.mark.parametrize("name", ["100 %.txt", "50%25 off%.txt"])
-def test_pasted_file_keeps_its_name_with_percent_signs(page: Page, name: str) -> None:
+def test_pasted_file_with_percent_signs_in_its_name_keeps_the_name(page: Page, name: str) -> None:
     page.wait_for_load_state("load")
     page.locator(BOX).evaluate(PASTE, [name, "content"])
     expect(page.locator(f"{CHIPS}:not([aria-busy]) bdi")).to_have_text([name])
@@ -116,11 +116,11 @@ def test_pasted_file_keeps_its_name_with_percent_signs(page: Page, name: str) ->
         (429, "got no answer"),
         (403, "refuses it (status 403)"),
         (401, "Reload the page"),
-        # The page on which a proxy lets people log in.
+        # A proxy sends its login page.
         (200, "Reload the page"),
     ],
 )
-def test_refusal_of_a_server_in_front_is_told(
+def test_page_shows_a_sentence_if_a_proxy_refuses_an_upload(
     page: Page, watch: Watch, tmp_path: Path, status: int, words: str
 ) -> None:
     page.route("**/attachments/", lambda route: route.fulfill(status=status, body="<html>", content_type="text/html"))
@@ -132,7 +132,7 @@ def test_refusal_of_a_server_in_front_is_told(
     assert [f"status of {status}" in error for error in watch.take_errors()] == [True] * (status != 200)
 
 
-def test_import_is_refused_by_its_size_or_with_the_reason_of_a_server_in_front(
+def test_import_page_says_if_the_file_is_too_large_or_a_proxy_refused_it(
     page: Page, server: LiveServer, watch: Watch, tmp_path: Path
 ) -> None:
     page.goto(f"{server.url}/import/")

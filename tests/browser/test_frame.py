@@ -48,7 +48,7 @@ def test_palette_and_search_work_on_every_page(page: Page, server: LiveServer) -
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator("#conversation-title")).to_have_text("Framed 1")
-    # What is open is not offered, as long as nothing is typed.
+    # The open conversation is not listed while no text is typed.
     page.locator("#scroller").focus()
     page.keyboard.press("Control+k")
     expect(page.locator("#command-list")).to_contain_text("Framed 2")
@@ -81,7 +81,7 @@ def test_menu_of_a_conversation_works_on_every_page(page: Page, server: LiveServ
     page.wait_for_url(re.compile("/accounts/login/"))
 
 
-def test_text_that_was_typed_outlives_the_end_of_the_login(page: Page, server: LiveServer) -> None:
+def test_typed_text_is_kept_when_the_login_ends(page: Page, server: LiveServer) -> None:
     page.goto(f"{server.url}/projects/")
     page.fill("#main input[name=name]", "Kept")
     page.context.clear_cookies()

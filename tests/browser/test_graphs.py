@@ -30,7 +30,7 @@ plt.plot([1, 3, 2])
 plt.show()
 ```"""
 LIGHT = 200
-"""The least value of a channel of a light ground, on which black text can be read."""
+"""Minimum value of each color channel of a light background, on which black text is readable."""
 
 
 def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> None:
@@ -97,7 +97,9 @@ def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> No
 
 
 def check_keys_of_enlarged_image(page: Page) -> None:
-    """Arrow keys move an enlarged image and go to the others from one that fits, and two fingers enlarge it."""
+    """Check the keys: arrows move an enlarged image, and go from an image that fits to the next one. Two fingers
+    enlarge it.
+    """
     dialog = page.locator("#lightbox")
     page.locator(f"{ANSWER} figure a.zoom").first.click()
     label, image = dialog.locator("span"), dialog.locator("img")
@@ -125,7 +127,7 @@ def check_keys_of_enlarged_image(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_transparent_graph_has_a_light_ground_in_the_dark(page: Page) -> None:
+def test_transparent_graph_has_a_light_background_in_the_dark_theme(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     answer = ask_and_wait(page, TRANSPARENT_GRAPH)
     image = answer.locator("figure img")
@@ -149,7 +151,7 @@ def corner_color(shown: Locator) -> tuple[int, ...]:
 
 
 @pytest.mark.drill
-def test_gallery_leads_to_the_place_of_a_graph(page: Page) -> None:
+def test_gallery_links_to_the_message_of_a_graph(page: Page) -> None:
     answer = ask_and_wait(page, "Plot a sine wave")
     page.get_by_role("link", name="Graphs and images of this conversation").click()
     tiles = page.locator(".tiles a")

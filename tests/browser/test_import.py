@@ -1,4 +1,4 @@
-"""A large file is uploaded by the page in pieces, also over a line that breaks and after the page was closed."""
+"""The page uploads a large file in pieces, also over a connection that breaks, and after the page was closed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def choose(page: Page, server: LiveServer, path: Path) -> None:
     page.click("#import-form button[type=submit]")
 
 
-def test_large_file_goes_on_after_breaks_and_shows_its_result(
+def test_upload_of_a_large_file_continues_after_interruptions_and_shows_its_result(
     page: Page, server: LiveServer, watch: Watch, tmp_path: Path
 ) -> None:
     path = tmp_path / "export.zip"
@@ -75,7 +75,7 @@ def test_large_file_goes_on_after_breaks_and_shows_its_result(
 def test_upload_can_be_cancelled(page: Page, server: LiveServer, tmp_path: Path) -> None:
     path = tmp_path / "cancelled.zip"
     write_archive(path, [conversation(200)], file_bytes=16 * 1024**2)
-    # The second piece does not get through.
+    # The second piece does not arrive.
     page.route(
         "**/import/*/",
         lambda route: route.continue_() if route.request.headers.get("upload-offset", "0") == "0" else None,

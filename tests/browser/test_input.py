@@ -41,7 +41,9 @@ def write_two_lines(page: Page) -> None:
     page.locator(BOX).press_sequentially("- second")
 
 
-def test_enter_makes_a_new_line_on_a_touch_keyboard_unless_the_reader_chose(phone: Page, server: LiveServer) -> None:
+def test_enter_makes_a_new_line_on_a_touch_keyboard_unless_the_user_chose_otherwise(
+    phone: Page, server: LiveServer
+) -> None:
     write_two_lines(phone)
     expect(phone.locator(BOX)).to_have_value("- first\n- second")
     expect(phone.locator(BOX)).to_have_attribute("enterkeyhint", "enter")
@@ -65,7 +67,7 @@ def test_enter_makes_a_new_line_on_a_touch_keyboard_unless_the_reader_chose(phon
         assert phone.evaluate(SMALL_LETTERS) == []
 
 
-def test_reader_with_a_keyboard_can_choose_that_enter_makes_a_new_line(page: Page, server: LiveServer) -> None:
+def test_user_with_a_keyboard_can_choose_that_enter_makes_a_new_line(page: Page, server: LiveServer) -> None:
     conversation = page.url
     page.goto(f"{server.url}/accounts/appearance/")
     page.get_by_label("Makes a new line. The button").check()
@@ -86,12 +88,12 @@ PASTE = """(box, [types, image, name]) => {
 }"""
 
 
-def test_pasted_text_comes_before_the_picture_of_it_and_pasted_pictures_have_names_of_their_own(page: Page) -> None:
+def test_pasted_text_is_preferred_to_a_picture_of_it_and_pasted_pictures_get_different_names(page: Page) -> None:
     page.wait_for_load_state("load")
     image = base64.b64encode(png()).decode()
 
     def is_taken(types: dict[str, str], name: str = "image.png") -> bool:
-        """Return whether the page takes the picture, in place of the browser that pastes the text."""
+        """Return whether the page attaches the picture, so that the browser does not paste the text."""
         taken: bool = page.locator(BOX).evaluate(PASTE, [types, image, name])
         return taken
 
@@ -120,7 +122,7 @@ def test_pasted_text_comes_before_the_picture_of_it_and_pasted_pictures_have_nam
 
 
 @pytest.mark.parametrize("box", ["#search-box", "#commands input"])
-def test_search_waits_for_the_end_of_a_composition(page: Page, box: str) -> None:
+def test_search_waits_until_the_input_method_has_completed_the_text(page: Page, box: str) -> None:
     page.wait_for_load_state("load")
     if box != "#search-box":
         page.keyboard.press("Control+k")
@@ -130,7 +132,7 @@ def test_search_waits_for_the_end_of_a_composition(page: Page, box: str) -> None
     devtools = page.context.new_cdp_session(page)
     for text in ("n", "に", "にほn"):
         devtools.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
-        # Longer than the pause after which the page searches.
+        # This wait is longer than the pause after which the page searches.
         page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
     assert queries == []
     with page.expect_response(re.compile(r"[?&]q=")):
@@ -186,6 +188,6 @@ GROW = """async () => {
 }"""
 
 
-def test_selection_in_a_growing_answer_lives(page: Page) -> None:
+def test_selected_text_stays_selected_while_the_answer_grows(page: Page) -> None:
     page.wait_for_load_state("load")
     assert page.evaluate(GROW) == ["two"] * 4 + ["x = 1", 0, "the manual", 10]

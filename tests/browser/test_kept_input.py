@@ -19,7 +19,7 @@ NOTE = "#composer-note"
 SLOW = "```python\nimport time\ntime.sleep(2)\n```"
 #: What Chromium and htmx log when the server refuses the handshake of a socket, or a page.
 REFUSED_HANDSHAKE = ("WebSocket connection to .* failed", "htmx:ws:error", "status of 40[34]")
-#: The page checks the login after each of so many attempts to connect that failed.
+#: e page checks the login each time after this number of failed attempts to connect.
 CHECK_EVERY = 3
 
 
@@ -44,7 +44,7 @@ def sign_in_here(page: Page) -> None:
     page.wait_for_selector("form#composer")
 
 
-def test_text_above_the_limit_is_refused_by_the_page_and_stays(page: Page) -> None:
+def test_page_refuses_a_text_above_the_limit_and_keeps_it_in_the_box(page: Page) -> None:
     text = "ä" * 1_100_000
     page.fill(BOX, text)
     page.press(BOX, "Enter")
@@ -53,7 +53,7 @@ def test_text_above_the_limit_is_refused_by_the_page_and_stays(page: Page) -> No
     expect(page.locator(BOX)).to_be_editable()
 
 
-def test_unsent_text_outlives_a_logout_in_another_tab(browser: Browser, server: LiveServer, watch: Watch) -> None:
+def test_unsent_text_is_kept_after_a_logout_in_another_tab(browser: Browser, server: LiveServer, watch: Watch) -> None:
     watch.expect(*REFUSED_HANDSHAKE)
     window = browser.new_context()
     page = window.new_page()
@@ -80,7 +80,7 @@ def test_unsent_text_outlives_a_logout_in_another_tab(browser: Browser, server: 
     window.close()
 
 
-def test_page_without_unsent_text_leads_to_the_login_after_a_logout(
+def test_page_without_unsent_text_redirects_to_the_login_page_after_a_logout(
     browser: Browser, server: LiveServer, watch: Watch
 ) -> None:
     watch.expect(*REFUSED_HANDSHAKE)
@@ -110,14 +110,14 @@ def test_cells_of_a_spreadsheet_are_pasted_as_text(page: Page) -> None:
     expect(page.locator("#files li")).to_have_count(1)
 
 
-def test_waiting_message_outlives_its_tab_and_is_sent_when_its_answer_has_ended(page: Page) -> None:
+def test_waiting_message_of_a_closed_tab_is_sent_when_the_answer_before_it_has_ended(page: Page) -> None:
     ask(page, SLOW)
     page.fill(BOX, "First 50 primes")
     page.press(BOX, "Enter")
     expect(page.locator("#queued")).to_contain_text("First 50 primes")
     url, window = page.url, page.context
     page.close()
-    # No tab sees the end of the answer.
+    # No tab is open when the answer ends.
     wait_until(lambda: 'data-status="done"' in window.request.get(url).text())
     tab = window.new_page()
     tab.goto(url)
@@ -157,10 +157,10 @@ def test_dialog_of_settings_sends_only_what_was_changed_in_it(page: Page) -> Non
 
 
 class Network:
-    """The way of the sockets of a window to the server; it can be cut."""
+    """The network between the sockets of a window and the server. It can be cut."""
 
     def __init__(self, window: BrowserContext) -> None:
-        """Let the sockets of all pages that are opened from now on go this way."""
+        """Route the sockets of all pages that are opened from now on through this network."""
         self._is_cut = False
         self._sockets: list[WebSocketRoute] = []
         window.route_web_socket(re.compile("/ws/"), self._connect)
@@ -189,7 +189,9 @@ class Network:
 
 
 @pytest.mark.parametrize("is_copy_cleared", [False, True], ids=["copy-stays", "copy-is-cleared"])
-def test_message_sent_offline_does_not_come_back_into_a_box(page: Page, watch: Watch, is_copy_cleared: bool) -> None:
+def test_message_sent_offline_is_not_put_back_into_the_box_of_any_tab(
+    page: Page, watch: Watch, is_copy_cleared: bool
+) -> None:
     watch.expect_lost_server()
     change_settings(page, model="scenario-text")
     network = Network(page.context)

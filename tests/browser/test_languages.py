@@ -61,8 +61,8 @@ ADMIN_PATHS = (
     "/admin/attachments/objectdeletion/",
 )
 ADMIN_CONTENT = ("The graph is wrong", "Look at it.", "Waiting for a decision", "Reported by its user")
-"""What the people and reviewers of the sample conversations wrote."""
-# Recent actions of the admin name the objects in the language of whoever acted.
+"""Texts that the people and reviewers of the sample conversations wrote."""
+# Recent actions of the admin name the objects in the language of the person who acted.
 TEXTS = """root => {
     const texts = [];
     const walk = (node) => {
@@ -121,7 +121,9 @@ def left_over(page: Page, locale: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("locale", "language"), [("de-DE", "de"), ("zh-CN", "zh-Hans")])
-def test_no_page_has_an_english_word_left(browser: Browser, server: LiveServer, locale: str, language: str) -> None:
+def test_no_page_in_another_language_has_an_english_word(
+    browser: Browser, server: LiveServer, locale: str, language: str
+) -> None:
     with window(browser, server, f"reader-tour-{language}", locale) as page:
         found = {}
         for path in PATHS:
@@ -141,7 +143,7 @@ def test_no_page_has_an_english_word_left(browser: Browser, server: LiveServer, 
         assert {path: texts for path, texts in found.items() if texts} == {}
 
 
-def test_no_page_of_the_admin_has_an_english_word_left(
+def test_no_page_of_the_admin_in_another_language_has_an_english_word(
     browser: Browser, server: LiveServer, reader_state: StorageState
 ) -> None:
     context = browser.new_context(locale="de-DE", storage_state=reader_state)
@@ -170,7 +172,7 @@ def test_times_are_in_the_zone_of_the_reader(browser: Browser, server: LiveServe
 
 
 @pytest.mark.parametrize("text", ["ارسم موجة جيبية", "צייר גל סינוס"])
-def test_text_from_the_right_reads_from_the_right(browser: Browser, server: LiveServer, text: str) -> None:
+def test_right_to_left_text_is_laid_out_from_right_to_left(browser: Browser, server: LiveServer, text: str) -> None:
     with window(browser, server, f"reader-rtl-{len(text)}", "en-US") as page:
         page.fill("#text", text)
         assert page.locator("#text").evaluate("box => getComputedStyle(box).direction") == "rtl"
@@ -187,7 +189,7 @@ def test_text_from_the_right_reads_from_the_right(browser: Browser, server: Live
         assert page.locator(".main, main").first.evaluate("box => getComputedStyle(box).direction") == "ltr"
 
 
-def test_german_pages_have_no_finding(browser: Browser, server: LiveServer) -> None:
+def test_axe_finds_no_error_on_german_pages(browser: Browser, server: LiveServer) -> None:
     with window(browser, server, "reader-axe", "de-DE") as page:
         ask_and_wait(page, "Zeichne eine Sinuskurve")
         assert findings(page) == []

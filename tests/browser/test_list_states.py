@@ -47,11 +47,13 @@ def asking(page: Page) -> str:
     return asking
 
 
-def test_running_answer_becomes_an_unread_one_until_it_is_opened(page: Page, asking: str, server: LiveServer) -> None:
+def test_running_answer_becomes_unread_when_it_ends_and_read_when_it_is_opened(
+    page: Page, asking: str, server: LiveServer
+) -> None:
     expect(state(page, asking)).to_have_attribute("data-state", "running")
     expect(link(page, asking)).to_have_accessible_name("Asking Answer is being written")
     run_in_shell(server, STOP.format(asking))
-    # Nothing has reloaded the page.
+    # The page was not reloaded.
     expect(state(page, asking)).to_have_attribute("data-state", "unread")
     expect(link(page, asking)).to_have_accessible_name("Asking New answer")
     expect(link(page, asking).locator(".name")).to_have_css("font-weight", "650")
@@ -63,7 +65,7 @@ def test_running_answer_becomes_an_unread_one_until_it_is_opened(page: Page, ask
     expect(link(page, asking)).to_have_accessible_name("Asking")
 
 
-def test_tabs_tell_each_other_what_runs_and_what_was_read(page: Page, context: BrowserContext) -> None:
+def test_all_tabs_show_which_answers_run_and_which_were_read(page: Page, context: BrowserContext) -> None:
     asking = id_of(page)
     change_settings(page, model="scenario-text", title="In two tabs")
     other = context.new_page()
@@ -84,7 +86,9 @@ def test_tabs_tell_each_other_what_runs_and_what_was_read(page: Page, context: B
     expect(state(other, asking)).to_have_count(0)
 
 
-def test_list_is_asked_for_only_while_an_answer_is_written(page: Page, asking: str, server: LiveServer) -> None:
+def test_page_requests_the_states_of_the_list_only_while_an_answer_is_written(
+    page: Page, asking: str, server: LiveServer
+) -> None:
     asked: list[str] = []
     page.clock.install()
     page.reload()
@@ -98,7 +102,7 @@ def test_list_is_asked_for_only_while_an_answer_is_written(page: Page, asking: s
     assert asked == []
 
 
-def test_answer_that_waits_is_told_apart_by_shape_and_words(
+def test_dot_of_a_waiting_answer_has_another_shape_and_another_text(
     browser: Browser, reader_state: StorageState, server: LiveServer
 ) -> None:
     window = browser.new_context(storage_state=reader_state, forced_colors="active")

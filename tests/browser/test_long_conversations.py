@@ -31,7 +31,7 @@ BELOW = """() => {
   const { scrollHeight, scrollTop, clientHeight } = document.getElementById("scroller");
   return scrollHeight - scrollTop - clientHeight;
 }"""
-"""Returns how many pixels lie below the view."""
+"""Returns the number of pixels below the view."""
 TOP_OF = "(id) => document.getElementById(id).getBoundingClientRect().top"
 SCROLL = """async (top) => {
   const scroller = document.getElementById("scroller");
@@ -67,14 +67,14 @@ def message_id(server: LiveServer, conversation_url: str, index: int) -> str:
 
 
 def load_earlier(page: Page) -> None:
-    """Go to the beginning of what is loaded, and wait for what is loaded then."""
+    """Scroll to the beginning of the loaded messages, and wait until earlier ones are loaded."""
     count = page.locator(ARTICLES).count()
     # Chromium drops the scroll of a key if the content changes before it begins.
     page.locator("#scroller").evaluate("scroller => { scroller.scrollTop = 0; }")
     expect(page.locator(ARTICLES)).not_to_have_count(count)
 
 
-def test_page_opens_at_the_end_and_loads_earlier_messages_while_the_reader_keeps_the_place(
+def test_page_opens_at_the_end_and_earlier_messages_are_loaded_without_moving_the_view(
     page: Page, conversation_url: str
 ) -> None:
     open_page(page, conversation_url)
@@ -100,7 +100,9 @@ def test_page_opens_at_the_end_and_loads_earlier_messages_while_the_reader_keeps
     assert numbers == list(range(200))
 
 
-def test_what_the_reader_opened_is_open_again_when_it_is_loaded_later(page: Page, conversation_url: str) -> None:
+def test_fold_that_the_reader_opened_is_open_when_its_message_is_loaded_again(
+    page: Page, conversation_url: str
+) -> None:
     thoughts = page.locator('details[data-part-kind="thought"]')
     for is_open in (False, True):
         open_page(page, conversation_url)
@@ -123,7 +125,7 @@ def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     expect(page.locator("#jump")).to_be_visible()
     # Only the messages are scrolled, and not the page around them.
     assert page.evaluate("document.scrollingElement.scrollTop") == 0
-    # Not with a key: see `load_earlier`.
+    # A script scrolls instead of a key: see `load_earlier`.
     page.locator("#scroller").evaluate("scroller => { scroller.scrollTop = scroller.scrollHeight; }")
     expect(page.locator(f"#message-{message_id(server, conversation_url, 80)}")).to_be_attached()
     expect(page.locator("#later")).to_be_attached()
@@ -133,7 +135,9 @@ def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     expect(page.locator(ARTICLES).last).to_be_in_viewport()
 
 
-def test_printed_page_says_that_it_is_a_part_and_the_export_has_all(page: Page, conversation_url: str) -> None:
+def test_printed_page_says_that_messages_are_missing_and_the_export_has_all_of_them(
+    page: Page, conversation_url: str
+) -> None:
     open_page(page, conversation_url)
     note = page.locator("#print-note")
     expect(note).to_be_hidden()
@@ -144,7 +148,9 @@ def test_printed_page_says_that_it_is_a_part_and_the_export_has_all(page: Page, 
     assert exported.count("<article ") == 200
 
 
-def test_message_from_an_old_place_leads_to_its_answer(page: Page, conversation_url: str, server: LiveServer) -> None:
+def test_page_at_an_old_message_scrolls_to_the_answer_of_a_new_question(
+    page: Page, conversation_url: str, server: LiveServer
+) -> None:
     open_page(page, f"{conversation_url}?message={message_id(server, conversation_url, 20)}")
     change_settings(page, model="scenario-text")
     page.fill(BOX, "A question from far up")

@@ -94,7 +94,7 @@ def test_stopped_answer_can_be_continued(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_demo_model_goes_on_after_a_stop(page: Page) -> None:
+def test_demo_model_continues_its_answer_after_a_stop(page: Page) -> None:
     answer = ask(
         page, "```python\nimport time\nfor step in range(8):\n    print('step', step)\n    time.sleep(1.5)\n```"
     )

@@ -1,4 +1,4 @@
-"""Nothing jumps while an answer grows or code is opened, and the panel of the session belongs to its conversation."""
+"""No element jumps while an answer grows or code is opened. The panel of the session belongs to one conversation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OBSERVE = """() => {
         }
     }).observe({ type: "layout-shift" });
 }"""
-"""Collects what moved without the reader: an element, and by how many CSS pixels down.
+"""Collects elements that moved without an action of the reader, and by how many CSS pixels down.
 
 The row below the text that grows moves down, and nothing else does.
 """
@@ -62,12 +62,12 @@ def test_code_opens_below_its_line(page: Page) -> None:
     assert before is not None
     assert after is not None
     assert abs(after["y"] - before["y"]) < 1
-    # The end is out of view, and is one click away.
+    # The end is out of view, and one click scrolls to it.
     page.get_by_role("button", name="Jump to latest").click()
     expect(page.locator(ANSWER).last.locator(".actions")).to_be_in_viewport()
 
 
-def test_panel_of_the_session_stays_for_its_conversation_only(page: Page) -> None:
+def test_panel_of_the_session_stays_open_only_in_its_conversation(page: Page) -> None:
     # An empty conversation would be the new one.
     ask_and_wait(page, "First 50 primes")
     page.click('[data-action="open-session"]')

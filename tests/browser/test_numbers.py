@@ -1,4 +1,4 @@
-"""The line below an answer about its numbers, in Chromium: it says where they come from, live and after a reload."""
+"""The line below an answer with the sources of its numbers, in Chromium, live and after a reload."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print(answer.conversation_id)
 """
 
 
-def test_line_names_the_source_of_each_number_live_and_after_a_reload(page: Page) -> None:
+def test_line_below_an_answer_counts_the_numbers_with_a_source_live_and_after_a_reload(page: Page) -> None:
     change_settings(page, model="scenario-code")
     ask_and_wait(page, "Please compute")
     line = page.locator(f"{ANSWER} .numbers")

@@ -19,7 +19,7 @@ def loaded_modules(page: Page) -> set[str]:
     return {path.rpartition("/")[2].split(".")[0] for path in page.evaluate(LOADED)}
 
 
-def test_empty_page_loads_only_the_scripts_that_it_names(page: Page) -> None:
+def test_empty_page_loads_only_the_scripts_that_its_html_names(page: Page) -> None:
     requested: list[str] = []
     page.on("request", lambda one: requested.append(one.url) if one.resource_type == "script" else None)
     page.reload()
@@ -28,14 +28,14 @@ def test_empty_page_loads_only_the_scripts_that_it_names(page: Page) -> None:
     assert sorted(requested) == sorted(page.evaluate(NAMED))
 
 
-def test_what_follows_an_answer_is_loaded_before_its_question_is_sent(page: Page) -> None:
+def test_first_key_in_the_message_box_loads_the_scripts_for_a_live_answer(page: Page) -> None:
     page.locator("textarea[name=text]").press("H")
     page.wait_for_function(
         f"() => ({LOADED})().filter((path) => /announcer|background|seconds/.test(path)).length === 3"
     )
 
 
-def test_title_and_answer_of_another_tab_load_what_follows_them(page: Page) -> None:
+def test_answer_of_another_tab_loads_the_scripts_for_a_live_answer(page: Page) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     assert "background" not in loaded_modules(other)

@@ -18,12 +18,12 @@ LOST = (
     "timedout",
     "failed",
 )
-"""How a connection ends, in the words of Playwright."""
+"""Playwright's names of errors that end a connection."""
 
 
 @pytest.fixture
 def pages(browser: Browser) -> Watch:
-    """A watch of its own, so that the errors of these tests fail none of them."""
+    """A separate watch, so that the errors of these tests do not fail the tests themselves."""
     watch = Watch()
     browser.once("context", watch.add)
     return watch
@@ -41,7 +41,7 @@ def errors_of_failing_image(page: Page, watch: Watch, reason: str) -> list[str]:
     return watch.take_errors()
 
 
-def test_only_errors_of_connections_are_expected_from_a_lost_server(
+def test_only_connection_errors_are_ignored_while_the_server_is_lost(
     browser: Browser, pages: Watch, watch: Watch
 ) -> None:
     watch.expect("icon.svg")

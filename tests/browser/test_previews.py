@@ -54,7 +54,7 @@ def attach(page: Page, name: str, data: bytes) -> None:
     page.set_input_files("#file", FilePayload(name=name, mimeType="text/csv", buffer=data))
 
 
-def test_table_is_previewed_in_one_line_and_its_questions_are_sent_with_it(page: Page) -> None:
+def test_attached_table_has_a_preview_of_one_line_with_questions_that_can_be_sent(page: Page) -> None:
     page.fill(BOX, "My thought")
     attach(page, "sales.csv", CSV)
     card = page.locator(CARD)
@@ -93,10 +93,10 @@ def test_controls_change_how_a_table_is_read(page: Page) -> None:
     encoding.select_option("KOI8-R")
     expect(card.locator("tbody th").first).to_have_text("Город".encode("cp1251").decode("koi8-r"))
     expect(card.locator("[data-note]").first).to_have_text(re.compile("as you chose"))
-    # The controls stay open, and the keyboard where it was.
+    # The controls stay open, and the focus stays where it was.
     expect(encoding).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    # Enter in a control is no message. A choice that is not allowed shows a sentence and the former table.
+    # Enter in a control sends no message. For a choice that is not allowed, a sentence and the former table are shown.
     words = card.get_by_label("Words for “missing”")
     words.fill("x" * 41)
     words.press("Enter")
@@ -112,7 +112,7 @@ def test_controls_change_how_a_table_is_read(page: Page) -> None:
     expect(card.get_by_role("button", name="Back to automatic")).to_have_count(0)
 
 
-def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(page: Page) -> None:
+def test_preview_of_a_sent_table_opens_in_a_dialog_and_does_not_change_the_message(page: Page) -> None:
     attach(page, "<b>.csv", b"<img src=x onerror=alert(1)>,n\na,1\nb,2\n")
     expect(page.locator(f"{CARD} {SUMMARY}")).to_contain_text("2 rows × 2 columns")
     page.fill(BOX, "Describe this table")

@@ -39,7 +39,7 @@ def open_move_dialog(page: Page) -> None:
     expect(page.locator("#move")).to_be_visible()
 
 
-def test_conversation_is_moved_with_its_menu(page: Page, server: LiveServer) -> None:
+def test_conversation_can_be_moved_by_its_menu(page: Page, server: LiveServer) -> None:
     ask_and_wait(page, "Tell me about cranes")
     open_move_dialog(page)
     dialog = page.locator("#move")
@@ -62,7 +62,7 @@ def test_conversation_is_moved_with_its_menu(page: Page, server: LiveServer) -> 
     expect(page.locator("#conversation-project")).to_be_empty()
 
 
-def test_fold_of_the_projects_is_remembered(page: Page, server: LiveServer) -> None:
+def test_list_of_projects_stays_folded_on_the_next_page(page: Page, server: LiveServer) -> None:
     url = page.url
     create_project(page, server, "Folded")
     page.goto(url)

@@ -92,14 +92,14 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
     answer = ask(page, "import time\nprint('first', flush=True)\nwhile True: time.sleep(0.1)")
     expect(answer.locator(OUTPUT)).to_contain_text("first")
     expect(answer).to_have_attribute("data-status", "running")
-    # The status is that of code which runs, as long as output comes.
+    # The status says that code runs as long as output arrives.
     expect(answer.locator(".status")).to_have_text(re.compile("Running the code…"), use_inner_text=True)
     seconds = answer.locator(".working [data-seconds]")
     expect(seconds).to_have_attribute("data-seconds", "2 s")
     page.reload()
     # The tab knows when the code began.
     expect(seconds).to_have_attribute("data-seconds", re.compile(r"^([3-9]|\d\d) s$"))
-    # Another one does not.
+    # Another tab does not know it.
     other = page.context.new_page()
     other.goto(page.url)
     expect(other.locator(".status").last).to_have_text(re.compile("Running the code…"), use_inner_text=True)
@@ -129,7 +129,7 @@ def test_panel_shows_variables_and_files(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_open_panel_learns_that_the_kernel_died_between_cells(page: Page) -> None:
+def test_open_panel_shows_that_the_kernel_died_between_cells(page: Page) -> None:
     code = "import os, signal, threading\nlost = 1\nthreading.Timer(2, os.kill, [os.getpid(), signal.SIGKILL]).start()"
     run_own_code(page, code)
     panel = page.locator("#session")
@@ -154,7 +154,7 @@ def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
     expect(page.locator("#composer-note")).to_have_text("“out.csv” is kept. Later answers can use it, too.")
     live = articles(page)
     page.locator('#session button[data-action="restart"]').click()
-    # The other file has ended with the session, and says so before and after a click. The HTML is the same.
+    # The other file was deleted with the session. Its button says so before and after a click. The HTML is the same.
     ended = files.nth(0).get_by_role("button", name="Ended with the session other.csv")
     expect(ended).to_be_visible()
     ended.click()
@@ -196,7 +196,7 @@ def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
 
 
-def test_session_explains_itself(page: Page) -> None:
+def test_panel_and_message_line_explain_the_state_of_the_session(page: Page) -> None:
     use_session(page)
     for number in range(3):
         ask_and_wait(page, f"x = {number}\nfor n in range(60): print(n)")
@@ -238,7 +238,7 @@ def test_output_is_shown_in_the_conversation_that_the_panel_covers(page: Page) -
 
 
 @pytest.mark.drill
-def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
+def test_own_code_runs_only_once_if_the_response_was_lost(page: Page) -> None:
     run_own_code(page, "n = 0")
 
     def lose_reply(route: Route) -> None:
@@ -270,7 +270,7 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_code_of_the_shown_version_is_offered_if_another_one_made_the_variables(page: Page) -> None:
+def test_panel_offers_code_of_the_shown_version_if_another_version_made_the_variables(page: Page) -> None:
     use_session(page)
     line = page.locator("#session-line")
     ask_and_wait(page, "kind = 'first'\nprint(kind)")

@@ -32,7 +32,7 @@ def test_conversation_gallery_and_list_are_read_without_scripts(
     code.locator("summary").click()
     expect(code.locator("pre")).to_contain_text("plt.bar")
     expect(page.locator(".display tbody").first).to_contain_text("Oslo")
-    # Nothing is offered that only a script can do, but headers of tables stay. What needs no script is still there.
+    # No control is shown that needs a script, except headers of tables. Controls that need no script are still there.
     expect(page.locator('button[data-action]:not([data-action="sort"]):visible')).to_have_count(0)
     expect(page.locator("form#composer")).to_be_hidden()
     press_in_header(page, "button[popovertarget=export-menu]")

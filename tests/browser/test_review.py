@@ -100,7 +100,7 @@ def test_reviewer_copies_code(reviewer: Page, server: LiveServer) -> None:
     assert reviewer.evaluate("navigator.clipboard.readText()").startswith("import matplotlib")
 
 
-def test_reviewer_works_through_the_queue_by_keys(reviewer: Page, server: LiveServer) -> None:
+def test_reviewer_can_review_the_queue_with_keys_alone(reviewer: Page, server: LiveServer) -> None:
     page = reviewer
     page.goto(server.url + QUEUE)
     expect(page.locator(ENTRIES)).to_have_count(3)
@@ -147,7 +147,9 @@ def test_reviewer_works_through_the_queue_by_keys(reviewer: Page, server: LiveSe
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_a_phone(reviewer: Page, server: LiveServer, scheme: Literal["light", "dark"]) -> None:
+def test_review_pages_fit_the_screen_of_a_phone(
+    reviewer: Page, server: LiveServer, scheme: Literal["light", "dark"]
+) -> None:
     page = reviewer
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 1280, "height": 800})

@@ -110,7 +110,7 @@ def test_words_of_the_search_are_marked_in_the_message_that_its_result_leads_to(
     assert articles(page) == html
 
 
-def test_links_lead_to_each_of_the_words_in_turn(page: Page, server: LiveServer) -> None:
+def test_links_lead_to_each_match_of_the_search_in_turn(page: Page, server: LiveServer) -> None:
     run_in_shell(server, CREATE_HITS)
     page.fill(BOX, "Answer 12.")
     page.locator(f"{RESULTS} a").click()
@@ -146,7 +146,7 @@ def test_links_lead_to_each_of_the_words_in_turn(page: Page, server: LiveServer)
     wait_until(lambda: page.evaluate(marked) == ["C++", "قَوَاعِدَ", "👍🏽", "kıl"])
 
 
-def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> None:
+def test_slash_key_focuses_the_search_box_unless_a_text_field_has_the_focus(page: Page) -> None:
     page.focus("form#composer textarea[name=text]")
     page.keyboard.press("/")
     expect(page.locator("form#composer textarea[name=text]")).to_have_value("/")

@@ -54,7 +54,7 @@ def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_empty_page_names_the_demo_model_while_it_is_chosen(page: Page) -> None:
+def test_empty_page_mentions_the_demo_model_while_it_is_chosen(page: Page) -> None:
     notice = page.locator("#demo")
     expect(notice).to_be_visible()
     page.select_option(MODEL, "endpoint-model")
@@ -106,7 +106,7 @@ def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -
 
 
 @pytest.mark.drill
-def test_private_data_have_a_sign_and_are_turned_off_only_after_a_question(page: Page) -> None:
+def test_private_data_setting_has_a_sign_and_needs_a_confirmation_to_be_turned_off(page: Page) -> None:
     sign, dialog = page.locator("#conversation-project .private"), page.locator(DIALOG)
 
     def choose(value: str) -> None:

@@ -38,7 +38,7 @@ def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser:
     expect(new.get_by_role("button", name="Copy link")).to_be_focused()
     tab.keyboard.press("Enter")
     expect(new.get_by_text("Copied")).to_be_visible()
-    # What is outside the dialog would be silent.
+    # Screen readers ignore announcements outside the dialog.
     expect(dialog.locator("[aria-live]")).to_have_text("Copied")
     url = tab.evaluate("navigator.clipboard.readText()")
     assert url.startswith(f"{server.url}/s/")
@@ -95,7 +95,7 @@ def test_empty_conversation_is_shared_and_exported_after_its_first_message(tab: 
 
 
 @pytest.mark.drill
-def test_visitor_reads_the_page_without_scripts_on_a_phone(browser: Browser, server: LiveServer) -> None:
+def test_visitor_can_read_a_shared_page_without_scripts_on_a_phone(browser: Browser, server: LiveServer) -> None:
     reader = browser.new_context(
         java_script_enabled=False, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )

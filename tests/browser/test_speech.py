@@ -59,7 +59,7 @@ def test_answer_is_read_aloud_by_sentences_until_its_end_or_a_second_press(page:
     expect(page.locator("#composer-note")).to_contain_text("no voice")
 
 
-def test_dictation_is_off_until_it_is_chosen_and_writes_at_the_cursor(page: Page) -> None:
+def test_dictation_is_off_by_default_and_inserts_text_at_the_cursor(page: Page) -> None:
     page.add_init_script(f"({MICROPHONE})()")
     page.reload()
     expect(page.locator("#dictate")).to_have_count(0)

@@ -64,7 +64,7 @@ def test_edited_message_is_a_version_that_can_be_switched_in_every_tab(page: Pag
 
 
 @pytest.mark.drill
-def test_switch_keeps_the_position_of_the_message_on_the_screen(page: Page) -> None:
+def test_switch_of_a_version_keeps_the_position_of_the_message_on_the_screen(page: Page) -> None:
     change_settings(page, model="scenario-text")
     for number in range(4):
         ask_and_wait(page, f"Question {number}")

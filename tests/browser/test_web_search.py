@@ -20,9 +20,9 @@ ADD_MODEL = (
 )
 
 
-def test_switch_lets_answers_search_and_names_the_cost(page: Page, server: LiveServer) -> None:
+def test_switch_turns_web_search_on_and_shows_the_cost(page: Page, server: LiveServer) -> None:
     switch, note = page.locator(SWITCH), page.locator("#composer-note")
-    # The demo model cannot search. A press says so, because a tooltip is out of reach for fingers.
+    # The demo model cannot search. A press shows a note about this, because fingers cannot open a tooltip.
     expect(switch).to_have_attribute("aria-disabled", "true")
     switch.press("Enter")
     expect(note).to_contain_text("The demo model has no access to the web")

@@ -1,4 +1,4 @@
-"""A tab of a browser, in the few words that journeys in several engines need."""
+"""A tab of a browser, with the few methods that journeys in several engines need."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Tab(Protocol):
-    """A tab of a browser in a window of its own."""
+    """A tab of a browser in a separate window."""
 
     def goto(self, url: str) -> None:
         """Open a page and wait until it is loaded."""
@@ -206,7 +206,7 @@ class WebKitTab:
 
     def resize(self, width: int, height: int) -> None:
         self._call("/window/rect", width=width, height=height)
-        # The frame and the bar of the window take a part of it.
+        # The frame and the bar of the window take a part of the size.
         inner = self.js("return [innerWidth, innerHeight]")
         assert isinstance(inner, list)
         self._call("/window/rect", width=2 * width - inner[0], height=2 * height - inner[1])

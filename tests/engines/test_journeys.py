@@ -114,7 +114,7 @@ def send(tab: Tab, text: str) -> None:
 
 
 def ask_and_wait(tab: Tab, text: str, answers: int = 1) -> None:
-    """Send a message, and wait until the last of so many answers is done."""
+    """Send a message, and wait until the last of `answers` answers is done."""
     send(tab, text)
     until(tab, LAST_IS_DONE, str(answers))
 
@@ -148,7 +148,7 @@ def test_answer_is_stopped_by_escape_and_continued(tab: Tab) -> None:
     until(tab, "return document.querySelector('[data-action=continue]') !== null")
 
 
-def test_message_waits_for_the_answer_before_it(tab: Tab) -> None:
+def test_message_that_is_sent_during_an_answer_waits_until_the_answer_ends(tab: Tab) -> None:
     send(tab, "Plot a sine wave")
     until(tab, "return document.querySelector('article[data-status=running]') !== null")
     send(tab, "First 50 primes")
@@ -177,7 +177,7 @@ def test_file_is_attached_previewed_and_sent(tab: Tab, tmp_path: Path) -> None:
     assert "sales.csv" in str(tab.js(TEXT_OF, '[data-role="user"]'))
 
 
-def test_draft_is_kept_over_a_reload_and_the_box_grows_with_a_long_line(tab: Tab) -> None:
+def test_draft_is_kept_after_a_reload_and_the_box_grows_with_a_long_line(tab: Tab) -> None:
     low = tab.js("return document.getElementById('text').clientHeight")
     tab.type(BOX, "a long line of words that goes on " * 8)
     until(tab, "return document.getElementById('text').clientHeight > 2 * Number(a[0])", str(low))
@@ -187,17 +187,17 @@ def test_draft_is_kept_over_a_reload_and_the_box_grows_with_a_long_line(tab: Tab
     tab.js(FILL, "")
 
 
-def test_large_view_opens_and_gives_the_focus_back(tab: Tab) -> None:
+def test_large_view_opens_and_returns_the_focus_when_it_is_closed(tab: Tab) -> None:
     ask_and_wait(tab, "Plot a sine wave")
     tab.click("#transcript a.zoom")
     until(tab, "return document.getElementById('lightbox').open")
-    # A ring would say that the picture was reached by keyboard.
+    # A focus ring would mean that the picture was reached by keyboard.
     assert tab.js("return getComputedStyle(document.querySelector('#lightbox .plate')).outlineStyle") == "none"
     tab.press("Escape")
     until(tab, "return document.activeElement.matches('#transcript a.zoom')")
 
 
-def test_end_reaches_the_end_after_earlier_messages(tab: Tab, server: LiveServer) -> None:
+def test_end_key_scrolls_to_the_end_after_earlier_messages_were_loaded(tab: Tab, server: LiveServer) -> None:
     long, _ = run_in_shell(server, CREATE).split()
     tab.goto(f"{server.url}/c/{long}/")
     until(tab, IS_READY)

@@ -1,7 +1,7 @@
-"""The formats `pdf` and `docx`: the shown messages as documents to print, to hand in and to edit.
+"""The formats `pdf` and `docx`: the shown messages as documents for printing and editing.
 
-`document_html` renders the messages, and pandoc writes Word's format, or Typst's, which Typst makes a PDF of. A
-document is made before its download begins, so that a refusal has a sentence. See decision 31.
+`document_html` renders the messages. Pandoc converts them to Word's format, or to Typst's, from which Typst makes a
+PDF. A document is complete before its download begins, so that an error can be shown to the user. See decision 31.
 """
 
 from __future__ import annotations
@@ -40,34 +40,34 @@ from chat.page.render_queue import DOCUMENTS, QueueIsFull
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PDF_TYPE = "application/pdf"
 QUEUE_LIMIT_S = 30.0
-"""Longest wait for the documents that were asked for before."""
+"""Maximum time that a request waits for earlier documents."""
 BLOCK_BYTES = 64 * 1024
 HEIGHT_LIMIT = 800
-"""The greatest height of a picture in Word, in CSS pixels. Pandoc limits the width."""
+"""Maximum height of a picture in Word, in CSS pixels. Pandoc limits the width."""
 
 MENDED = (
     (b'mat(delim: "||"', 'mat(delim: "‖"'.encode()),
     (b"#block[\n#set text(dir: rtl); ", b"#block(width: 100%)[\n#set text(dir: rtl)\n"),
 )
-"""What pandoc writes, and what Typst needs: the bars of `Vmatrix`, and the width that lets lines begin at the right."""
+"""Pairs (text that pandoc writes, text that Typst needs): bars of `Vmatrix`, and width of right-to-left blocks."""
 FIDELITIES = (Fidelity(), Fidelity(has_formulas=False), Fidelity(has_formulas=False, has_pictures=False))
-"""What is tried in turn, until both programs understand the document."""
+"""Fidelities that are tried in this order until both programs accept the document."""
 _SOURCE = re.compile(rb'src="([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
-"""How the HTML names a picture. Images of messages have no address."""
+"""The name of a picture in the HTML. Images in the texts of messages have no `src`."""
 _IMAGE = re.compile(rb'image\("([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
-"""How the document for Typst names a picture. In text, its quotation marks are escaped."""
+"""The name of a picture in the document for Typst. In text, the quotation marks would be escaped."""
 _DRAWN_SUFFIXES = (".svg", ".webp")
-"""Pictures that Word does not show, or not in all its versions."""
+"""Suffixes of pictures that some or all versions of Word cannot show. They are drawn as PNG."""
 
 logger = logging.getLogger(__name__)
 
 
 Write = Callable[[str, DocumentFiles], IO[bytes]]
-"""Makes a document of HTML and its pictures. Raises ConversionFailed and RefusedExport."""
+"""Makes a document of HTML and its pictures. Raises ConversionFailed, or RefusedExport if a limit is exceeded."""
 
 
 def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
-    """Return a document of Word. Raises ConversionFailed and RefusedExport."""
+    """Return a Word document. Raises the errors of `Write`."""
     pictures = {name.encode(): picture.data for name, picture in files.pictures.items()}
     drawn = {name: one for name, one in files.pictures.items() if name.endswith(_DRAWN_SUFFIXES)}
     pictures.update(zip(map(str.encode, drawn), draw_pictures(drawn), strict=True))
@@ -79,7 +79,7 @@ def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
 
 
 def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
-    """Return the attributes of a picture whose content is its name: pandoc would write each picture twice."""
+    """Return attributes of a stand-in picture that contains only its name, because pandoc writes each picture twice."""
     try:
         info = inspect_image(data)
     except UnreadableImage:
@@ -90,7 +90,7 @@ def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
 
 
 def _insert_pictures(file: IO[bytes], pictures: Mapping[bytes, bytes]) -> IO[bytes]:
-    """Return a document of Word with pictures in place of their names, and close the given one."""
+    """Return the Word document with pictures in place of their names, and close the given file."""
     with ExitStack() as on_errors:
         output = on_errors.enter_context(TemporaryFile())
         with file, ZipFile(file) as given, ZipFile(output, "w", ZIP_DEFLATED) as made:
@@ -106,7 +106,7 @@ def _insert_pictures(file: IO[bytes], pictures: Mapping[bytes, bytes]) -> IO[byt
 
 
 def pdf_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
-    """Return a PDF. Raises ConversionFailed and RefusedExport."""
+    """Return a PDF. Raises the errors of `Write`."""
     style = render_to_string("exports/document.typ")
     with convert_html(html.encode(), "typst", "--variable=papersize=a4", f"--variable=header-includes={style}") as file:
         document = file.read()
@@ -122,7 +122,7 @@ def _description(files: DocumentFiles, name: bytes) -> bytes:
 
 
 def _export(source: ExportSource, *, suffix: str, media_type: str, write: Write) -> Download:
-    """Make a document. Raises RefusedExport."""
+    """Make a document. Raises RefusedExport if it is too large, too many wait, or no program can convert it."""
     # A request that waits, or whose programs run, needs no connection to the database.
     close_connection()
     try:

@@ -55,7 +55,7 @@ def _entries(source: ExportSource) -> Iterator[ZipEntry]:
 
 
 def _counted(entry: ZipEntry, files: JSONObject) -> ZipEntry:
-    """Return the entry. When its bytes have been sent, `files` holds their number and hash."""
+    """Return the entry with chunks that, when they have been sent, add their total size and hash to `files`."""
 
     def chunks() -> Iterator[bytes]:
         hashed, size_bytes = hashlib.sha256(), 0
@@ -107,7 +107,7 @@ def _blocks(record: MessageRecord) -> Iterator[JSONObject]:
 
 
 def _ledgers(source: ExportSource) -> Iterator[bytes]:
-    """Yield a JSON array with the ledger of each shown answer. Earlier and imported answers are traced for it."""
+    """Yield a JSON array with the ledger of each shown answer. Numbers that were not traced before are traced now."""
     mark = b"[\n"
     for record in source.messages(shown_only=True):
         message = record.message
@@ -124,7 +124,7 @@ def _ledgers(source: ExportSource) -> Iterator[bytes]:
 
 
 def _packages() -> JSONObject | None:
-    """Return the packages and their versions that code of sessions finds now; `None`: it runs on another server."""
+    """Return packages and versions that are installed for code of sessions; `None` if another server runs the code."""
     if settings.JUPYTER_GATEWAY_URL:
         return None
     try:

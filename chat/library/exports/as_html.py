@@ -1,4 +1,4 @@
-"""The format `html`: the shown messages as the page shows them, in one file that requests nothing from any server.
+"""The format `html`: the shown messages as the page shows them, in one file that sends no requests.
 
 The page's own templates render the messages. Styles and images are embedded, and a content security policy allows
 only these styles, by their hash, and `data:` images. Files are `data:` URIs of a type that no browser opens.
@@ -78,7 +78,7 @@ def chunks(source: ExportSource) -> Generator[bytes]:
 
 
 def _message_view(record: MessageRecord, reader: Reader) -> MessageView:
-    """Return the view of a message. An unfinished answer ends with the export."""
+    """Return the view of a message. An unfinished answer is shown as interrupted."""
     view = message_view(record, reader)
     if record.numbers:
         view = replace(view, numbers_html=numbers_html(record.message.text, record.numbers))

@@ -41,7 +41,7 @@ FORMAT = ExportFormat("json", "JSON", "Everything, to import again", ("applicati
 
 
 def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
-    """Yield the document. `find_path`: given if the attachments are files beside the document."""
+    """Yield the document. `find_path`: see FindPath; `None`: the document contains the bytes of attachments."""
     yield b"{\n"
     yield b'"format": ' + encode_json(DOCUMENT_FORMAT) + b",\n"
     yield b'"version": ' + encode_json(DOCUMENT_VERSION) + b",\n"
@@ -63,7 +63,7 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
 
 
 def conversation_json(conversation: Conversation) -> JSONObject:
-    """Return the settings of a conversation."""
+    """Return the settings of a conversation as JSON."""
     # It may have been deleted since the conversation was read.
     project = Project.objects.filter(conversations=conversation.pk).first()
     return {

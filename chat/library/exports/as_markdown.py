@@ -1,8 +1,8 @@
 """The format `md`: the shown messages as CommonMark. Graphs are data URIs or, in an archive, links to files beside it.
 
-A user's text is escaped, so that it reads as it was typed. A model's text is Markdown already. Each of its texts is
-closed, so that none of them can imitate the next message. HTML and images in it are text, except the tags
-of elements that the page shows.
+A user's text is escaped, so that it is shown as it was typed. A model's text is Markdown already. Its open blocks are
+closed, so that it cannot imitate the next message. HTML and images in it become text, except the tags of elements that
+the page shows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from chat.vocabulary.parts import Display, Role
 UNQUOTED_IN_URLS = ":/?#[]@!$&()*+,;=%~"
 
 MessageBlock: TypeAlias = str | PlacedAttachment | Picture
-"""Markdown, an attachment, or an SVG picture that code showed."""
+"""A block of a message: Markdown, an attachment, or an SVG picture that code showed."""
 
 
 def export(source: ExportSource) -> Download:
@@ -51,7 +51,7 @@ FORMAT = ExportFormat("md", "Markdown", "Text with its graphs", ("text/markdown"
 
 
 def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
-    """Yield the document. `find_path`: given if the attachments are files beside the document."""
+    """Yield the document. `find_path`: see FindPath; `None`: the document contains the bytes of attachments."""
     yield f"# {escape_label(str(source.conversation))}\n".encode()
     if source.is_live():
         yield f"\n*{escape_label(LIVE_SENTENCE)}*\n".encode()
@@ -124,7 +124,7 @@ def _attachment_block(placed: PlacedAttachment, find_path: FindPath | None) -> I
 
 
 def _source_list(record: MessageRecord) -> str:
-    """Return a list of the web pages that an answer rests on. Empty if there are none, or the answer is unfinished."""
+    """Return a list of the web pages that an answer is based on; empty without pages, or for an unfinished answer."""
     if record.turn is None or record.is_live:
         return ""
     grounding = grounding_of(record.turn.sources, record.turn.queries)

@@ -58,7 +58,7 @@ FORMAT = ExportFormat("ipynb", "Notebook", "Runs in Jupyter, with its files", (N
 def entries(source: ExportSource, files: SandboxFiles, folder: str, name: str) -> Iterator[ZipEntry]:
     """Yield the notebook and its files as entries of an archive. `folder`: empty, or a path that ends with `/`."""
     yield ZipEntry(f"{folder}{name}.ipynb", chunks(source, files))
-    # The files come after the notebook, whose code decides under which names they are stored.
+    # The files come after the notebook, because its code determines their names.
     for file in files.stored():
         yield ZipEntry(f"{folder}{file.name}", file.chunks())
 
@@ -108,7 +108,7 @@ def _cells(source: ExportSource, files: SandboxFiles, writer: CellWriter) -> Ite
 
 
 def _cell_metadata(record: MessageRecord) -> JSONObject:
-    """Return what each cell of a message says about the message."""
+    """Return the metadata about a message that each of its cells contains."""
     metadata: JSONObject = {
         "role": record.message.role,
         "message": str(record.message.pk),
@@ -173,7 +173,7 @@ def _answer_cells(
 
 
 def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
-    """Yield the runs of Python code in an answer with what they produced, and its other parts, in order."""
+    """Yield the runs of Python code in an answer with their outputs, and its other parts, in order."""
     shown_calls, without_result = record.calls_with_parts(), record.codes_without_result()
     earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
     code_run: CodeRun | None = None
@@ -185,7 +185,7 @@ def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
             code_run = CodeRun(part.code, run.start, part.is_edited, [*attachments])
             continue
         if code_run and isinstance(part, CodeExecutionResult | Display | InlineData):
-            # The image of inline data is its attachment.
+            # The image of inline data is exported as its attachment.
             if isinstance(part, CodeExecutionResult) and run.start in earlier:
                 # The last result of the run says how the code ended.
                 part = replace(part, outcome=OUTCOME_RUNNING)

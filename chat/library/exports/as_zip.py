@@ -43,7 +43,7 @@ FORMAT = ExportFormat("zip", "Archive", "All of these, and the files", (ZIP_TYPE
 def export_all(conversations: Iterable[Conversation], exported_at: datetime) -> Download:
     """Export conversations as one archive with a folder for each. They are read one after another.
 
-    If one is deleted meanwhile, its files from then on are left out.
+    If a conversation is deleted meanwhile, its remaining files are left out.
     """
     all_entries = (
         entry for conversation in conversations for entry in _entries_until_deleted(conversation, exported_at)
@@ -57,7 +57,7 @@ def _entries_until_deleted(conversation: Conversation, exported_at: datetime) ->
 
 
 def folder_name(conversation: Conversation) -> str:
-    """Return the name of a conversation's folder, which no other conversation has."""
+    """Return the name of a conversation's folder, which is unique."""
     return f"{file_stem(conversation.title)}-{conversation.pk.hex[:ID_DIGITS]}"
 
 

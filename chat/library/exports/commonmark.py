@@ -1,4 +1,4 @@
-"""Turns texts and code into CommonMark that every reader shows as intended. Pure."""
+"""Turns texts and code into CommonMark that every Markdown program shows as intended. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from chat.page.rendering.tag_names import ELEMENT_TAGS
 from chat.vocabulary.markdown_source import fence_code
 
 SANITIZE_LIMIT_CHARS = 256 * 1024
-"""Longer texts of a model are exported as code blocks, because parsing them several times takes too long."""
+"""Maximum length of texts that are sanitized. Longer ones become code blocks: they are too slow to parse repeatedly."""
 
 _FENCE = re.compile(r"^[ >\t]*?(`{3,}|~{3,})", re.MULTILINE)
 _END_OF_TEXT = "plotline8f3b2c71sentinel"
-"""A paragraph after a text. If it is not rendered as a paragraph, the text leaves a block open."""
+"""A paragraph that is appended to a text. If it is not rendered as a paragraph, the text leaves a block open."""
 _OPENING_FENCE = re.compile(r"[ \t>]*+(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)(`{3,}+|~{3,}+)")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(`{3,}+|~{3,}+)[`~]*+[ \t]*+\Z")
 _TAG_REST = rf"/?(?:br|{'|'.join(ELEMENT_TAGS)})[ \t]*+/?"
 _ESCAPED_TAG = re.compile(rf"&lt;({_TAG_REST})&gt;", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)[^<>]*+>")
 _VOID_TAGS = ("br", "hr", "img", "input")
-# Indented code, code spans and escapes, which stay as they are, tags of elements that the page shows, and the
-# beginnings of other raw HTML and of images. More than eight backticks begin no code span here: for each number that is
-# never closed, the pattern reads the whole text once.
+# Finds tags of elements that the page shows, and the beginnings of other raw HTML and of images. Indented code, code
+# spans and escapes match too, and stay as they are. A code span has at most eight backticks here, because each number
+# of backticks that is never closed costs one pass over the text.
 _CODE_OR_MARKUP = re.compile(
     rf"""
     ^(?:[ ]{{4}}|\t)[^\n]*$
@@ -37,7 +37,7 @@ _CODE_OR_MARKUP = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _HTML_BLOCK_ENDS = ("-->", "</pre>", "</script>", "</style>", "</textarea>", "?>", "]]>", ">")
-"""The ends of the kinds of HTML blocks that a blank line does not end."""
+"""End of each kind of HTML block, most of which a blank line does not end."""
 
 
 def _render_options(*, escape: bool) -> comrak.RenderOptions:
@@ -59,8 +59,6 @@ def sanitize_markdown(text: str) -> str:
     """Return a model's Markdown as the page shows it: HTML and images are text, and every block is closed.
 
     The tags of elements that the page shows stay if each has its counterpart and no attributes.
-
-    A text for which this fails is returned as a code block.
     """
     if len(text) > SANITIZE_LIMIT_CHARS:
         return fence_code(text, "text")
@@ -85,7 +83,7 @@ def _is_closed(text: str) -> bool:
 
 
 def _escaped_candidates(text: str) -> Iterator[str]:
-    """Yield the text with its markup escaped, first with all code left as it is, last with everything escaped."""
+    """Yield versions of the text with more and more of its markup escaped: first without changes, last also in code."""
     if _is_sanitized(text):
         yield text
     pieces = list(_split(text))
@@ -109,7 +107,7 @@ def _split(text: str) -> Iterator[tuple[str, bool]]:
                 yield "\n".join(lines[number : end + 1]) + ("\n" if end + 1 < len(lines) else ""), True
                 start = number = end + 1
                 continue
-            # No later line closes a fence of this length or a longer one.
+            # No later line closes a fence of this length, so none closes a longer one either.
             unclosed_lengths[fence[0]] = len(fence)
         number += 1
     yield "\n".join(lines[start:]), False
@@ -131,7 +129,7 @@ def _escape_markup_and_tags(match: re.Match[str]) -> str:
 
 
 def _is_sanitized(text: str) -> bool:
-    """Return whether the text has no image, and no raw HTML but pairs of tags of elements that the page shows."""
+    """Return whether the text has no image, and no raw HTML except paired tags of elements that the page shows."""
     escaped = comrak.render_markdown(text, None, None, _ESCAPE_HTML)
     kept = comrak.render_markdown(text, None, None, _KEEP_HTML)
     has_only_allowed_tags = _ESCAPED_TAG.sub(r"<\1>", escaped) == _ESCAPED_TAG.sub(r"<\1>", kept)

@@ -1,4 +1,4 @@
-"""A rich output as Markdown: tables, formulas, pictures and text, in the forms that the page shows. Pure."""
+"""Converts a rich output to Markdown: tables, formulas, pictures and text, in the forms that the page shows. Pure."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from chat.vocabulary.markdown_source import escape_label, fence_code
 from chat.vocabulary.parts import Display
 
 ROWS_LIMIT = 200
-"""Rows of a table that the document contains."""
+"""Maximum number of rows of a table in the document."""
 
 LANGUAGES = {"JSON": "json", "LaTeX": "latex"}
-"""Info strings of code blocks. Other languages have none."""
+"""Language of a source -> info string of its code block. Other languages have no info string."""
 
 
 def display_markdown(part: Display, *, has_attachments: bool = False) -> str:
-    """Return the output as Markdown. `has_attachments`: whether images follow, which can stand for it alone."""
+    """Return the output as Markdown. `has_attachments`: whether images follow, which can represent the output."""
     blocks = display_blocks(part.bundle, has_attachments=has_attachments)
     return "\n\n".join(filter(None, map(block_markdown, blocks)))
 
 
 def block_markdown(block: Block) -> str:
-    """Return one block of an output as Markdown. Empty if it shows nothing."""
+    """Return one block of an output as Markdown; empty if the block has no visible content."""
     match block:
         case Table():
             return _table_markdown(block)

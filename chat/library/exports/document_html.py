@@ -1,7 +1,7 @@
-"""The messages of an export as HTML that pandoc converts: the page's own rendering, without what only a browser uses.
+"""Renders the messages of an export as HTML for pandoc: the HTML of the page without elements for browsers alone.
 
-Formulas are MathML, from which pandoc makes formulas of Word and of Typst. Every attribute that pandoc could understand
-as a command, and every address that is no link to the web, is left out.
+Formulas are MathML, from which pandoc makes formulas of Word and of Typst. Attributes that pandoc could interpret as
+commands, and addresses other than links to the web, are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from chat.vocabulary.sentences import translate_sentence
 HTML_LIMIT_CHARS = 3_000_000
 PICTURES_LIMIT_BYTES = 24 * 1024**2
 QUOTES_LIMIT = 8
-"""Quotes within each other. Typst refuses documents with 16."""
+"""Maximum depth of nested quotes. Typst refuses documents with a depth of 16."""
 PLAIN = MarkdownOptions(has_buttons=False)
 
 _SUFFIXES = {PNG: "png", JPEG: "jpg", WEBP: "webp", GIF: "gif"}
@@ -46,14 +46,14 @@ _DROPPED = (
     ".//button | .//*[@class='code-head' or @class='table-foot']"
     " | .//a[starts-with(@href, '#') and contains(@href, 'fnref')]"
 )
-"""What belongs to the page: buttons, names of languages, sizes of tables, and the ways back from footnotes."""
+"""Elements that only the page needs: buttons, names of languages, sizes of tables, and back links of footnotes."""
 _BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol")
 _KEPT_ATTRIBUTES = frozenset({"align", "class", "colspan", "dir", "notation", "rowspan", "start"})
 
 
 @dataclass(frozen=True, slots=True)
 class PictureFile:
-    """A picture of a document. A size of 0 is not known."""
+    """A picture of a document. Width or height 0: not known."""
 
     data: bytes
     description: str
@@ -64,14 +64,14 @@ class PictureFile:
 
 @dataclass(slots=True)
 class DocumentFiles:
-    """The pictures of a document by the names that its HTML has for them. No text of a message holds such a name."""
+    """The pictures of a document by their names in its HTML. The names are random, so no message contains one."""
 
     pictures: dict[str, PictureFile] = field(default_factory=dict)
     size_bytes: int = 0
     token: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def add(self, picture: PictureFile, suffix: str) -> str:
-        """Return the HTML that shows a picture. Raises ExportTooLarge."""
+        """Add a picture, and return the HTML that shows it. Raises ExportTooLarge if the pictures are too large."""
         self.size_bytes += len(picture.data)
         if self.size_bytes > PICTURES_LIMIT_BYTES:
             raise ExportTooLarge
@@ -83,14 +83,14 @@ class DocumentFiles:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """What the programs must understand. Otherwise, formulas are their source, and pictures their names."""
+    """What a document contains: formulas or their source, and pictures or their names."""
 
     has_formulas: bool = True
     has_pictures: bool = True
 
 
 def document_html(source: ExportSource, files: DocumentFiles, fidelity: Fidelity) -> str:
-    """Return the shown messages as an HTML document, each once and in order. Raises ExportTooLarge."""
+    """Return the shown messages, each once and in order, as an HTML document. Raises ExportTooLarge at a limit."""
     pieces = [
         f'<html lang="{get_language() or "en"}"><head><title>{escape(source.conversation)}</title>'
         f'<meta name="date" content="{source.exported_at:%Y-%m-%d}"></head><body>'
@@ -150,7 +150,7 @@ def _note_html(text: str) -> str:
 
 
 def _adapt(html: str, *, has_formulas: bool) -> str:
-    """Return HTML of the page as pandoc should read it. Raises ExportTooLarge."""
+    """Return HTML of the page in a form that pandoc converts as intended. Raises ExportTooLarge if it is too long."""
     if len(html) > HTML_LIMIT_CHARS:
         raise ExportTooLarge
     root = fragment_fromstring(html, create_parent="div")
@@ -164,7 +164,7 @@ def _adapt(html: str, *, has_formulas: bool) -> str:
                 del element.attrib[name]
     for element in list(root.iter(*_BLOCKS)):
         _set_direction(element)
-    # Pandoc tells Word the direction, and hands attributes with this prefix to Typst.
+    # Pandoc writes the direction for Word by itself. Attributes with this prefix are passed on to Typst.
     return str(tostring(root, encoding="unicode")).replace('<div dir="rtl">', '<div dir="rtl" typst:text:dir="rtl">')
 
 
@@ -203,7 +203,7 @@ def _is_kept(element: HtmlElement, name: str) -> bool:
 
 
 def _set_direction(element: HtmlElement) -> None:
-    """Wrap a block whose first letter is of a script from right to left, which Word and Typst must be told."""
+    """Wrap a block whose first letter belongs to a right-to-left script, so that Word and Typst know its direction."""
     letters = (unicodedata.bidirectional(letter) for letter in element.text_content())
     first = next((direction for direction in letters if direction in ("L", "R", "AL")), "L")
     parent = element.getparent()

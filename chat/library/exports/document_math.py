@@ -1,11 +1,11 @@
-"""Formulas of the page as pandoc understands them: accents as combining signs, and lines and boxes as elements."""
+"""Adapts formulas of the page to pandoc: accents become combining characters, and lines and boxes become elements."""
 
 from __future__ import annotations
 
 from lxml.html import HtmlElement
 
 ACCENTS = {"→": "\u20d7", "˙": "\u0307", "¨": "\u0308", "~": "\u0303", "ˇ": "\u030c", "`": "\u0300", "˚": "\u030a"}
-"""Signs over letters, which pandoc would take for something set above them."""
+"""Accent -> combining character. Pandoc would take the accent for a separate text above the letter."""
 _LINES = {"overlined": ("mover", "\u0305"), "underlined": ("munder", "\u0332")}
 _STRIKES = {"struck-up": "updiagonalstrike", "struck-down": "downdiagonalstrike"}
 _BOXES = {"boxed": "box", "circled": "box", **_STRIKES}

@@ -1,8 +1,8 @@
 """Runs pandoc and Typst, which make Word and PDF documents from HTML, as processes with limits.
 
 Their input is what models and people wrote. Pandoc's `--sandbox` refuses all files and addresses, and Typst reads only
-the folder of one export, which holds its pictures. Both have no environment, no sockets, and limits on memory and time.
-They end when the client of the export has gone.
+the folder of one export, which holds its pictures. Both programs have an empty environment, no sockets, and limits on
+memory and time. They are ended if the client of the export disconnects.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from chat.library.exports.export_format import ExportTooLarge, ExportUnavailable
 from chat.page.render_queue import check_reader
 
 PROGRAM = Path(__file__).with_name("limits_program.py")
-"""Not imported: Typst would take 6 MB of the server's memory."""
+"""The program is started, not imported, because Typst would take 6 MB of the server's memory."""
 CONVERSION_LIMIT_S = 60.0
-"""Longest run of one program."""
+"""Maximum run time of one program."""
 CHECK_INTERVAL_S = 0.25
-"""Time between looks at whether the client is still there."""
+"""Time between two checks whether the client is still connected."""
 DRAWN_SIDE_LIMIT = 1_000
-"""Longest side of a picture that is drawn, in CSS pixels."""
+"""Maximum side length of a picture that is drawn, in CSS pixels."""
 DRAWN_SCALE = 2
-"""Pixels of the PNG for each CSS pixel."""
+"""Pixels of the drawn PNG for each CSS pixel."""
 PANDOC_MEMORY_MB = 768
 TYPST_MEMORY_BYTES = 1024**3
 HEAP_EXHAUSTED = 251
-"""Exit status of pandoc. A program that exceeds another limit ends by a signal."""
+"""Exit status of pandoc if its heap is exhausted. A program that exceeds another limit is ended by a signal."""
 LOGGED_CHARS = 200
-"""The characters that are logged of what a program wrote to stderr, which may quote the document."""
+"""Maximum number of characters of a program's stderr that are logged. They may quote the document."""
 
 
 class ConversionFailed(Exception):
-    """A program refused the document. The text is the end of what it wrote to stderr."""
+    """A program refused the document. The text is the end of the program's stderr."""
 
 
 def find_pandoc() -> str:
@@ -55,7 +55,7 @@ def find_pandoc() -> str:
 def convert_html(html: bytes, target: str, *options: str) -> IO[bytes]:
     """Return a document of HTML in a format of pandoc, as a file without a name.
 
-    Raises ConversionFailed, ExportTooLarge and ExportUnavailable.
+    Raises ConversionFailed if pandoc refuses it, ExportTooLarge at a limit, ExportUnavailable without the programs.
     """
     return _run(
         *("0", "exec", find_pandoc(), "+RTS", f"-M{PANDOC_MEMORY_MB}m", "-RTS", "--quiet"),
@@ -68,14 +68,14 @@ def convert_html(html: bytes, target: str, *options: str) -> IO[bytes]:
 def compile_typst(source: bytes, pictures: Mapping[str, bytes]) -> IO[bytes]:
     """Return the PDF of a Typst document, as a file without a name. `pictures`: its files by name.
 
-    Raises ConversionFailed and ExportTooLarge.
+    Raises ConversionFailed if Typst refuses it, and ExportTooLarge at a limit.
     """
     with _folder_with({**pictures, "main.typ": source}) as folder:
         return _run(str(TYPST_MEMORY_BYTES), "typst", folder=folder)
 
 
 def draw_pictures(pictures: Mapping[str, PictureFile]) -> list[bytes]:
-    """Return pictures of any kind as PNG, by Typst. Raises ConversionFailed and ExportTooLarge."""
+    """Return pictures of any kind as PNG, which Typst draws. Raises the errors of `compile_typst`."""
     if not pictures:
         return []
     source = ["#set page(width: auto, height: auto, margin: 0pt)"]
@@ -104,7 +104,7 @@ def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
     command = [sys.executable, "-I", str(PROGRAM), memory_bytes, str(int(CONVERSION_LIMIT_S)), *arguments]
     with ExitStack() as on_errors:
-        # A file, because the limit on sizes does not count what is written to a pipe.
+        # The output is a file, because the limit on file sizes does not apply to a pipe.
         output = on_errors.enter_context(TemporaryFile())
         process = subprocess.Popen(
             command,
@@ -129,13 +129,13 @@ def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/
 
 
 def _wait(process: subprocess.Popen[bytes], data: bytes) -> bytes:
-    """Send its input to a program, and return what it wrote to stderr. Raises ExportTooLarge and ReaderLeft."""
+    """Send its input to a program, and return its stderr. Raises ExportTooLarge after the time limit, or ReaderLeft."""
     give_up_at, unsent = monotonic() + CONVERSION_LIMIT_S, data or None
     while monotonic() < give_up_at:
         try:
             return process.communicate(unsent, timeout=CHECK_INTERVAL_S)[1]
         except subprocess.TimeoutExpired:
-            # `communicate` goes on with the rest of the input that it was given first.
+            # After a timeout, `communicate` continues with the rest of the first input.
             unsent = None
             check_reader()
     raise ExportTooLarge

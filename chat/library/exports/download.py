@@ -1,4 +1,4 @@
-"""What every export returns: a file's name, its type, and its bytes as they are made."""
+"""The value that every export returns: a file's name, its type, and an iterator of its bytes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file whose bytes are made while they are read."""
+    """A file whose bytes are generated while they are read."""
 
     name: str
     content_type: str
     chunks: Generator[bytes]
-    """Can be read once. It queries the database between chunks, so close it if it is not read to its end."""
+    """The bytes, which can be read once. They come from the database, so close the generator if it is not exhausted."""

@@ -1,4 +1,4 @@
-"""Pieces of exported documents as bytes: base64 in slices, and JSON."""
+"""Encodes pieces of exported documents as bytes: base64 in slices, and JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from chat.vocabulary.parts import JSON
 
 SLICE_BYTES = 48 * 1024
-"""Divisible by three, so that the base64 of slices joins to the base64 of the whole."""
+"""Size of a slice. It is divisible by three, so that the base64 of all slices joined is the base64 of the whole."""
 
 
 def split_bytes(data: bytes) -> Generator[bytes]:

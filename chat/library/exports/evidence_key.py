@@ -1,4 +1,4 @@
-"""The key with which this server signs evidence packs. It follows from `SECRET_KEY`, and changes with it."""
+"""The key with which this server signs evidence packs. It is derived from `SECRET_KEY`, and changes with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def public_key() -> bytes:
 
 
 def fingerprint() -> str:
-    """Return what tells this key from others: 64 digits."""
+    """Return the fingerprint of the key: 64 hexadecimal digits."""
     return fingerprint_of(public_key())
 
 
@@ -37,7 +37,7 @@ def sign(message: bytes) -> str:
 
 
 def signed_archive(chunks: Iterator[bytes]) -> Generator[bytes]:
-    """Yield a zip archive with a comment that signs all bytes before its last part, the signature itself."""
+    """Yield a zip archive with a comment that ends with the signature of all bytes before it."""
     hashed, held_back = hashlib.sha256(), b""
     for chunk in chunks:
         block = held_back + chunk

@@ -11,7 +11,7 @@ from chat.library.exports.source import ExportSource
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A format that one conversation can be exported in."""
+    """A format in which one conversation can be exported."""
 
     name: str
     """The name of the format in URLs."""

@@ -1,8 +1,8 @@
-"""A lease for the export of everything, so that each person has one at a time across all server processes.
+"""Leases for exports of all conversations: each person has at most one such export, across all server processes.
 
 A download holds a row with a lease, which its process renews while it sends. If the process dies, the next export can
-start when the lease has expired. If the process only could not renew the lease in time and another export has started,
-the two overlap until the first one notices at its next renewal, and ends.
+start when the lease has expired. If a process is alive but could not renew its lease in time, another export may start.
+The two overlap until the first one tries its next renewal, and ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 LEASE_S = 15
-"""Length of the lease in seconds, which is also the wait after the process of an export has died."""
+"""Length of the lease in seconds. If the process of an export dies, the next export must wait this long."""
 RENEWALS_PER_LEASE = 3
 UNDER_WAY = (
     "Another export of all your conversations is under way. Wait until it has arrived, or cancel it. If it was cut off,"
@@ -48,13 +48,13 @@ class ExportUnderWay(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExportClaim:
-    """The right of one download to be a person's export of everything."""
+    """The lease that a download holds while it exports everything of a person."""
 
     user_id: int
     id: uuid.UUID
 
     def renew(self) -> bool:
-        """Extend the lease; return False if another download has taken the claim."""
+        """Extend the lease; return False if another download has the lease now."""
         return RunningExport.objects.filter(claim=self.id).update(expires_at=_lease_end()) == 1
 
     def release(self) -> None:
@@ -63,9 +63,9 @@ class ExportClaim:
 
     @asynccontextmanager
     async def hold(self) -> AsyncGenerator[asyncio.Task[None], None]:
-        """Renew the lease for the length of the block, and release the claim at its end.
+        """Renew the lease during the block, and release it at the end.
 
-        The block gets the task that renews the lease. It is done when another download has taken the claim.
+        The block gets the task that renews the lease. The task is done when another download has the lease.
         """
         renewal = asyncio.create_task(self._renew_until_lost())
         try:
@@ -81,7 +81,7 @@ class ExportClaim:
         while is_held:
             await asyncio.sleep(LEASE_S / RENEWALS_PER_LEASE)
             try:
-                # Not on the thread of the request, which may wait for storage.
+                # Another thread is used, because the thread of the request may wait for storage.
                 is_held = await sync_to_async(_in_a_thread, thread_sensitive=False)(self.renew)
             except Exception:
                 logger.warning("the lease of an export could not be renewed", exc_info=True)
@@ -108,12 +108,12 @@ def check_export(user_id: int) -> None:
 
 
 def _lease_end() -> CombinedExpression:
-    # On the database's clock, because clocks of processes may differ.
+    # The database's clock is used, because clocks of processes may differ.
     return Now() + timedelta(seconds=LEASE_S)
 
 
 def _in_a_thread(function: Callable[[], T]) -> T:
-    """Call a function on a thread of a pool, which must not keep its connection."""
+    """Call a function, and then close the database connection, because this thread returns to a pool."""
     try:
         return function()
     finally:

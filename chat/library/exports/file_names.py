@@ -1,4 +1,4 @@
-"""Names of exported files. Every file system accepts them, and none leads out of its folder. Pure."""
+"""Makes names of exported files. Every file system accepts them, and no name leads out of its folder. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chat.vocabulary.unique_names import UniqueNames
 STEM_LIMIT_CHARS = 60
 
 _FORBIDDEN_BY_WINDOWS = re.compile(r'[<>:"|?*\x00-\x1f]')
-"""Windows refuses these in names. `safe_name` removes the other dangerous characters."""
+"""Characters that Windows refuses in names. `safe_name` removes other dangerous characters."""
 _NOT_IN_STEMS = re.compile(r"[^\w]+")
 
 
@@ -29,7 +29,7 @@ def file_stem(title: str, default: str = "conversation") -> str:
 
 
 def _keep_marks(match: re.Match[str]) -> str:
-    """Return the marks with which the word before the match continues, such as vowel signs, and a hyphen at its end."""
+    """Return the combining marks of the match, such as vowel signs, which belong to the word before; then a hyphen."""
     marks = "".join(takewhile(lambda c: unicodedata.category(c).startswith("M"), match[0])) if match.start() else ""
     return marks if marks == match[0] else f"{marks}-"
 

@@ -1,4 +1,4 @@
-"""A program that limits itself and then becomes another one, or compiles Typst.
+"""A program that limits itself, and then becomes another program or compiles Typst.
 
 `limits_program.py MEMORY_BYTES CPU_S exec PROGRAM ARGUMENTS...` becomes the program.
 `limits_program.py MEMORY_BYTES CPU_S typst` compiles `main.typ` of the working directory and writes the PDF to stdout.
@@ -24,16 +24,16 @@ except (ImportError, OSError, RuntimeError):
     pyseccomp = None
 
 FILE_LIMIT_BYTES = 128 * 1024**2
-"""Largest file, also of what is written to stdout. The signal of this limit, which Python ignores, ends the program."""
+"""Maximum size of a file, also of stdout. The signal of this limit, which Python ignores, ends the program."""
 NICENESS = 10
-"""The server's own work goes first."""
+"""The nice value of the program, so that the server's own work has priority."""
 
 
 def limit(memory_bytes: int, cpu_s: int) -> None:
-    """Limit this process and those that it becomes."""
+    """Limit this process and the programs that it becomes."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     os.nice(NICENESS)
-    # Where memory runs out, the kernel ends this program, not the server.
+    # If memory runs out, the operating system ends this program, not the server.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     if memory_bytes:

@@ -18,23 +18,23 @@ from chat.vocabulary.parts import CodeExecutionResult, Display, JSONObject
 
 @dataclass(slots=True)
 class CodeRun:
-    """Code, and what it produced when it ran."""
+    """Code, and its outputs when it ran."""
 
     code: str
     part_index: int
     is_edited: bool = False
-    """Whether a person changed it before it ran."""
+    """Whether a person changed the code before it ran."""
     outputs: list[CodeExecutionResult | Display | PlacedAttachment] = field(default_factory=list)
     """Results, rich outputs and graphs, in their order."""
 
     @property
     def has_output(self) -> bool:
-        """Whether it produced anything besides graphs."""
+        """Whether the code has any output besides graphs."""
         return any(not isinstance(output, PlacedAttachment) for output in self.outputs)
 
     @property
     def tags(self) -> list[str]:
-        """Tags for Jupyter: code may fail again, and code that timed out or did not reach its end is not run."""
+        """Tags for Jupyter: failed code may fail again, and code that timed out or did not reach its end is not run."""
         results = [output for output in self.outputs if isinstance(output, CodeExecutionResult)]
         outcomes = {outcome_word(result) for result in results} - {RUNNING}
         if not outcomes or outcomes & {TIMEOUT, ABORTED, LOST}:
@@ -108,7 +108,7 @@ def _encoded_outputs(run: CodeRun) -> Iterator[Iterator[bytes]]:
 
 
 def _attachment_output(attachment: Attachment) -> Iterator[bytes]:
-    """Yield an image as an output. Other files are named only."""
+    """Yield an image as an output. For another file, yield only its name."""
     data = load_bytes(attachment) if attachment.mime_type in RASTER_TYPES else None
     yield b'{"output_type": "display_data", "metadata": {}, "data": {"text/plain": '
     yield encode_json(f"<{attachment.name}>")

@@ -25,7 +25,7 @@ DATA_TYPES = (
     "application/vnd.vegalite.",
     "application/vnd.vega.",
 )
-"""JSON types, or their beginnings, that are exported as they are: data and charts that Jupyter draws from data.
+"""JSON types, or their prefixes, that are exported as they are: data, and charts that Jupyter draws from data.
 
 JavaScript is left out, and so are types that need it, such as Bokeh's, or that need a kernel, such as widgets.
 """
@@ -67,7 +67,7 @@ def _error_in(lines: list[str]) -> tuple[str, str]:
 
 
 def display_output(part: Display) -> JSONObject:
-    """Return a rich output with those of its types that cannot run code.
+    """Return a rich output with only those of its types that cannot run code.
 
     HTML is replaced by its tables, built from the text of their cells, or by its text. Pictures and Markdown are
     sanitized.
@@ -88,7 +88,7 @@ def display_output(part: Display) -> JSONObject:
 
 
 def _safe_text(mime_type: str, text: str) -> str:
-    """Return the text, or what is safe of it. Empty if nothing is."""
+    """Return the safe content of the text; empty if no content is safe."""
     if mime_type in STRING_TYPES or mime_type.startswith(DATA_TYPES):
         return text
     if mime_type == MARKDOWN:

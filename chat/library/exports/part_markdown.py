@@ -1,4 +1,4 @@
-"""A part of an answer as Markdown, for the Markdown export and the Markdown cells of notebooks. Pure."""
+"""Converts a part of an answer to Markdown, for the Markdown export and the Markdown cells of notebooks. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def part_markdown(
 
     `shown_calls`: the ids of function calls whose arguments and results are left out, because their parts show them.
     `has_attachments`: whether attachments follow the part. `is_without_result`: whether it is code that has no result
-    and will get none. `is_earlier_result`: whether a later result of the same run says how the code ended.
+    and will get none. `is_earlier_result`: whether a later result of the same run has the outcome of the code.
     """
     match part:
         case Text():

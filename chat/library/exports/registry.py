@@ -32,7 +32,7 @@ FORMATS = {
         as_evidence.FORMAT,
     )
 }
-"""The formats by name, in the order of the menu."""
+"""Name -> format, in the order of the menu."""
 
 
 class UnknownFormat(Exception):
@@ -65,13 +65,13 @@ def export_conversation(
 
 
 def export_all(conversations: ConversationQuerySet, *, exported_at: datetime) -> Download:
-    """Export conversations as an archive with a folder for each. Empty and temporary ones are left out."""
+    """Export conversations as an archive with a folder for each. Empty and temporary conversations are left out."""
     rows = conversations.kept().filter(messages__isnull=False).distinct()
     return as_zip.export_all(_newest_first(rows), exported_at)
 
 
 def _newest_first(conversations: ConversationQuerySet) -> Iterator[Conversation]:
-    """Yield the conversations, reading a few at a time. One that is deleted meanwhile is left out."""
+    """Yield the conversations, and read a few at a time. A conversation that is deleted meanwhile is left out."""
     ids: list[uuid.UUID] = list(conversations.order_by("-updated_at", "pk").values_list("pk", flat=True))
     for start in range(0, len(ids), BATCH_CONVERSATIONS):
         batch = ids[start : start + BATCH_CONVERSATIONS]

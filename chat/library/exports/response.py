@@ -1,8 +1,8 @@
 """Sends a download as a streaming response.
 
-The bytes are made on the request's own thread, one block at a time. The next block is made when the server has taken
-the last one. So a slow database or a slow client delays no other request, and a slow client keeps no connection to the
-database open.
+The bytes are generated on the request's own thread, one block at a time. The next block is generated when the server
+has taken the previous one. So a slow database or a slow client delays no other request, and a slow client keeps no
+database connection open.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ HEADERS = {
 
 
 def download_response(download: Download, reader: Hashable, claim: ExportClaim | None = None) -> StreamingHttpResponse:
-    """Return a response that makes the bytes of the download while it sends them.
+    """Return a response that generates the bytes of the download while it sends them.
 
     The download is closed when all bytes have been sent, or when the client disconnects. `reader`: who downloads it;
-    blocks for one reader are made one after the other (`page.render_queue`). `claim`: the claim of this export, which
-    the response holds until then.
+    blocks for one reader are generated one after the other (`page.render_queue`). `claim`: the lease of this export,
+    which the response holds until then.
     """
-    # The middleware's choice ends with the request, and the bytes are made later.
+    # The language that the middleware has set ends with the request, before the bytes are generated.
     language = translation.get_language() or ""
     blocks = _stream(download, reader, language)
     content = blocks if claim is None else _stream_with_claim(blocks, claim)
@@ -46,7 +46,7 @@ def download_response(download: Download, reader: Hashable, claim: ExportClaim |
 
 
 async def _stream_with_claim(blocks: AsyncGenerator[bytes, None], claim: ExportClaim) -> AsyncIterator[bytes]:
-    """Yield the blocks of a download. Raises ExportUnderWay if another download has taken the claim."""
+    """Yield the blocks of a download. Raises ExportUnderWay if another download has the lease now."""
     async with claim.hold() as renewal, aclosing(blocks):
         async for block in blocks:
             if renewal.done():
@@ -58,7 +58,7 @@ async def _stream_with_claim(blocks: AsyncGenerator[bytes, None], claim: ExportC
 async def _stream(download: Download, reader: Hashable, language: str) -> AsyncGenerator[bytes, None]:
     # Within one request, thread-sensitive calls share one thread, and so one connection to the database.
     blocks = _join_into_blocks(download.chunks)
-    # Of the view: this download may have to wait for others.
+    # Close the connection of the view, because this download may have to wait for others.
     await sync_to_async(close_connection, thread_sensitive=True)()
     try:
         while True:

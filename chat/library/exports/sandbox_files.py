@@ -1,8 +1,8 @@
-"""The files of questions, under the names by which the executed code opened them.
+"""Exports the files of questions under the names by which the executed code opened them.
 
-Sessions have a name of its own for each file, and requests name tables alike. Before they did, Gemini's sandbox put the
-files into its working directory under their own name if it is harmless, else as `input_file_0.csv`, and a later file of
-the same name replaced the earlier one. The names that the code holds tell which.
+Python sessions, and requests with tables, give each file a unique name. Older answers used Gemini's sandbox. It put a
+file into its working directory under the file's own name if this is harmless, else as `input_file_0.csv`. There, a
+later file replaced an earlier one of the same name. The names in the code show which of the two cases applies.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class StoredFile:
     name: str
     attachment: Attachment
     encoding: str | None
-    """The encoding that its owner chose, by its name for people."""
+    """The encoding that its owner chose, by its label."""
 
     def chunks(self) -> Iterator[bytes]:
-        """Return what code found in it, in chunks. There are none if storage cannot deliver it."""
+        """Yield the bytes that code read from the file, in chunks; no chunks if storage cannot deliver the file."""
         return split_bytes(as_code_reads(self.attachment.name, load_bytes(self.attachment) or b"", self.encoding))
 
 
 class SandboxFiles:
     """The files of a conversation, and their names in code and beside the notebook.
 
-    If files of one name differ, each is stored under a name with a number. The notebook copies a file to the common
-    name before code needs it.
+    If files with the same name differ, each is stored under a name with a number. The notebook copies a file to the
+    shared name before code needs it.
     """
 
     def __init__(self, attachments: list[Attachment], is_in_code: Callable[[Collection[str]], bool]) -> None:
@@ -89,12 +89,12 @@ class SandboxFiles:
         return self._names_in_code.get(attachment.pk, attachment.name)
 
     def copies(self, attachments: Iterable[Attachment]) -> list[tuple[str, str]]:
-        """Return which files must be copied before code opens these attachments: stored name, name in code."""
+        """Return the files to copy before code opens these attachments, as pairs (stored name, name in code)."""
         files = [file for file in attachments if self.name_of(file).casefold() in self._shared_names]
         return [(self._stored_names[file.pk], self.name_of(file)) for file in files if file.pk in self._stored_names]
 
     def note_numbered_names(self, code: str) -> None:
-        """Remember the names that only Google's sandbox has and that code uses: `stored` yields files under them."""
+        """Collect file names in the code that only Google's sandbox gives. `stored` yields these names too."""
         for match in _NUMBERED.finditer(code):
             number = int(match[1])
             if number < len(self._attachments):

@@ -13,7 +13,7 @@ from chat.vocabulary.parts import FunctionCall, FunctionResponse, Refusal, Role,
 LIVE_SENTENCE = (
     "The last answer was still being written when this was exported. It contains the text received until then."
 )
-"""Stands at the top of a conversation whose last answer is unfinished."""
+"""Sentence at the top of a conversation whose last answer is unfinished."""
 
 
 EDITED_SENTENCE = "This code was changed before it ran"
@@ -21,7 +21,7 @@ NO_RESULT_SENTENCE = "The code has no result"
 
 
 def message_heading(record: MessageRecord) -> str:
-    """Return who wrote a message."""
+    """Return the heading of a message, which says who wrote it."""
     if record.message.role == Role.USER:
         return "You"
     model = (record.turn.parameters.get("label") or record.turn.model) if record.turn else ""
@@ -29,12 +29,12 @@ def message_heading(record: MessageRecord) -> str:
 
 
 def end_sentences(record: MessageRecord) -> list[str]:
-    """Return what stands below a message."""
+    """Return the sentences below a message."""
     return [one for one in (files_sentence(record), numbers_sentence(record), notice_sentence(record)) if one]
 
 
 def notice_sentence(record: MessageRecord) -> str:
-    """Return how an answer ended. Empty if there is nothing to say."""
+    """Return a sentence about how an answer ended; empty if it ended normally."""
     if record.turn is None:
         return ""
     if record.turn.status == Turn.Status.WAITING:
@@ -46,7 +46,7 @@ def notice_sentence(record: MessageRecord) -> str:
 
 
 def files_sentence(record: MessageRecord) -> str:
-    """Return which files the code of an answer wrote. Empty: none."""
+    """Return a sentence with the files that the code of an answer wrote; empty if it wrote none."""
     files = [
         f"{file.name} ({file.size_bytes:,} bytes, {'new' if file.is_new else 'changed'})"
         for file in written_files(record.parts)
@@ -55,7 +55,10 @@ def files_sentence(record: MessageRecord) -> str:
 
 
 def numbers_sentence(record: MessageRecord) -> str:
-    """Return how many numbers of an answer are in the results, and which have no source. Empty: none were traced."""
+    """Return a sentence with how many numbers of an answer are in results, and which have no source.
+
+    Return an empty string if no numbers were traced.
+    """
     numbers = record.numbers or ()
     if not numbers:
         return ""
@@ -66,7 +69,7 @@ def numbers_sentence(record: MessageRecord) -> str:
 
 
 def function_sentence(part: FunctionCall | FunctionResponse) -> str:
-    """Return that a function was called, or how the call ended."""
+    """Return a sentence that says that a function was called, or how the call ended."""
     if isinstance(part, FunctionCall):
         return f"Function called: {part.name}"
     match part.refusal:
@@ -87,6 +90,6 @@ def function_sentence(part: FunctionCall | FunctionResponse) -> str:
 
 
 def tool_sentence(part: ToolCall) -> str:
-    """Return that the model used a tool of its provider, and what for."""
+    """Return a sentence that says which tool of the provider the model used, and for what."""
     work = tool_work(part)
     return f"{work.title}: {work.subject}" if work.subject else work.title

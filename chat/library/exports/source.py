@@ -1,8 +1,8 @@
 """Reads the conversation to export a few messages at a time, so that memory does not grow with its length.
 
-For each document, one query reads the ids of the messages and which of them are shown, so that switching a version
-during the export cannot tear a path. Everything else of a message is read with its batch, and may have changed by then.
-A live answer is exported as its log holds it at that moment.
+For each document, one query reads the ids of the messages and which of them are shown, so that a switch to another
+version during the export cannot mix two paths. All other data of a message are read with its batch, and may have
+changed by then. A live answer is exported as its log is at that moment.
 """
 
 from __future__ import annotations
@@ -40,10 +40,13 @@ class ExportSource:
     conversation: Conversation
     exported_at: datetime
     message_id: uuid.UUID | None = field(default=None, kw_only=True)
-    """The one message to export. `None`: all."""
+    """The only message to export. `None`: all messages."""
 
     def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
-        """Yield its messages, parents before children and older versions before newer ones. Raises records.Deleted."""
+        """Yield its messages, parents before children and older versions before newer ones.
+
+        Raises records.Deleted if the conversation was deleted meanwhile.
+        """
         rows = Message.objects.filter(conversation_id=self.conversation.pk)
         if self.message_id is not None:
             rows = rows.filter(pk=self.message_id)
@@ -63,7 +66,7 @@ class ExportSource:
                 yield record
 
     def is_live(self) -> bool:
-        """Return whether an answer is being written in it now."""
+        """Return whether an answer is being written in the conversation now."""
         return Turn.objects.filter(conversation_id=self.conversation.pk, status__in=Turn.LIVE).exists()
 
     def question_files(self) -> list[Attachment]:
@@ -75,7 +78,7 @@ class ExportSource:
         return list({link.attachment_id: link.attachment for link in links.iterator(BATCH_LINKS)}.values())
 
     def is_in_code(self, texts: Collection[str]) -> bool:
-        """Return whether code of a shown answer holds one of these texts. A live answer has none."""
+        """Return whether code of a shown answer contains one of these texts. Code of a live answer is not searched."""
         rows = Part.objects.filter(message__conversation_id=self.conversation.pk, message__is_shown=True)
         holds = reduce(or_, (Q(text__contains=text) for text in texts))
         return rows.filter(holds, kind=PartKind.EXECUTABLE_CODE).exists()
@@ -90,7 +93,7 @@ def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
 
 
 def load_bytes(attachment: Attachment) -> bytes | None:
-    """Return the bytes of an attachment, or `None` if storage cannot deliver them: the export then goes on without."""
+    """Return the bytes of an attachment; `None` if storage cannot deliver them. The export continues without them."""
     check_reader()
     try:
         return read_bytes(attachment)

@@ -1,4 +1,4 @@
-"""How the attached tables are read, for the first cell of a notebook."""
+"""Describes how the attached tables are read, for the first cell of a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INTRODUCTION = "How the attached tables are read, with `import pandas as pd`:"
 def tables_text(files: SandboxFiles) -> str:
     """Return Markdown that names each table whose reading is stored, with its code; empty if there is none.
 
-    The code is not run with the notebook: a kernel that a hostile file took over could have written it.
+    The code is no code cell, because a kernel under the control of a hostile file could have written it.
     """
     stored = {file.attachment.pk: file for file in files.stored()}
     readings = stored_readings(stored) if stored else {}

@@ -24,7 +24,8 @@ MANIFEST = "manifest.json"
 MANIFEST_SIGNATURE = "manifest.sig"
 TITLE = b"Plotline evidence 1\n"
 END_BYTES = len(TITLE) + 64 + 1 + 128
-"""The comment of the archive: the title, the public key, and the signature of all bytes before it, in hexadecimal."""
+"""Length of the archive's comment: the title, the public key, and the signature of all bytes before it, in hexadecimal.
+"""
 SIGNATURE_BYTES = 128
 
 _COMMENT = re.compile(TITLE + rb"([0-9a-f]{64})\n([0-9a-f]{128})")
@@ -37,12 +38,12 @@ def fingerprint_of(public_key: bytes) -> str:
 
 
 def digest(data: bytes) -> bytes:
-    """Return what is signed of the bytes of a whole archive."""
+    """Return the bytes that are signed for an archive: a hash of all its bytes."""
     return hashlib.sha256(data).digest()
 
 
 def problems(data: bytes, fingerprint: str) -> list[str]:
-    """Return what is not as the server signed it, a sentence for each; empty if the pack is whole."""
+    """Return a sentence for each thing that is not as the server signed it; an empty list if the pack is unchanged."""
     end = _COMMENT.fullmatch(data[-END_BYTES:])
     if end is None:
         return ["The end of the archive was changed: its comment, with the key and the signature."]

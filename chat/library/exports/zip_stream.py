@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED
 from zipstream import ZipStream
 
 COMPRESSION_LEVEL = 1
-"""The fastest level shrinks text to about a quarter already."""
+"""The fastest level. It already compresses text to about a quarter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +17,13 @@ class ZipEntry:
     """A file in an archive."""
 
     path: str
-    """The relative path of the file, with `/`. `file_names` has made its names, so they are safe."""
+    """The relative path of the file, with `/`. The names in it are safe, because they come from `file_names`."""
     chunks: Iterator[bytes]
     is_compressed: bool = True
 
 
 def stream_zip(entries: Iterable[ZipEntry], *, left_out: tuple[type[Exception], ...] = ()) -> Generator[bytes]:
-    """Yield the bytes of the archive. The next entry is taken from `entries` when the one before has been sent.
+    """Yield the bytes of the archive. The next entry is taken from `entries` when the previous one has been sent.
 
     An entry is left out if its path equals an earlier path, or differs from it only in case. It is also left out if its
     chunks raise one of the errors in `left_out`.

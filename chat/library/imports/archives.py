@@ -13,7 +13,7 @@ from chat.library.imports.refusal import RefusedImport
 
 TOO_MANY_ENTRIES = "This archive has more than {limit} entries."
 RATIO_LIMIT = 200
-"""Text shrinks to about a tenth and tables to a fiftieth. A file that shrinks more was made to exhaust memory."""
+"""Maximum ratio of unpacked to packed size. Text has about 10, tables 50; more is meant to exhaust memory."""
 
 _ENTRY_SIGNATURE = b"PK\x01\x02"
 _READ_BYTES = 256 * 1024
@@ -23,30 +23,30 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotI
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
-    """What an archive may hold. Everything that is read from it counts."""
+    """Limits of an archive. All data that are read from it count towards them."""
 
     entries: int
-    """The list of entries is in memory, with about 1 KB for each."""
+    """Maximum number of entries. The list of entries takes about 1 KB of memory for each."""
     unpacked_bytes: int
-    """All that is read."""
+    """Maximum size of all data that are read."""
     part_bytes: int
-    """What is read between two calls of `begin_part`, and is in memory at once."""
+    """Maximum size of the data that are read between two calls of `begin_part`, which are in memory at once."""
     directory_bytes: int
-    """The list of entries as it is in the archive. Its names may be long."""
+    """Maximum size of the list of entries in the archive. Its names may be long."""
 
 
 IN_MEMORY = ArchiveLimits(
     entries=20_000, unpacked_bytes=256 * 1024**2, part_bytes=256 * 1024**2, directory_bytes=64 * 1024**2
 )
-"""For archives that are imported within a request."""
+"""Limits of archives that are imported within a request."""
 IN_FILE = ArchiveLimits(
     entries=100_000, unpacked_bytes=6 * 1024**3, part_bytes=256 * 1024**2, directory_bytes=32 * 1024**2
 )
-"""For archives of 2 GB. Most of them is images, which do not shrink. Unpacking 6 GB takes a worker about a minute."""
+"""Limits of archives up to 2 GB, which are mostly images that cannot be compressed. Unpacking 6 GB takes a minute."""
 
 
 class _Source:
-    """The bytes of an archive. While its list of entries is read, the entries are counted before they are parsed."""
+    """The file of an archive. While the list of entries is read, it counts the entries before they are parsed."""
 
     def __init__(self, file: BinaryIO, limits: ArchiveLimits) -> None:
         self._file = file
@@ -55,7 +55,7 @@ class _Source:
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        """Return bytes. Raises RefusedImport if they are a list of too many entries."""
+        """Return bytes. Raises RefusedImport if they contain a list of too many entries."""
         if self.is_opening and size > self._limits.directory_bytes:
             raise RefusedImport(TOO_MANY_ENTRIES.format(limit=self._limits.entries))
         data = self._file.read(size)
@@ -66,10 +66,10 @@ class _Source:
 
 
 class Archive:
-    """A zip archive. Everything that is read from it counts towards its limits."""
+    """A zip archive. All data that are read from it count towards its limits."""
 
     def __init__(self, file: BinaryIO, limits: ArchiveLimits) -> None:
-        """Read the list of entries. Raises RefusedImport."""
+        """Read the list of entries. Raises RefusedImport if the archive is broken, or the list is too long."""
         source = _Source(file, limits)
         try:
             self._zip = zipfile.ZipFile(cast("BinaryIO", source))
@@ -86,20 +86,20 @@ class Archive:
         return iter(self._entries)
 
     def size_of(self, name: str) -> int:
-        """Return the size that an entry claims to have, in bytes. It may be false. Raises KeyError."""
+        """Return the size in bytes that an entry claims to have, perhaps falsely. Raises KeyError if it is missing."""
         return self._entries[name].file_size
 
     def begin_part(self) -> None:
-        """Forget what was read before: it is not in memory any more."""
+        """Begin a new part: the data that were read before are not in memory any more."""
         self._part_remaining_bytes = self._limits.part_bytes
 
     def check_room(self) -> None:
-        """Raise RefusedImport if as much has been unpacked as is allowed."""
+        """Raise RefusedImport if the limit for unpacked data is reached."""
         if self._remaining_bytes <= 0:
             raise RefusedImport("This archive is larger than allowed when it is unpacked.")
 
     def read(self, name: str, limit_bytes: int) -> bytes:
-        """Return the bytes of a file. Raises KeyError, and RefusedImport for more than `limit_bytes`."""
+        """Return the bytes of a file. Raises KeyError if it is missing, and RefusedImport above `limit_bytes`."""
         size_bytes = 0
         pieces: list[bytes] = []
         try:
@@ -111,7 +111,7 @@ class Archive:
         return b"".join(pieces)
 
     def stream(self, name: str, limit_bytes: int) -> Iterator[bytes]:
-        """Yield the bytes of a file in pieces. Raises KeyError, and RefusedImport for more than `limit_bytes`."""
+        """Yield the bytes of a file in pieces. Raises KeyError if it is missing, RefusedImport above `limit_bytes`."""
         entry = self._entries[name]
         self.check_room()
         limit = min(self._remaining_bytes, limit_bytes, RATIO_LIMIT * entry.compress_size + _READ_BYTES)
@@ -123,7 +123,7 @@ class Archive:
                 # The size that the entry names may be false, so the bytes are counted.
                 while piece := file.read(_READ_BYTES):
                     size_bytes += len(piece)
-                    # Also what was unpacked in vain counts, because importers go on without a file that is refused.
+                    # Bytes of refused files count too, because importers continue without a refused file.
                     self._remaining_bytes -= len(piece)
                     if size_bytes > limit:
                         raise RefusedImport(f"“{name[:100]}” is larger than allowed when it is unpacked.")

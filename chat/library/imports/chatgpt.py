@@ -4,7 +4,7 @@ A conversation has `mapping` (id -> node with `message`, `parent` and `children`
 results of tools and the final text of one answer are several nodes in a row, which become the parts of one message.
 `chatgpt_nodes` reads the nodes.
 
-A conversation is recognized by its id, so that a later export of it can be compared with what is here already.
+A conversation is recognized by its id, so that a later export can be compared with the imported messages.
 """
 
 from __future__ import annotations
@@ -36,15 +36,13 @@ from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import Part, Role, Text, Thought
 
 HEAD = 100
-"""Values of a list by which it is recognized. A conversation may be empty."""
+"""Number of values at the start of a list that are checked to recognize it, because a conversation may be empty."""
 TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
-"""Limit of all answers of a conversation together. Text that several versions of an answer share counts for each of
-them.
-"""
+"""Maximum number of characters of all answers of a conversation. Each version counts shared text."""
 TOO_MANY_VERSIONS = "this conversation has too many versions."
 DOCUMENTS_LIMIT = 100
-"""Documents of a canvas on one path. Later ones are shown, but not changed."""
+"""Maximum number of canvas documents on one path. Later documents are shown, but changes are not applied to them."""
 READER_VERSION = 2
 """Incremented when this module reads more from the same file, so that importing it again adds parts and files."""
 
@@ -63,7 +61,7 @@ def is_chatgpt(document: JSONValue) -> bool:
 
 
 def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
-    """Yield the conversations that have messages, with their files. Raises RefusedImport."""
+    """Yield the conversations that have messages, with their files. Raises RefusedImport for invalid values."""
     is_single = isinstance(document.value, dict)
     for value in [document] if is_single else document.items(CONVERSATIONS_LIMIT):
         if value.value is None:
@@ -84,11 +82,11 @@ class _TreeParser:
     answer_chars: int = 0
     """Characters of all answers and their sources."""
     canvas_chars: int = 0
-    """Characters of all versions of documents, and of the documents that were searched for what a change replaces."""
+    """Characters of all versions of documents, and of the documents in which the target of a change was searched."""
     message_keys: dict[str, str] = field(default_factory=dict)
     """Id of a node -> key of the message that the node is part of."""
     empty_answers: dict[str, ParsedMessage] = field(default_factory=dict)
-    """Key of a question without an answer -> the answer that was made for it."""
+    """Key of a question without an answer -> the empty answer that was added for it."""
     nodes: dict[str, Node] = field(default_factory=dict)
     children: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Id of a node -> ids of the nodes below it. `None` -> ids of the roots."""
@@ -96,7 +94,7 @@ class _TreeParser:
     """Results of `_next_role` for nodes that are not shown."""
 
     def parse(self) -> ParsedConversation:
-        """Return the conversation. Raises RefusedImport."""
+        """Return the conversation. Raises RefusedImport for invalid values."""
         mapping = self.value.object_at("mapping")
         created_at = self.value.get("create_time").as_unix_time_or(_first_time(mapping))
         self._read_nodes(mapping, created_at)
@@ -145,7 +143,10 @@ class _TreeParser:
             stack += [(child, finished if child in questions else path) for child in reversed(children)]
 
     def _add_node(self, node_id: str, path: Path) -> Path:
-        """Return the path with one more node. A question adds messages: the answer before it, and itself."""
+        """Return the path with one more node.
+
+        A question node adds two messages: the answer before it, which is complete only now, and the question.
+        """
         node = self.nodes[node_id]
         if node.role is Role.USER:
             return self._add_question(node_id, node, self._finish_answer(node_id, path))
@@ -162,10 +163,10 @@ class _TreeParser:
         )
 
     def _read_canvas_call(self, node_id: str, node: Node, path: Path) -> tuple[Path, Node]:
-        """Return the path with the document that a call leaves, and the node with what the call did."""
+        """Return the path with the changed document, and the node with a text that shows what the call did."""
         answers = (self.nodes[child] for child in self.children.get(node_id, []))
         answer = next((one for one in answers if one.canvas_id), HIDDEN_NODE)
-        # A call does not say which document it changes; its answer does, but not in every export.
+        # A call does not name the document that it changes. Its answer does, but not in every export.
         last = next(reversed(path.documents), "")
         is_last = not answer.canvas_id or (last in self.nodes and answer.canvas_id not in path.documents)
         document_id = last if is_last else answer.canvas_id
@@ -187,7 +188,7 @@ class _TreeParser:
         return replace(path, documents=documents), replace(node, part=Text(shown))
 
     def _next_role(self, node_id: str) -> Role | None:
-        """Return the role of the first shown node from this one downwards."""
+        """Return the role of the first shown node at or below this one."""
         passed: list[str] = []
         while node_id not in self.next_roles and self.nodes[node_id].role is None and self.children.get(node_id):
             passed.append(node_id)
@@ -215,11 +216,11 @@ class _TreeParser:
         return path
 
     def _finish_answer(self, node_id: str, path: Path) -> Path:
-        """Return the path with its parts as an answer, if there are any."""
+        """Return the path with its unfinished answer as a message, if there is one."""
         return self._add_answer(node_id, path) if path.nodes else path
 
     def _add_answer(self, node_id: str, path: Path) -> Path:
-        """Return the path with its parts as an answer, and with a question before it if there is none."""
+        """Return the path with its unfinished answer as a message. If no question precedes it, one is added."""
         question = path.last_message
         if question is None or question.role is not Role.USER:
             parent = question.key if question else None
@@ -246,7 +247,7 @@ class _TreeParser:
 
     def _add_message(self, message: ParsedMessage, node_id: str) -> ParsedMessage:
         self.messages.append(message)
-        # Files of a node are shown by every version that shares it, as its part is.
+        # Each version that shares a node shows its part and its files, so they are counted each time.
         self.part_count += len(message.parts) + len(message.placements)
         self.message_keys[node_id] = message.key
         if len(self.messages) > MESSAGES_LIMIT or self.part_count > PARTS_LIMIT:
@@ -270,11 +271,11 @@ class _TreeParser:
 
 
 def _first_time(mapping: JSONValue) -> datetime:
-    """Return the time of the earliest message: the same one for every export, which the time of the import is not."""
+    """Return the time of the earliest message, which is the same in every export, unlike the time of the import."""
     times = (mapping.object_at(key).object_at("message").get("create_time") for key in mapping.as_object())
     return min((time for one in times if (time := one.as_unix_time_or(EPOCH)) > EPOCH), default=EPOCH)
 
 
 def _says_success(part: Part) -> bool:
-    """Return whether a tool says only that it has written the document, which is shown already."""
+    """Return whether a tool only reports that it has written the document. The document itself is shown already."""
     return isinstance(part, Thought) and part.long_text.lstrip().lower().startswith("success")

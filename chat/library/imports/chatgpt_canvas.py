@@ -1,8 +1,8 @@
-"""Reads the documents that ChatGPT writes in a canvas, and makes each version of them readable. Pure.
+"""Reads the documents that ChatGPT writes in a canvas, and shows each version of them as Markdown. Pure.
 
-Calls of the tool `canmore` create a document, change it, or comment on it. A change names what it replaces by a regular
-expression. None is ever run, because a file could hold one that takes forever: text, `.*`, and text around `.*` are
-understood. Any other change is shown as it is.
+Calls of the tool `canmore` create a document, change it, or comment on it. A change names the text that it replaces by
+a regular expression. No expression is ever run, because a file could contain one that never ends. Only text, `.*`, and
+text around `.*` are supported. Any other change is shown as it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chat.vocabulary.sanitize import sanitize_json
 
 DOCUMENT_LIMIT_CHARS = 2_000_000
 CHANGES_LIMIT = 200
-"""Changes or comments of one call."""
+"""Maximum number of changes or comments of one call."""
 GAPS_LIMIT = 10
 CALL_LIMIT_CHARS = 2 * DOCUMENT_LIMIT_CHARS
 TITLE_LIMIT_CHARS = 200
@@ -42,7 +42,7 @@ class Document:
     kind: str
     """`document`, or `code/` and the name of a language."""
     content: str | None
-    """`None`: not known, because a change was not understood."""
+    """`None`: the content is not known, because a change could not be applied."""
     version: int = 1
 
     def markdown(self, content: str) -> str:
@@ -63,7 +63,7 @@ def read_call(
 ) -> tuple[Document | None, str] | None:
     """Return the document after a call, and what the call did as Markdown; `None` for a call that is not understood.
 
-    `document`: before the call. `title`: as the tool's answer gives it, empty if it gives none.
+    `document`: the one before the call. `title`: the one in the tool's answer; empty if that has none.
     """
     if len(text) > CALL_LIMIT_CHARS:
         return None
@@ -81,7 +81,7 @@ def read_call(
 
 
 def _load(text: str) -> JSON:
-    """Return the values of a call; null for no JSON. A call that was stopped has no end."""
+    """Return the values of a call; null if it is no JSON. The end of a call that was stopped is completed."""
     for end in ("", '"}', "}"):
         with suppress(ValueError, RecursionError):
             return sanitize_json(json.loads(text.rstrip("\\") + end if end else text, strict=False))
@@ -113,12 +113,12 @@ def _update(value: JSONObject, document: Document | None) -> tuple[Document | No
 
 
 def _apply(content: str | None, change: JSONObject) -> str | None:
-    """Return the content after one change; `None` if its pattern is not understood, or matches nothing."""
+    """Return the content after one change; `None` if its pattern is not supported, or does not match."""
     pattern, replacement = change.get("pattern"), change.get("replacement")
     if not isinstance(pattern, str) or not isinstance(replacement, str) or not pattern:
         return None
     if _GROUP.search(replacement):
-        # It repeats what the pattern found, and the pattern is not run.
+        # The replacement refers to a group of the pattern, but the pattern is not run.
         return None
     pattern = _FLAGS.sub("", pattern)
     if _ANYTHING.fullmatch(pattern.removeprefix("^").removesuffix("$")):
@@ -138,7 +138,7 @@ def _apply(content: str | None, change: JSONObject) -> str | None:
 
 
 def _find_span(content: str, pattern: str) -> tuple[int, int] | None:
-    """Return where texts with anything between them stand, such as `## Day 1.*?## Day 2`."""
+    """Return the span that a pattern of texts with gaps matches, such as `## Day 1.*?## Day 2`; `None`: no match."""
     texts = [_ESCAPED.sub(r"\1", text) for text in _ANYTHING.split(pattern.removesuffix("$"))]
     gaps = _ANYTHING.findall(pattern)
     if not 2 <= len(texts) <= GAPS_LIMIT:
@@ -157,16 +157,16 @@ def _find_span(content: str, pattern: str) -> tuple[int, int] | None:
 
 
 def _find_last(content: str, text: str, start: int) -> int:
-    """Return where a text stands last, at or after `start`; -1 if it does not.
+    """Return the position of the last occurrence of a text at or after `start`; -1 if there is none.
 
-    `str.rfind` would take quadratic time for some texts, and `str.find` does not.
+    `str.rfind` takes quadratic time for some texts. `str.find` takes linear time, so it searches the reversed text.
     """
     found = content[start:][::-1].find(text[::-1])
     return len(content) - found - len(text) if found >= 0 else -1
 
 
 def _changes(changes: list[JSONObject], document: Document | None) -> str:
-    """Return changes that could not be made, as a person can read them."""
+    """Return a readable list of changes that could not be applied."""
     title = document.title if document else gettext("Untitled")
     heading = gettext("Changes to the document “%(title)s”") % {"title": escape_label(title)}
     pieces = [f"**{heading}**"]

@@ -1,9 +1,9 @@
 """Turns the citation marks in ChatGPT's texts into links to their sources. Pure.
 
-OpenAI does not document the marks. Those of 2025 and 2026 stand between private-use characters, such as U+E200 `cite`
+OpenAI does not document the marks. Those of 2025 and 2026 are between private-use characters, such as U+E200 `cite`
 U+E202 `turn0search3` U+E201; a copied text has `citeturn0search3` instead. Older ones are `【7†source】` and
 `:contentReference[oaicite:0]{index=0}`. The metadata of the message name the sources. A mark without a known source is
-removed, but its name stays if it has one, such as that of a person.
+removed. A name in it, such as that of a person, stays.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from chat.vocabulary.parts import JSON, JSONObject
 from chat.vocabulary.sanitize import sanitize_text
 
 LINKS_LIMIT = 8
-"""Links of one mark."""
+"""Maximum number of links of one mark."""
 LINKS_LIMIT_CHARS = 50_000
-"""Characters of all links of a message. Later marks are removed: a short mark must not become megabytes of links."""
+"""Maximum number of characters of all links of a message. Marks above it are removed: they could become megabytes."""
 SOURCES_LIMIT = 100
 URL_LIMIT_CHARS = 2_000
 TITLE_LIMIT_CHARS = 200
 LABEL_LIMIT_CHARS = 2_000
 MARK_LIMIT_CHARS = 300
-"""Characters of a mark of which only the place is known."""
+"""Maximum number of characters of a mark that is known only by its position."""
 
 _CLOSED_MARK = re.compile("[ \t]?\ue200[^\ue200\ue201]*+\ue201")
 _MARK_CHARACTERS = re.compile("[\ue200-\ue20f]")
@@ -39,7 +39,7 @@ _REF = rf"turn\d{{1,4}}(?:{_REF_TYPES})\d{{1,4}}"
 _PLAIN_MARK = re.compile(
     r"[ \t]?(?:"
     r"\b(?:file|mem)?cite(?:turn\d{1,4}[a-z]{2,20}\d{1,4})+"
-    # An address may have such a word, too.
+    # Such a word within an address is no mark.
     rf"|(?<![/\w])(?:image)?(?:{_REF})+\b"
     rf"|\bnavlist[^\n]{{0,100}}?(?:{_REF})+\b"
     rf"|(?:\u200b?``)?(?:\bcite)?【(?:(?:\d{{1,4}}(?::\d{{1,4}})?|{_REF})?†[^【】\n]{{0,200}}|{_REF}|oaicite:\d{{1,4}})】(?:``\u200b?)?"
@@ -47,11 +47,11 @@ _PLAIN_MARK = re.compile(
     r")"
 )
 _PLAIN_ENTITY = re.compile(r'\bentity\["[a-z_]{1,40}", ?"([^"\n]{1,200})", ?[^\]\n]{1,200}\]')
-"""The name of a person or thing, in a text that has lost the characters around it."""
+"""A mark with the name of a person or thing, in a text that has lost the private-use characters around the mark."""
 _FILE_NAME = re.compile(r"†([^†【】]{1,200}\.[A-Za-z0-9]{1,5})】")
 _REFERENCE = re.compile(r"turn(\d{1,4})([a-z]{2,20})(\d{1,4})")
 _NAMED_KINDS = ("entity", "product_entity", "url", "link_title", "video")
-"""Kinds of marks whose name belongs to the sentence around it."""
+"""Kinds of marks whose name is part of the sentence around the mark."""
 _UNSAFE_IN_TARGET = str.maketrans({char: f"%{ord(char):02X}" for char in "()<>[]\\\"'`|*_~"})
 
 
@@ -78,7 +78,7 @@ class Citations:
     """The sources that the metadata of one message name."""
 
     sources: list[Source] = field(default_factory=list)
-    """All sources, each once, in their order."""
+    """All sources, each once, in order."""
     by_text: dict[str, list[Source]] = field(default_factory=dict)
     """Text of a mark, without its private-use characters -> the sources that it cites."""
     by_reference: dict[str, Source] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Citations:
     def link(self, text: str, *, is_typed: bool = False) -> str:
         """Return the text with links in place of its marks. No private-use character of a mark is left.
 
-        `is_typed`: whether a person typed it. Then only what private-use characters enclose is a mark.
+        `is_typed`: whether a person typed the text. Then only text between private-use characters is a mark.
         """
         linked = _MARK_CHARACTERS.sub("", _CLOSED_MARK.sub(self._replace, text))
         if is_typed:
@@ -111,7 +111,7 @@ class Citations:
         return space if match.string[match.end() : match.end() + 1].isalnum() else ""
 
     def _cited(self, key: str) -> str:
-        """Return the links of a mark, or the name of the file that it cites; empty without, and above the limit."""
+        """Return the links of a mark, or the name of the file that it cites; empty without both, or above the limit."""
         if self.chars > LINKS_LIMIT_CHARS:
             return ""
         sources = self.by_text.get(key) or self._referenced(key)
@@ -129,7 +129,7 @@ class Citations:
 def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
     """Return the sources of a message. Values that are not understood are ignored.
 
-    `text`: of the message, as it is in the export, because older citations say only where in it they stand.
+    `text`: the message's text as in the export, because older citations have only positions in it.
     """
     citations = Citations()
     for group in _objects(metadata.get("search_result_groups")):
@@ -172,13 +172,13 @@ def _read_reference(citations: Citations, reference: Mapping[str, JSON], text: s
 
 
 def _between(text: str, start: int, end: int) -> str:
-    """Return the mark at a place in the text."""
+    """Return the mark between two positions in the text."""
     start = max(0, start)
     return text[start : min(max(0, end), start + MARK_LIMIT_CHARS)]
 
 
 def _add_text(citations: Citations, text: str, cited: Sequence[Mapping[str, JSON]]) -> None:
-    """Note what a mark cites. A text that is no mark, such as a space, is not replaced."""
+    """Store the sources that a mark cites. A text that is no mark, such as a space, is ignored."""
     if not (_CLOSED_MARK.fullmatch(text) or _PLAIN_MARK.fullmatch(text)):
         return
     key = _without_marks(text)
@@ -202,7 +202,7 @@ def _add_reference(citations: Citations, reference: JSON, source: Source | None)
 
 
 def source_of(value: Mapping[str, JSON]) -> Source | None:
-    """Return the page that an object names; `None` if it names none that a link may open."""
+    """Return the web page that an object names; `None` if it names no page with an address that may be linked."""
     url, title = value.get("url"), value.get("title")
     if not isinstance(url, str) or len(url) > URL_LIMIT_CHARS or not url.isprintable() or " " in url:
         return None
@@ -254,5 +254,5 @@ def clean_title(text: str) -> str:
 
 
 def _objects(value: JSON) -> Iterator[JSONObject]:
-    """Yield the objects of a list; nothing for any other value."""
+    """Yield the objects of a list; no objects for any other value."""
     yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

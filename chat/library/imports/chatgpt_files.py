@@ -28,10 +28,10 @@ from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.sanitize import one_line
 
 FILES_LIMIT = 2_000
-"""Files of one conversation."""
+"""Maximum number of files of one conversation."""
 NAMES_LIMIT_BYTES = 16 * 1024 * 1024
 NAMES_LIMIT = 200_000
-"""Names of all lists of an archive."""
+"""Maximum number of names in all lists of an archive."""
 NAME_LIMIT_CHARS = 200
 
 ABSENT = gettext_noop("It is not in the archive.")
@@ -78,7 +78,9 @@ class ArchiveFiles:
         return files
 
     def by_name(self, folder: re.Pattern[str] | None = None) -> ArchiveFiles:
-        """Return the files with their names, also without type, as their ids. `folder`: matches their folders."""
+        """Return the files with their names, with and without suffix, as ids. `folder`: pattern of the folders to
+        search.
+        """
         if folder in self.named:
             return self.named[folder]
         files = self.named[folder] = ArchiveFiles(self.archive)
@@ -94,9 +96,9 @@ class ArchiveFiles:
         return file_id in self.entries
 
     def read(self, file_id: str, name: str, value: JSONValue, *, is_graph: bool) -> ParsedAttachment | str:
-        """Return a file that passed the checks of an upload, or the reason why there is none. Raises RefusedImport.
+        """Return a file that passed the checks of an upload, or the reason why there is none.
 
-        An archive that is too large when it is unpacked is refused as a whole.
+        Raises RefusedImport if the archive is too large when it is unpacked.
         """
         if self.archive is None:
             return NO_ARCHIVE
@@ -112,7 +114,7 @@ class ArchiveFiles:
         return checked if isinstance(checked, str) else replace(checked, is_graph=is_graph and checked.is_image)
 
     def name(self, file_id: str) -> str:
-        """Return the name as the list of names has it; empty if it has none."""
+        """Return the name of a file in the list of names; empty if the list does not contain it."""
         return self.names.get(file_id, "")
 
     def _name_of(self, file_id: str, path: str) -> str:
@@ -132,9 +134,9 @@ def _check(file_id: str, name: str, data: bytes, value: JSONValue) -> ParsedAtta
 
 
 def _is_packed(name: str, data: bytes) -> bool:
-    """Return whether a file is a packed one, and no spreadsheet.
+    """Return whether a file is packed, but no spreadsheet.
 
-    Such a file is of no known type; see `inspect_file_of_code`. The checks of an upload would unpack it for nothing.
+    Such a file is stored as it is (see `inspect_file_of_code`). The checks of an upload would unpack it in vain.
     """
     if data.startswith(ZIP_MARKS):
         return find_table_kind(data, name.lower().rpartition(".")[2]) is None
@@ -154,7 +156,9 @@ def _read_names(archive: Archive, path: str) -> dict[str, str]:
 
 
 def _with_suffix(file: ParsedAttachment) -> str:
-    """Return the name of a file. One without a name of its own, or an image of type `.dat`, gets that of its type."""
+    """Return the name of a file. A file without a name, or an image with the suffix `.dat`, gets the suffix of its
+    type.
+    """
     stem, dot, suffix = file.name.rpartition(".")
     expected = _SUFFIXES.get(file.mime_type)
     has_name = not _ID_IN_NAME.fullmatch(stem)
@@ -175,9 +179,9 @@ class MissingFile:
 
     @property
     def sentence(self) -> str:
-        """What a reader is told in its place, as Markdown."""
+        """The sentence that replaces the file in the message, as Markdown."""
         label = escape_label(one_line(self.name[:NAME_LIMIT_CHARS]))
-        # An address in a name would become a link, and an escaped bracket would begin a formula.
+        # Escape the name: an address in it would become a link, and an escaped bracket would begin a formula.
         label = label.replace("://", r"\://").replace(r"\[", "&#91;").replace(r"\]", "&#93;")
         name = f" “{label}”" if self.name else ""
         return gettext("(Not imported: %(what)s. %(reason)s)") % {
@@ -196,7 +200,7 @@ class ConversationFiles:
     def find(
         self, file_id: str, kind: str, name: str, value: JSONValue, *, is_graph: bool = False
     ) -> ParsedAttachment | MissingFile:
-        """Return a file, or what is said in its place. `value`: the place in the document."""
+        """Return a file, or a MissingFile that replaces it. `value`: the place in the document."""
         if file_id not in self.read:
             if len(self.read) >= FILES_LIMIT:
                 return MissingFile(kind, name, TOO_MANY)
@@ -205,7 +209,7 @@ class ConversationFiles:
         return MissingFile(kind, name or self.files.name(file_id), known) if isinstance(known, str) else known
 
     def add(self, file_id: str, kind: str, name: str, data: bytes, value: JSONValue) -> ParsedAttachment | MissingFile:
-        """Return a file whose content the document has, or what is said in its place."""
+        """Add and return a file whose content is in the document, or a MissingFile that replaces it."""
         is_full = len(self.read) >= FILES_LIMIT
         found = TOO_MANY if is_full else _check(file_id, name, data, value)
         if not is_full:

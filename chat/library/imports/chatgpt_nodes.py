@@ -1,8 +1,8 @@
 """Reads the nodes of ChatGPT's `conversations.json`.
 
 OpenAI does not document the format. Exports from 2023 to 2026 have in each message `author.role`, `recipient`,
-`create_time` and `content`, whose form depends on its `content_type`. Files are named by their id; a sentence takes the
-place of those that the archive does not have, and of content of an unknown kind.
+`create_time` and `content`, whose form depends on its `content_type`. Files are named by their id. Files that are not
+in the archive, and content of an unknown kind, are replaced by a sentence.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ KNOWN_TYPES = (
     "sonic_webpage",
 )
 SESSION_FILES_LIMIT = 20
-"""Files of a session that one message names."""
+"""Maximum number of files of a session for which one message gets a sentence."""
 TRACEBACK = "Traceback (most recent call last)"
 _SESSION_FILE = re.compile(r"\]\(<?sandbox:([^\s()<>]{1,300})")
-"""A link to a file that code wrote in the session of the answer. No archive has those files."""
+"""A link to a file that code wrote in the session of the answer. Archives do not contain these files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ class Node:
     created_at: datetime = EPOCH
     model: str = ""
     files: tuple[ParsedAttachment, ...] = ()
-    """Files of a question, or those that are shown after the part."""
+    """Files of a question, or files that are shown after the part."""
     sources: tuple[Source, ...] = ()
     canvas_call: str = ""
-    """The tool that this node calls to write in a canvas. Empty: it calls none. The call is the text of the part."""
+    """The canvas tool that this node calls; empty: it calls none. The text of the part is the call."""
     citations: Citations | None = None
-    """Those of a call of the canvas, whose text is linked once it is read."""
+    """Citations of a call of the canvas. Links are added to its text after the call is read."""
     canvas_id: str = ""
     """The document that a tool's answer names; the answer itself is not shown."""
     canvas_title: str = ""
@@ -94,11 +94,11 @@ HIDDEN_NODE = Node()
 
 @dataclass(slots=True)
 class _Content:
-    """What was read of the content of a message."""
+    """The content of a message that was read so far."""
 
     texts: list[str] = field(default_factory=list)
     files: dict[str, ParsedAttachment | MissingFile] = field(default_factory=dict)
-    """By id."""
+    """Id of a file -> the file."""
 
     @property
     def text(self) -> str:
@@ -112,7 +112,7 @@ class _Content:
 
 
 def read_node(message: JSONValue, default_time: datetime, files: ConversationFiles) -> Node:
-    """Return the node of a message. Raises RefusedImport. `default_time`: its time if the message has none."""
+    """Return the node of a message. `default_time`: its time if it has none. Raises RefusedImport if it is invalid."""
     author_role = message.object_at("author").text_at("role")
     content = message.get("content")
     if author_role in HIDDEN_ROLES or content.value is None or content.text_at("content_type") in HIDDEN_TYPES:
@@ -153,12 +153,12 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
 
 
 def _has_failed(metadata: JSONValue) -> bool:
-    """Return whether the metadata of an output say that its code has failed."""
+    """Return whether the metadata of an output report that its code has failed."""
     return metadata.object_at("aggregate_result").text_at("status").startswith("failed")
 
 
 def _canvas_result(canvas: Mapping[str, JSON]) -> Node:
-    """Return the node of a tool that says which document it has written."""
+    """Return the hidden node of a tool's answer, which names the document that the tool has written."""
     names = (canvas.get(name) for name in ("textdoc_id", "title"))
     document_id, title = (name if isinstance(name, str) else "" for name in names)
     return Node(canvas_id=document_id[:100], canvas_title=title)
@@ -170,7 +170,7 @@ def _build_part(author_role: str, recipient: str, content_type: str, text: str, 
     if author_role != "assistant":
         if content_type == "execution_output":
             return CodeExecutionResult(output=text, outcome=OUTCOME_FAILED if TRACEBACK in text else OUTCOME_OK)
-        # A picture that a tool drew, and content that is not known, belong to the answer.
+        # A picture that a tool drew, and content of an unknown kind, are part of the answer.
         return Text(text) if has_files or content_type not in KNOWN_TYPES else Thought(text)
     if recipient.startswith(RECIPIENT):
         return Text(text)
@@ -197,7 +197,7 @@ class _ContentReader:
     """Id of a file that was attached to the message -> its name."""
 
     def read(self, content: JSONValue, content_type: str) -> _Content:
-        """Return the text of a message of any type, and its files. Raises RefusedImport."""
+        """Return the text of a message of any type, and its files. Raises RefusedImport for invalid values."""
         named = list(attached(self.metadata.get("attachments")))
         self.names = {file_id: name for file_id, name, _ in named}
         if content_type in KNOWN_TYPES:
@@ -226,7 +226,7 @@ class _ContentReader:
                 yield from self._read_piece(piece)
 
     def _read_piece(self, piece: JSONValue) -> Iterator[str]:
-        """Yield the text of a piece. A file is noted, or a sentence takes its place."""
+        """Yield the text of a piece. A file in it is added to the files, or replaced by a sentence."""
         value = piece.value
         if isinstance(value, str):
             yield value
@@ -255,7 +255,7 @@ class _ContentReader:
                 self._add_file(file_id, FILE_KINDS["image_asset_pointer"], "", one, is_graph=True)
 
     def _name_session_files(self) -> None:
-        """Add a sentence for each file of a session to which a text leads, unless the archive has one of its name."""
+        """Add a sentence for each session file that a text links to, unless the archive has a file of this name."""
         known = {file.name for file in self.content.attachments}
         paths = (match[1] for text in self.content.texts for match in _SESSION_FILE.finditer(text))
         names = dict.fromkeys(PurePosixPath(unquote(path)).name for path in paths)

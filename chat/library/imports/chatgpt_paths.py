@@ -20,7 +20,7 @@ class NodeChain:
     node: Node
     previous: NodeChain | None
     chars: int
-    """Characters of the text of all parts."""
+    """Number of characters in the texts of all parts."""
 
     @classmethod
     def after(cls, previous: NodeChain | None, node: Node) -> NodeChain:
@@ -48,9 +48,9 @@ class Path:
     answer_started_at: datetime = EPOCH
     model: str = ""
     documents: dict[str, Document] = field(default_factory=dict)
-    """The newest version of each document of a canvas, by its id. The last one was changed last."""
+    """Id of a canvas document -> its newest version, in the order of their last change."""
     is_after_canvas: bool = False
-    """Whether the node before is a call of the canvas, whose answer is not shown."""
+    """Whether the previous node is a call of the canvas. The answer to it is not shown."""
 
     def after(self, message: ParsedMessage) -> Path:
         """Return the path with one more message."""

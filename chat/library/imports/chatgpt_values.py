@@ -1,4 +1,4 @@
-"""The values in the messages of ChatGPT's `conversations.json`, also those of an unusual form. Pure."""
+"""Reads values in the messages of ChatGPT's `conversations.json`, also values of an unusual form. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.parts import JSON
 
 PARTS_LIMIT = 100_000
-"""Parts of one conversation. Parts that several versions of an answer share count for each version."""
+"""Maximum number of parts of one conversation. Parts that several versions of an answer share count for each one."""
 FILE_KINDS = {
     "image_asset_pointer": gettext_noop("image"),
     "audio_asset_pointer": gettext_noop("sound"),
@@ -23,19 +23,19 @@ FILE = gettext_noop("file")
 NESTED_POINTERS = ("audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers")
 KIND_LIMIT_CHARS = 60
 _WRITING = re.compile(r":::writing(?:\{([^{}]*)\})?\s*")
-"""The line before a text that was written to be copied, such as a mail. The line `:::` ends it."""
+"""The line before a text that is meant to be copied, such as a mail. The line `:::` ends the text."""
 _SUBJECT = re.compile(r'\bsubject="([^"]+)"')
 
 
 def attached(value: JSONValue) -> Iterator[tuple[str, str, JSONValue]]:
-    """Yield the id and the name of each file that a message names, and its place."""
+    """Yield (id, name, place in the document) of each file that a message names."""
     for one in value.items(PARTS_LIMIT) if isinstance(value.value, list) else ():
         if isinstance(one.value, dict):
             yield find_file_id(one.text_at("id")), one.text_at("name")[:255], one
 
 
 def pointers(piece: JSONValue) -> Iterator[JSONValue]:
-    """Yield the pointers to files in a piece, which may be one itself."""
+    """Yield the pointers to files in a piece. The piece may be a pointer itself."""
     if piece.text_at("content_type") in FILE_KINDS:
         yield piece
         return
@@ -61,18 +61,18 @@ def unknown_texts(content: JSONValue) -> Iterator[str]:
 
 
 def strings(values: JSON) -> Iterator[str]:
-    """Yield the texts of a list; nothing for any other value."""
+    """Yield the texts of a list; no texts for any other value."""
     yield from (value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
 
 
 def unknown_sentence(kind: str) -> str:
-    """Return what a reader is told in place of content of an unknown kind."""
+    """Return the sentence that replaces content of an unknown kind."""
     name = "".join(char for char in kind[:KIND_LIMIT_CHARS] if char.isalnum() or char in "_-./:") or "?"
     return gettext("(A part of kind `%(kind)s` was not imported.)") % {"kind": name}
 
 
 def without_writing_marks(text: str) -> str:
-    """Return a text without the lines that ChatGPT puts around what is to be copied; its subject stays."""
+    """Return a text without the lines that ChatGPT puts around text that is meant to be copied. A subject stays."""
     if ":::writing" not in text:
         return text
     lines: list[str] = []

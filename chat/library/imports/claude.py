@@ -3,8 +3,8 @@
 Anthropic does not document the format. The shape is that of exports from 2024 to 2026 and of public programs that read
 them: simonw's converter of Claude's JSON to Markdown, Sinity/polylogue, AgileWorksZA/claude_export and others. A
 message has `sender`, `created_at`, `content` (blocks) and `text`; newer ones have `parent_message_uuid`, so that edited
-questions and repeated answers are versions. `claude_content` reads the messages. The archive holds `users.json` and
-`projects.json` too, which name no conversation, and no file that a person attached.
+questions and repeated answers are versions. `claude_content` reads the messages. The archive also holds `users.json`
+and `projects.json`, which name no conversation. It holds no attached files.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def is_claude(document: JSONValue) -> bool:
 
 
 def parse_conversations(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
-    """Yield the conversations that have messages. Raises RefusedImport."""
+    """Yield the conversations that have messages. Raises RefusedImport for invalid values."""
     by_name = files.by_name()
     for name in DOCUMENTS:
-        # A person may have attached a file of the same name.
+        # A person may have attached a file of this name. The archive's own document must not be taken for it.
         by_name.entries.pop(name, None)
         by_name.entries.pop(f"{name}.json", None)
     is_single = isinstance(document.value, dict)
@@ -65,8 +65,8 @@ class _ConversationParser:
     """Id of a message -> the artifacts after it, by their id."""
 
     def parse(self) -> ParsedConversation:
-        """Return the conversation. Raises RefusedImport."""
-        # The time of the import would be another one for each export.
+        """Return the conversation. Raises RefusedImport for invalid values."""
+        # The default is no current time, because the digest of the conversation must not change with each import.
         nodes = list(self._nodes(self.value.get("created_at").as_time_or(EPOCH)))
         first_time = min((node.created_at for node in nodes), default=EPOCH)
         created_at = self.value.get("created_at").as_time_or(first_time)
@@ -91,7 +91,7 @@ class _ConversationParser:
     def _nodes(self, default_time: datetime) -> Iterator[ForeignNode]:
         messages = list(self.value.get("chat_messages").items(MESSAGES_LIMIT))
         ids = [message.text_at("uuid") or f"message {number}" for number, message in enumerate(messages)]
-        # Older exports do not say what a message follows: it follows the one before.
+        # In older exports, messages do not name their parent. Each one follows the previous one.
         is_tree = any(message.text_at("parent_message_uuid") for message in messages)
         model = self.value.text_at("model")
         for number, (key, message) in enumerate(zip(ids, messages, strict=True)):

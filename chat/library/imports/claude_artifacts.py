@@ -1,7 +1,8 @@
-"""Reads the artifacts and files that Claude writes, and makes each version of them readable. Pure.
+"""Reads the artifacts and files that Claude writes, and shows each version of them as Markdown. Pure.
 
 Exports of 2024 have artifacts as tags in the text, later ones as calls of the tool `artifacts`, and those since the end
-of 2025 also files that the tools `create_file` and `str_replace` write. A change that does not fit is shown as it is.
+of 2025 also files that the tools `create_file` and `str_replace` write. A change that cannot be applied is shown as it
+is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from chat.vocabulary.parts import JSON, JSONObject, Thought
 
 ARTIFACT_TOOLS = ("artifacts", "create_file", "str_replace")
 DOCUMENTS_LIMIT = 100
-"""Artifacts of one path. Later ones are shown, but not changed."""
+"""Maximum number of artifacts on one path. Later ones are shown, but changes are not applied to them."""
 TAGS_LIMIT = 1_000
 
 _KINDS = {
@@ -77,7 +78,7 @@ def _kind(mime_type: str, language: str) -> str:
 
 
 def _change(call: JSONObject, known: Document | None) -> tuple[Document | None, str] | None:
-    """Return the changed document, and its new text or, if the change does not fit, the change."""
+    """Return the changed document, and its new text; or the change itself if it cannot be applied."""
     old, new = call.get("old_str"), call.get("new_str", "")
     if not isinstance(old, str) or not isinstance(new, str):
         return None

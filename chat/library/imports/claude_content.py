@@ -1,7 +1,7 @@
 """Reads the messages of Claude's export: blocks of text, thoughts, tools and artifacts, and attached files.
 
 Citations become links at the end of the text that they support. Every version of an artifact and of a file that Claude
-wrote is text of the answer. A sentence takes the place of files that are not in the archive and of unknown blocks.
+wrote is text of the answer. Files that are not in the archive, and unknown blocks, are replaced by a sentence.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ NOT_EXPORTED = gettext_noop("Claude's export does not have its content.")
 
 @dataclass(slots=True)
 class MessageReader:
-    """Reads one message. The fields hold what was read."""
+    """Reads one message into its fields."""
 
     files: ConversationFiles
     key: str
     is_question: bool
     documents: dict[str, Document]
-    """The artifacts before the message, and after `read` those after it. By their id, the last changed one last."""
+    """Id -> artifact, in the order of the last change: those before the message, and after `read` those after it."""
     parts: list[Part] = field(default_factory=list)
     attachments: list[ParsedAttachment] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
@@ -60,7 +60,7 @@ class MessageReader:
         return "\n\n".join(part.text for part in self.parts if isinstance(part, Text) and part.text)
 
     def read(self, message: JSONValue) -> None:
-        """Read a message. Raises RefusedImport."""
+        """Read a message. Raises RefusedImport for invalid values."""
         blocks = [*message.many_at("content", BLOCKS_LIMIT)]
         self.titles = dict(_titles([block.value for block in blocks]))
         for block in blocks:
@@ -93,7 +93,7 @@ class MessageReader:
             self._add_text(unknown_sentence(kind))
 
     def _add_text(self, text: str) -> None:
-        """Add a text of a question as it is; one of an answer may hold artifacts in tags."""
+        """Add a text. The text of a question stays as it is; that of an answer may contain artifacts in tags."""
         for piece in [text] if self.is_question else split_artifacts(text):
             if isinstance(piece, Document):
                 self.parts.append(Text(piece.markdown(piece.content or "")))
@@ -177,12 +177,12 @@ class MessageReader:
         return source_of({"url": url, "title": title})
 
     def _read_attachment(self, value: JSONValue, key: str) -> None:
-        """Read a file of which the export has the text."""
+        """Read a file whose text is in the export."""
         name, text = value.text_at("file_name")[:NAME_LIMIT_CHARS], value.text_at("extracted_content")
         if not text.strip():
             self._add_text(MissingFile(FILE, name, NOT_EXPORTED).sentence)
             return
-        # The text of a PDF or of a workbook is none.
+        # The text of a PDF or of a workbook is not the content of the file.
         is_text = name.lower().endswith((".txt", ".md", ".csv", ".json", ".html", ".py", ".xml", ".log"))
         found = self.files.add(key, FILE, name if is_text else f"{name or 'text'}.txt", text.encode(), value)
         self._add_text(self._keep(found))
@@ -198,7 +198,7 @@ class MessageReader:
             self._add_text(self._find(value, FILE))
 
     def _find(self, value: JSONValue, kind: str) -> str:
-        """Note a file of the archive that has the id or the name of the value; return a sentence if there is none."""
+        """Add the file of the archive that has the id or the name of the value; return a sentence if there is none."""
         values = value.as_object()
         label = (value.text_at("file_name") or value.text_at("name"))[:NAME_LIMIT_CHARS]
         for one in ("file_uuid", "uuid", "file_name"):
@@ -208,7 +208,7 @@ class MessageReader:
         return MissingFile(kind, label, NOT_EXPORTED).sentence
 
     def _keep(self, found: ParsedAttachment | MissingFile) -> str:
-        """Note a file; return a sentence if it was refused."""
+        """Add a file; return a sentence if it was refused."""
         if isinstance(found, MissingFile):
             return found.sentence
         self.attachments.append(found)

@@ -1,8 +1,8 @@
-"""Continues an imported conversation with what a later file has of it: new messages, new versions and missing files.
+"""Adds new messages, new versions and missing files from a later export to an imported conversation.
 
-`matching` compares the messages of the file with those that are here. What a person has done with the conversation
-since stays: nothing is removed, messages that a link shows do not change, and the shown path changes only if its end
-was imported.
+`matching` compares the messages of the file with those that are here. Changes of the conversation's owner are kept: no
+message is removed, messages that a link shows do not change, and the shown path changes only if its last message was
+imported.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from chat.models import Conversation, ImportedConversation, Message, MessageAtta
 from chat.models.write_pauses import WritePauses
 
 SLICE_MESSAGES = 300
-"""Messages of one transaction."""
+"""Maximum number of messages that one transaction stores."""
 
 
 @dataclass(slots=True)
 class Addition:
-    """What a file adds to a conversation."""
+    """The content that a file adds to a conversation."""
 
     parsed: ParsedConversation
     known: dict[str, Message] = field(default_factory=dict)
-    """Messages that are here already, by their key in the file."""
+    """Key of a message in the file -> the same message that is here already."""
     new: list[ParsedMessage] = field(default_factory=list)
     fuller: list[ParsedMessage] = field(default_factory=list)
-    """Messages that are here, but of which the file has more files or parts."""
+    """Messages that are here already, but with fewer files or parts than in the file."""
     files: dict[str, Attachment] = field(default_factory=dict)
-    """Files of the conversation that are here already, by their key in the file."""
+    """Key of a file in the imported file -> the attachment that is here already."""
     is_shown_path_imported: bool = False
-    """Whether the last shown message is one of the file."""
+    """Whether the last shown message of the conversation is also in the file."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the file adds nothing."""
+        """Whether the file adds no message, part or file."""
         return not self.new and not self.fuller
 
     def as_conversation(self) -> ParsedConversation:
-        """Return the conversation with only what is added, whose texts and files count for the quotas."""
+        """Return the conversation with only the added messages and files, which count for the quotas."""
         messages = (*self.new, *self.fuller)
         placed = {placement.key for message in messages for placement in message.placements}
         files = [file for file in self.parsed.attachments if file.key in placed and file.key not in self.files]
@@ -59,7 +59,7 @@ class Addition:
 
 
 def find_addition(conversation_id: uuid.UUID, parsed: ParsedConversation) -> Addition:
-    """Return what a file adds to a conversation. A file of which no message is here adds nothing."""
+    """Return what a file adds to a conversation. If none of its messages is here, it adds nothing."""
     mark = ImportedConversation.objects.filter(conversation_id=conversation_id).first()
     if mark is None or parsed.content_digest in ("", mark.content_digest):
         return Addition(parsed)
@@ -110,7 +110,7 @@ class _State:
         links = MessageAttachment.objects.filter(message__conversation_id=conversation_id)
         for message_id, digest in links.values_list("message_id", "attachment__sha256"):
             digests[message_id].add(digest)
-        # An import gives an unanswered question an empty answer, which no provider of this server has tried to write.
+        # An import gives an unanswered question an empty answer, which has no provider.
         empty = messages.filter(
             turn__status=Turn.Status.INTERRUPTED, turn__client_id=None, turn__provider="", parts__isnull=True
         )
@@ -124,9 +124,9 @@ class _State:
         )
 
     def is_fuller(self, message: ParsedMessage, match: Match, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
-        """Return whether the file has more of a message. `is_outdated`: an earlier version of Plotline has read it."""
+        """Return whether the file has more of a message. `is_outdated`: an earlier version of Plotline imported it."""
         row = match.row
-        # The verdicts of blocks that were run again belong to the parts as they are.
+        # Parts with verdicts of blocks that were run again must not change.
         if not match.is_sure or row.reruns or row.pk in self.shared_ids:
             return False
         sha256 = {file.key: file.sha256 for file in parsed.attachments} if message.placements else {}
@@ -134,20 +134,21 @@ class _State:
         if not old <= new:
             return False
         if is_outdated:
-            # Parts that were several may be one now, but an older export must not shorten the text.
+            # Several old parts may be one part now, so only the texts are compared: an older export must not shorten
+            # it.
             return not _is_longer(row.text, message.text)
         more_parts = len(message.parts) - self.part_counts.get(row.pk, 0)
         return more_parts >= 0 and (new != old or more_parts > 0 or match.has_grown)
 
 
 def _is_longer(text: str, beginning: str) -> bool:
-    """Return whether a text goes on after a beginning, with more than marks in characters for private use."""
+    """Return whether a text is longer than its beginning, by more than citation marks in private-use characters."""
     rest = text.removeprefix(beginning)
     return rest not in ("", text) and not any(unicodedata.category(character) == "Co" for character in rest)
 
 
 def _shared_ids(conversation_id: uuid.UUID, rows: Sequence[Message]) -> set[uuid.UUID]:
-    """Return the ids of the messages that links show: the last one of each link, and those above it."""
+    """Return the ids of the messages that links show: the last message of each link, and all messages above it."""
     parents = {row.pk: row.parent_id for row in rows}
     shared: set[uuid.UUID] = set()
     for last in Share.objects.filter(conversation_id=conversation_id).values_list("last_message_id", flat=True):
@@ -165,10 +166,11 @@ def continue_conversation(
     confirm: Callable[[], None],
     continued: list[uuid.UUID],
 ) -> None:
-    """Store what a file adds to a conversation, and add its id to `continued` once something is stored.
+    """Store what a file adds to a conversation. Once a message is stored, add the conversation's id to `continued`.
 
     A long addition is stored in several transactions, so that others can write in between. If one fails, the next
-    import adds the rest. `digest`: of the source. `confirm`: may raise in the last transaction, which is rolled back.
+    import adds the rest. `digest`: digest of the source. `confirm`: called in the last transaction; if it raises, that
+    is rolled back.
     """
     marks = ImportedConversation.objects.filter(conversation_id=conversation_id)
     if not parsed.content_digest or marks.filter(content_digest=parsed.content_digest).exists():
@@ -196,22 +198,22 @@ def continue_conversation(
 
 @dataclass(slots=True)
 class _Work:
-    """What of an addition is not stored yet."""
+    """The part of an addition that is not stored yet."""
 
     addition: Addition
     rows: ConversationRows
     new: list[ParsedMessage]
     fuller: list[ParsedMessage]
     added_keys: set[str]
-    """Keys of all messages that were new."""
+    """Keys of all new messages, also of those that are stored already."""
     message_count: int
-    """Messages of the conversation, with those that are written."""
+    """Number of messages in the conversation, including those that were stored by this work."""
     has_changed: bool
     is_done: bool = False
 
     @classmethod
     def begin(cls, conversation: Conversation, parsed: ParsedConversation, earlier: _Work | None) -> _Work:
-        """Compare the file with what is here now. `earlier`: the work that was done already."""
+        """Compare the file with the messages that are here now. `earlier`: the work before, which is partly done."""
         addition = find_addition(conversation.pk, parsed)
         return cls(
             addition,
@@ -224,7 +226,7 @@ class _Work:
         )
 
     def write_slice(self) -> None:
-        """Write the next messages: first the new ones, then those of which the file has more."""
+        """Write the next messages: first new messages, then messages that the file extends."""
         new, self.new = self.new[:SLICE_MESSAGES], self.new[SLICE_MESSAGES:]
         room = SLICE_MESSAGES - len(new)
         fuller, self.fuller = self.fuller[:room], self.fuller[room:]
@@ -242,7 +244,7 @@ def _finish(conversation: Conversation, parsed: ParsedConversation, digest: str,
         Conversation.objects.filter(pk=conversation.pk).update(updated_at=updated_at)
         increment_revision(conversation.pk)
     else:
-        # An earlier export has nothing to add. Its digest would hide that the last one was read.
+        # The file is an earlier export. Its digest must not replace that of the export that was read last.
         marks.filter(content_digest="").update(digest=digest, content_digest=parsed.content_digest)
 
 

@@ -1,4 +1,4 @@
-"""Reads documents in UTF-16, as which some editors and tools store them. Pure."""
+"""Converts documents in UTF-16, which some editors and tools write, to UTF-8. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def to_utf8(data: bytes) -> bytes:
 
 
 def pieces_to_utf8(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield a document in pieces, as `to_utf8` returns a whole one."""
+    """Yield the pieces of a document in UTF-8. It is `to_utf8` for a document that is read in pieces."""
     pieces = iter(pieces)
     first = next(pieces, b"")
     if not first.startswith(_MARKS):

@@ -1,4 +1,4 @@
-"""Checks the files of an import as uploads are checked: by their content, not by what the document says about them."""
+"""Checks the files of an import like uploads: by their content, not by their description in the document."""
 
 from __future__ import annotations
 

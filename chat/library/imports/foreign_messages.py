@@ -42,9 +42,9 @@ def build_answer(
     sources: Sequence[JSONObject] = (),
     is_notebook: bool = True,
 ) -> ParsedMessage:
-    """Return an answer with its turn. `images`: each with the index of the part after which it is shown.
+    """Return an answer with its turn. `images`: pairs (index of the part after which the image is shown, image).
 
-    `is_notebook`: whether texts around code are cells, which stay as they are. `sources`: the web pages that it cites,
+    `is_notebook`: whether texts around code are cells, which are not changed. `sources`: the web pages that it cites,
     as `Turn` stores them. No provider of this server made the answer.
 
     An answer without parts is interrupted, so that the user can ask for it again.
@@ -72,7 +72,7 @@ def build_answer(
 
 
 def _separated(parts: Sequence[Part], *, also_around_code: bool) -> Iterator[Part]:
-    """Yield the parts with a blank line between texts that a page or the text of the message joins."""
+    """Yield the parts with blank lines between texts that would be joined on the page or in the message's text."""
     has_text = False
     for part in parts:
         if isinstance(part, Text) and part.text:

@@ -1,6 +1,6 @@
 """Builds the messages of a conversation from the questions and answers of another tool, which may be a tree. Pure.
 
-A question follows an answer and an answer follows a question here. Where the file lacks one of them, it is inserted.
+In Plotline, questions and answers alternate. Where the file lacks one of them, it is inserted.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ TOO_MANY_MESSAGES = "this conversation has too many messages."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignNode:
-    """A question or an answer as the file has it."""
+    """A question or an answer in the file."""
 
     key: str
     parent: str | None
     role: Role
     created_at: datetime
     text: str = ""
-    """Of a question."""
+    """The text of a question."""
     parts: tuple[Part, ...] = ()
-    """Of an answer."""
+    """The parts of an answer."""
     files: tuple[ParsedAttachment, ...] = ()
-    """Those of an answer are shown after its last part."""
+    """Files of a question, or of an answer, which shows them after its last part."""
     sources: tuple[Source, ...] = ()
     model: str = ""
 
@@ -42,8 +42,8 @@ class ForeignNode:
 def build_messages(nodes: Sequence[ForeignNode], current: str, value: JSONValue) -> tuple[ParsedMessage, ...]:
     """Return the messages, with the path through `current` shown. Nodes that are below no root are left out.
 
-    `current`: key of a node; for another text, the last one. `value`: the place that an error names. Raises
-    RefusedImport.
+    `current`: key of a node; for an unknown key, the last message is taken. `value`: the place that an error names.
+    Raises RefusedImport if there are too many messages.
     """
     builder = _Builder(value)
     builder.build({node.key: node for node in nodes})
@@ -51,7 +51,7 @@ def build_messages(nodes: Sequence[ForeignNode], current: str, value: JSONValue)
 
 
 def show_path(messages: Sequence[ParsedMessage], current: str) -> Iterator[ParsedMessage]:
-    """Yield the messages. Those above the current one are shown, and those of the last version below it."""
+    """Yield the messages. The current one, all above it, and the last versions below it are marked as shown."""
     parents = {message.key: message.parent for message in messages}
     last_versions = {message.parent: message.key for message in messages}
     if messages and current not in parents:

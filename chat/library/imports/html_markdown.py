@@ -1,8 +1,8 @@
 """Writes the HTML of an answer as Markdown, in which only known elements are markup. Pure.
 
-Nothing of the HTML is inserted anywhere: text is escaped, and only addresses that a reader may follow become links.
-`html_content` reads the outputs of code for pages and models; this module keeps all of an answer, with its emphasis,
-code and tables.
+The HTML itself is never inserted into a page: text is escaped, and only safe addresses become links. `html_content`
+reads outputs of code for pages and models. This module keeps the whole content of an answer, with emphasis, code and
+tables.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from chat.vocabulary.html_elements import HIDDEN, Element, address_of, iterate_r
 from chat.vocabulary.markdown_source import escape_label, escape_text, fence_code
 
 DEPTH_LIMIT = 30
-"""Elements that are nested more deeply are read as their text. All lists around a line indent it, so that deep ones
-would make much of few characters.
-"""
+"""Maximum depth of nested elements. Deeper elements are read as text, because deep lists would indent each line far."""
 CELLS_LIMIT = 50_000
 
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "s": "~~", "del": "~~", "strike": "~~"}
@@ -144,7 +142,7 @@ class _Writer:
         width = max((len(row) for row in rows), default=0)
         if not width:
             return []
-        # A row of one table must not make a thousand empty cells in each of the others.
+        # One long row must not add a thousand empty cells to each other row of the table.
         if width * len(rows) > CELLS_LIMIT:
             return [escape_text(" ".join("".join(element.itertext()).split()))]
         lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
@@ -164,7 +162,7 @@ def _inline_text(text: str) -> str:
 
 
 def _inline(element: Element, depth: int) -> str:
-    """Return an element within a paragraph."""
+    """Return the Markdown of an element within a paragraph."""
     tag = element.tag
     if tag == "br":
         return "\n"

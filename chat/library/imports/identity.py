@@ -12,7 +12,7 @@ from chat.vocabulary.part_json import part_to_json
 
 
 def find_here(parsed: ParsedConversation, owner_id: int) -> uuid.UUID | None:
-    """Return the owner's conversation that a file holds; `None` if it is not here. Deleted conversations are not."""
+    """Return the owner's conversation that a file contains; `None` if it is not here, or was deleted."""
     return _find_own(parsed, owner_id) or _find_imported(parsed, owner_id)
 
 
@@ -22,11 +22,11 @@ def _find_own(parsed: ParsedConversation, owner_id: int) -> uuid.UUID | None:
         own_id = uuid.UUID(parsed.own_id)
     except ValueError:
         return None
-    # A temporary conversation is deleted soon, and its export may be meant to keep it.
+    # A temporary conversation is deleted soon, so its owner may import its export in order to keep it.
     if not Conversation.objects.filter(pk=own_id, owner_id=owner_id, temporary_seen_at=None).exists():
         return None
     texts = {str(pk): text for pk, text in Message.objects.filter(conversation=own_id).values_list("pk", "text")}
-    # An answer that was being written when it was exported has only its beginning there.
+    # If an answer was exported while it was being written, the export has only its beginning.
     is_here = all(texts.get(message.key, "").startswith(message.text) for message in parsed.messages)
     return own_id if is_here and texts.keys() >= {message.key for message in parsed.messages} else None
 
@@ -38,7 +38,7 @@ def _find_imported(parsed: ParsedConversation, owner_id: int) -> uuid.UUID | Non
     found = ids.filter(digest=compute_digest(parsed)).first()
     if found is not None or not parsed.earlier_source_id:
         return found
-    # Earlier versions of Plotline made the digest of all content, so that a later export has another one.
+    # Earlier versions of Plotline used a digest of the whole content, which differs in a later export.
     earlier = hashlib.sha256(parsed.earlier_source_id.encode()).hexdigest()
     first = parsed.messages[0]
     outdated = ids.filter(content_digest="")

@@ -48,7 +48,8 @@ def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool =
     """Store all conversations of a file, except those that were imported before.
 
     Either all of them are stored, or none. `name`: the file's name, which is the title of a notebook without one.
-    `has_quota`: whether the import counts for the quotas of its owner. Raises RefusedImport and QuotaExceeded.
+    `has_quota`: whether the import counts for the quotas of its owner. Raises RefusedImport if the file cannot be read,
+    and QuotaExceeded.
     """
     if len(data) > IMPORT_LIMIT_BYTES:
         raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
@@ -59,7 +60,7 @@ def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool =
 def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> ImportResult:
     """Store the conversations of a document that is built here, as `import_file` does with a file.
 
-    `build`: returns at most IMPORT_LIMIT_BYTES. A user has one such document in memory at a time.
+    `build`: returns the document, of at most IMPORT_LIMIT_BYTES. A user has only one such document in memory at a time.
     """
     with _one_import_per_user(owner_id):
         return _import(build(), owner_id, name)
@@ -87,11 +88,13 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 
 def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
-    """Count what a file brings before it is stored. What was imported before is not counted."""
+    """Store conversations after their new content is counted for the quotas. Content that is here already is not
+    counted.
+    """
     plan = plan_import(conversations, owner_id=owner_id)
     additions = plan.additions
     new = [*plan.new, *additions.values()]
-    # Graphs count too, because a file can call any image a graph.
+    # Graphs count too, because a file can declare any image a graph.
     file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
@@ -110,7 +113,7 @@ def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, 
         spent.refund()
         raise
     finally:
-        # What was added before a failure stays.
+        # Content that was added before a failure stays, so only the rest is refunded.
         if spent_on_additions:
             rest = [addition for pk, addition in additions.items() if pk not in continued]
             replace(spent_on_additions, amounts=_amounts(rest)).refund()
@@ -143,7 +146,7 @@ def _one_import_per_user(owner_id: int) -> Iterator[None]:
 
 
 def parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
-    """Yield the conversations of a file of any known kind. Raises RefusedImport."""
+    """Yield the conversations of a file of any known kind. Raises RefusedImport if it cannot be read."""
     if data.startswith(ZIP_SIGNATURE):
         yield from _parse_archive(Archive(io.BytesIO(data), IN_MEMORY))
         return
@@ -159,7 +162,10 @@ def parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
 def parse_document(
     document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None], files: ArchiveFiles
 ) -> Iterator[ParsedConversation]:
-    """Yield the conversations of a document of any known kind. `name`: of its file. Raises RefusedImport."""
+    """Yield the conversations of a document of any known kind. `name`: the file's name.
+
+    Raises RefusedImport if it cannot be read.
+    """
     if document.value == []:
         return
     if plotline.is_plotline(document):
@@ -209,10 +215,11 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
 
 
 def find_documents(names: list[str]) -> list[str]:
-    """Return the names of Plotline's documents, else of ChatGPT's or Claude's, else of Gemini's, else of notebooks.
+    """Return the names of the documents of the first product that has any: Plotline, ChatGPT or Claude, Gemini,
+    notebooks.
 
-    The files of questions can have such names, too. The archive of a conversation has them in a folder below that of
-    its document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.
+    Attached files can have such names, too. The archive of a conversation has them in a folder below that of its
+    document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.
     """
     notebooks = [name for name in names if name.endswith(NOTEBOOK_SUFFIX)]
     if notebooks and notebooks[0] == names[0] and not any("/" in name for name in names):
@@ -227,7 +234,7 @@ def find_documents(names: list[str]) -> list[str]:
 
 
 def _is_below_one_of(folders: Collection[PurePosixPath], folder: PurePosixPath) -> bool:
-    # The parent of the top folder is the top folder.
+    # The top folder is its own parent.
     return folder.parent != folder and folder.parent in folders
 
 

@@ -1,8 +1,8 @@
 """Runs imports of uploaded files: a worker claims one, renews its claim while it imports, and stores the result.
 
-A worker that dies stops renewing. When its claim has expired, another worker imports the file from the beginning:
-conversations that are here are recognized, so nothing is doubled. `ImportJob.attempts` is the fencing token: a worker
-that was suspended for too long notices at its next report that another one has claimed the job, and stops.
+A worker that dies stops renewing. When its claim has expired, another worker imports the file from the beginning.
+Conversations that are here already are recognized, so none is stored twice. `ImportJob.attempts` is the fencing token:
+a worker that was suspended for too long notices at its next report that another one has claimed the job, and stops.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from chat.people.quotas.resources import QuotaExceeded
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=90)
-"""Longer than `store.UNFINISHED_LIMIT`: a conversation that a dead worker has begun can then be replaced."""
+"""Length of a claim. It exceeds `store.UNFINISHED_LIMIT`, so that the next worker can replace unfinished conversations.
+"""
 RENEWAL_S = 20.0
 REPORT_S = 1.0
 """Seconds between two updates of the progress."""
@@ -46,16 +47,16 @@ BROKEN_OFF = "This import has failed several times. Whoever runs this server fin
 SWEEP_S = 60.0
 
 _running = threading.Lock()
-"""A process imports one file at a time, so that its other threads are left for uploads of graphs."""
+"""A process imports only one file at a time, so that its other threads are free for uploads of graphs."""
 _last_sweep = [-SWEEP_S]
 
 
 class _Superseded(Exception):
-    """The job was cancelled, another worker has claimed it, or the account is not in use any more."""
+    """The job was cancelled, another worker has claimed it, or the account was deactivated."""
 
 
 def run_one_step() -> bool:
-    """Import one file that waits, or delete something old. Return whether there was work."""
+    """Import one waiting file, or delete one old upload or result. Return whether there was work."""
     if not _running.acquire(blocking=False):
         return False
     try:
@@ -74,7 +75,7 @@ def run_one_step() -> bool:
 
 
 def _claim() -> ImportJob | None:
-    """Claim the job that has waited longest, and return it. A person has one at a time."""
+    """Claim the job that has waited longest, and return it. Only one job of a person runs at a time."""
     is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
     states = (ImportJob.State.QUEUED, ImportJob.State.RUNNING)
     waiting = ImportJob.objects.filter(is_free, state__in=states, owner__is_active=True)
@@ -86,7 +87,7 @@ def _claim() -> ImportJob | None:
         state=ImportJob.State.RUNNING,
         attempts=job.attempts + 1,
         claimed_until=Now() + LEASE,
-        # By the clock of this process, as the times of the rows of imported conversations.
+        # This process's clock is used, as for the rows of imported conversations, with which this time is compared.
         started_at=Coalesce("started_at", Value(timezone.now())),
     )
     return ImportJob.objects.select_related("owner").get(pk=job.pk) if claimed else None
@@ -98,7 +99,7 @@ def _run(job: ImportJob) -> None:
         report.end(BROKEN_OFF)
         return
     try:
-        # Sentences in place of missing files are in the language of the owner.
+        # Sentences that replace missing files are in the language of the owner.
         with _renewed(job), translation.override(job.owner.shown_language), _temporary_file() as file:
             write_pieces(job, file)
             import_large_file(file, owner_id=job.owner_id, name=job.name, report=report)
@@ -117,32 +118,33 @@ def _run(job: ImportJob) -> None:
     except Exception as error:
         logger.exception("import %s failed", job.pk)
         if isinstance(error, django.db.Error):
-            # The claim expires.
+            # The database failed, so the claim is not updated: it expires.
             raise
         _own(job).update(claimed_until=Now() + RETRY)
 
 
 def _temporary_file() -> BufferedRandom:
-    # Beside the stored files, because the usual folder may be in memory. It has no name, so nothing is left of it.
+    # The file is beside the stored files, because the usual temporary folder may be in memory. It has no name, so the
+    # system deletes it when it is closed.
     Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
     return tempfile.TemporaryFile(dir=settings.MEDIA_ROOT)
 
 
 def _own(job: ImportJob) -> QuerySet[ImportJob]:
-    """Return the row, if this worker still has claimed it, it was not cancelled, and the account is in use."""
+    """Return the row if this worker still holds the claim, the job was not cancelled, and the account is active."""
     rows = ImportJob.objects.filter(pk=job.pk, attempts=job.attempts, state=ImportJob.State.RUNNING)
     return rows.filter(owner__is_active=True)
 
 
 def _remove_unneeded_pieces(job: ImportJob) -> None:
-    """Delete the pieces, unless another worker imports them."""
+    """Delete the pieces of the file, unless another worker still imports them."""
     if not ImportJob.objects.filter(pk=job.pk, state__in=ImportJob.OPEN).exists():
         remove_pieces(job)
 
 
 @contextmanager
 def _renewed(job: ImportJob) -> Iterator[None]:
-    """Renew the claim in a thread for the length of the block."""
+    """Renew the claim in a thread during the block."""
     has_ended = threading.Event()
 
     def renew() -> None:
@@ -174,7 +176,7 @@ class _Report:
     stored_at_s: float = 0.0
 
     def __call__(self, progress: Progress, result: ImportResult | None) -> None:
-        """Store what was done. Raises _Superseded."""
+        """Store the progress. Raises _Superseded if the job was cancelled or another worker has claimed it."""
         self.progress = progress
         if result is not None:
             self._mark(result)
@@ -185,7 +187,7 @@ class _Report:
             raise _Superseded
 
     def store_last(self) -> None:
-        """Store what was done until a person cancelled the job. If another worker has claimed it, store nothing."""
+        """Store the last progress of a job that was cancelled. If another worker has claimed it, store nothing."""
         ImportJob.objects.filter(pk=self.job.pk, attempts=self.job.attempts).update(**self._columns())
 
     def end(self, refusal: str = "") -> None:
@@ -196,7 +198,7 @@ class _Report:
         _remove_unneeded_pieces(self.job)
 
     def _mark(self, result: ImportResult) -> None:
-        """Record which conversations this job has created or continued, also before its worker died."""
+        """Record the conversations that this job has created or continued, also in attempts whose worker died."""
         rows = ImportedConversation.objects.filter(owner_id=self.job.owner_id).exclude(job=self.job)
         if changed := (*result.created, *result.continued):
             rows.filter(conversation_id__in=changed).update(job=self.job)
@@ -211,7 +213,8 @@ class _Report:
         marked = ImportedConversation.objects.filter(job=self.job)
         created = marked.filter(created_at__gte=self.job.started_at).count()
         continued = marked.count() - created
-        # After a restart the file is read from its start. People would take a lower number for lost work.
+        # A new attempt reads the file from its start. The percentage does not decrease, because people would think that
+        # work was lost.
         self.job.percent = max(self.job.percent, min(99, int(progress.share * 100)))
         return {
             "created": created,

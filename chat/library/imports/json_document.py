@@ -10,16 +10,16 @@ from chat.library.imports.refusal import RefusedImport
 from chat.vocabulary.sanitize import sanitize_json
 
 DEPTH_LIMIT = 128
-"""Nesting of a whole document. Values of providers and of kernels in it have at most 100 levels of their own."""
+"""Maximum depth of a document. Values of providers and kernels in it have at most 100 levels."""
 VALUES_LIMIT = 2_000_000
 
 _BRACKET = re.compile(r"[\[\]{}]")
 _TEXT_OR_STRING = re.compile(r'([^"]+)|"[^"]*(?:"|\Z)')
-"""A run of JSON outside of strings, or a string."""
+"""JSON outside of strings (group 1), or a string."""
 
 
 def parse_json(data: bytes) -> JSONValue:
-    """Parse a document in UTF-8. Raises RefusedImport.
+    """Parse a document in UTF-8. Raises RefusedImport if it is no JSON, or exceeds a limit.
 
     Characters that no database can store are replaced. `NaN`, `Infinity` and too large numbers, which Python writes
     although JSON has no such values, become null.
@@ -58,7 +58,7 @@ def _check_size(text: str) -> None:
             deepest = max(deepest, depth)
     if deepest > DEPTH_LIMIT:
         raise RefusedImport(f"This JSON is {deepest} levels deep; at most {DEPTH_LIMIT} are allowed.")
-    # An object has two strings for each value at most.
+    # In an object, each value needs at most two strings.
     values = max(values, (strings + 1) // 2)
     if values > VALUES_LIMIT:
         raise RefusedImport(f"This JSON has {values} values; at most {VALUES_LIMIT} are allowed.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from chat.library.imports.refusal import RefusedImport
 
 VALUE_LIMIT_BYTES = 64 * 1024 * 1024
-"""The largest value of a list: a conversation with all versions of its answers."""
+"""Maximum size of a value of a list, which is a conversation with all versions of its answers."""
 TOO_LONG = f"One conversation in this file is larger than {VALUE_LIMIT_BYTES // 1024**2} MB."
 CUT_OFF = "This file ends in the middle of a conversation. Get it from its source once more."
 
@@ -32,14 +32,14 @@ def split_list(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class _Splitter:
-    """The state between two pieces. Depth 1 is inside the list, and depth 2 inside one of its values."""
+    """The state of the splitter between two pieces. Depth 1 is inside the list, depth 2 inside one of its values."""
 
     buffer: bytearray = field(default_factory=bytearray)
-    """What has been received of the current value, and what precedes it in the last piece."""
+    """The received bytes of the current value, and the bytes before it in the last piece."""
     position: int = 0
-    """Where in the buffer the search goes on."""
+    """Position in the buffer where the search continues."""
     start: int | None = None
-    """Where in the buffer the current value begins."""
+    """Position in the buffer where the current value begins."""
     depth: int = 0
     is_in_string: bool = False
 
@@ -62,14 +62,14 @@ class _Splitter:
                     del self.buffer[: self.position]
                     self.position, self.start = 0, None
         kept_from = len(self.buffer) if self.start is None else self.start
-        # The character before a quote may be a backslash, which belongs to the same string and is kept with it.
+        # All bytes of the current value are kept, because backslashes before a later quote must be counted.
         del self.buffer[:kept_from]
         self.position, self.start = len(self.buffer), None if self.start is None else 0
         if len(self.buffer) > VALUE_LIMIT_BYTES:
             raise RefusedImport(TOO_LONG)
 
     def _find(self) -> int:
-        """Return the index of the next quote or bracket that counts; -1 if there is none in the buffer."""
+        """Return the position of the next quote or bracket. In a string, only quotes count. -1: the buffer has none."""
         if self.is_in_string:
             return self.buffer.find(b'"', self.position)
         match = _STRUCTURE.search(self.buffer, self.position)

@@ -1,4 +1,4 @@
-"""Values of untrusted JSON that know their path, so that every error names the invalid place. Pure."""
+"""Values of untrusted JSON with their path, so that every error names the invalid place. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from chat.vocabulary.parts import JSON, JSONObject
 INTEGER_LIMIT = 2**31 - 1
 """The largest integer that fits into an integer column of every database."""
 NAME_LIMIT_CHARS = 100
-"""Of names in paths."""
+"""Maximum length of names in paths."""
 EPOCH = datetime(1990, 1, 1, tzinfo=UTC)
-"""Earlier times are read as this one."""
+"""The earliest valid time. Earlier times are read as this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class JSONValue:
     """A value in a JSON document, and its path.
 
-    The methods `as_...` return the value if it has the right type, and raise RefusedImport if not.
+    The methods `as_...` return the value, and raise RefusedImport if it has another type.
     """
 
     value: JSON
@@ -31,7 +31,7 @@ class JSONValue:
     """The JSONPath of the value, for example `$.messages[3].text`."""
 
     def refusal(self, sentence: str) -> RefusedImport:
-        """Return an error that names this path."""
+        """Return a RefusedImport that names this path."""
         return RefusedImport(f"{self.path}: {sentence}")
 
     def has(self, name: str) -> bool:
@@ -39,21 +39,21 @@ class JSONValue:
         return self.as_object().get(name) is not None
 
     def get(self, name: str) -> JSONValue:
-        """Return a value of the object; null if there is none of this name."""
+        """Return the value with this name; null if the object does not have it."""
         return JSONValue(self.as_object().get(name), f"{self.path}.{name[:NAME_LIMIT_CHARS]}")
 
     def text_at(self, name: str) -> str:
-        """Return a text of the object; empty for any other value."""
+        """Return the text with this name; empty if the value is missing, or no text."""
         text = self.value.get(name) if isinstance(self.value, dict) else None
         return text if isinstance(text, str) else ""
 
     def object_at(self, name: str) -> JSONValue:
-        """Return an object of the object; an empty one for any other value."""
+        """Return the object with this name; an empty one if the value is missing, or no object."""
         value = self.value.get(name) if isinstance(self.value, dict) else None
         return JSONValue(value if isinstance(value, dict) else {}, f"{self.path}.{name[:NAME_LIMIT_CHARS]}")
 
     def many_at(self, name: str, limit: int) -> Iterator[JSONValue]:
-        """Yield the values of a list of the object, or the value that is there in place of a list."""
+        """Yield the values of the list with this name, or a single value that is there instead of a list."""
         value = self.get(name)
         yield from value.items(limit) if isinstance(value.value, list) else [value] if value.value is not None else ()
 

@@ -1,7 +1,7 @@
-"""Imports a large file: its conversations are read and stored one after the other, and those that are broken left out.
+"""Imports a large file: its conversations are read and stored one after the other. Broken ones are left out.
 
-In contrast to `importer`, which stores all conversations of a small file or none, what was stored stays if the import
-ends early. Importing the same file again goes on with the rest, because conversations that are here are recognized.
+Unlike `importer`, which stores all conversations of a small file or none, it keeps stored conversations if it ends
+early. Importing the same file again stores the others, because conversations that are here are recognized.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ from chat.library.imports.store import ImportResult, store_conversations
 from chat.models.write_pauses import WritePauses
 
 CONVERSATIONS_LIMIT = 20_000
-"""Conversations of one file: as many as a person may create in a day."""
+"""Maximum number of conversations of one file, as many as a person may create in a day."""
 REASONS_LIMIT = 100
-"""Conversations that are left out and named. Others are only counted."""
+"""Maximum number of left-out conversations that are listed by name. Others are only counted."""
 TOO_MUCH_TEXT = "There is too much text in this conversation."
 _READ_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was read of one conversation."""
+    """A conversation that was read, or the reason why it cannot be imported."""
 
     subject: str
-    """Its title, or its place in the file."""
+    """Title of the conversation, or its place in the file."""
     conversation: ParsedConversation | None
     refusal: str = ""
-    """Why it cannot be imported."""
+    """Why the conversation cannot be imported."""
     share: float = 0.0
     """How much of the file has been read, from 0 to 1."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """What has been done so far."""
+    """The progress of an import."""
 
     seen: int = 0
     created: int = 0
@@ -78,13 +78,13 @@ class Progress:
 
 
 Report = Callable[[Progress, ImportResult | None], None]
-"""Is called after each conversation, with what was stored of it. It may raise an error, which ends the import."""
+"""Called after each conversation, with the result of storing it. If it raises an error, the import ends."""
 
 
 def import_large_file(file: BinaryIO, *, owner_id: int, name: str, report: Report, has_quota: bool = True) -> Progress:
-    """Store the conversations of a file for their owner, each for itself. `file`: can be read from any position.
+    """Store the conversations of a file for their owner, one by one. `file`: can be read from any position.
 
-    Raises RefusedImport and QuotaExceeded. What was stored until then stays.
+    Raises RefusedImport if the file cannot be read, and QuotaExceeded. Conversations that are stored by then stay.
     """
     progress = Progress()
     pauses = WritePauses()
@@ -120,7 +120,7 @@ def _store(entry: Entry, progress: Progress, owner_id: int, *, has_quota: bool) 
 
 
 def read_conversations(file: BinaryIO, name: str) -> Iterator[Entry]:
-    """Yield the conversations of a file, and those that cannot be read. Raises RefusedImport for the whole file."""
+    """Yield an entry for each conversation, readable or not. Raises RefusedImport if the whole file cannot be read."""
     start = file.read(_READ_BYTES)
     file.seek(0)
     if start.startswith(ZIP_SIGNATURE):
@@ -141,7 +141,7 @@ def read_conversations(file: BinaryIO, name: str) -> Iterator[Entry]:
 
 
 def _begins_as_activities(text: bytes) -> bool:
-    """Return whether a list holds activities of Gemini, of which several form one conversation."""
+    """Return whether a list begins as activities of Gemini. It is parsed as a whole: several form one conversation."""
     head = text[:20_000]
     return takeout.begins_as_activities(head) and b'"mapping"' not in head and b'"chat_messages"' not in head
 
@@ -196,9 +196,9 @@ class _Source:
     size_bytes: int
     files: ArchiveFiles
     share: float = 0.0
-    """How much of the file precedes the document."""
+    """Share of the file before this document, from 0 to 1."""
     part: float = 1.0
-    """How much of the file the document is."""
+    """Share of the file that this document has, from 0 to 1."""
     read_bytes: int = 0
 
     def read_list(self, pieces: Iterator[bytes]) -> Iterator[Entry]:
@@ -216,7 +216,7 @@ class _Source:
             yield from self._entries(parsed, _title_of(value.value) or subject)
 
     def read_document(self, data: bytes, subject: str) -> Iterator[Entry]:
-        """Yield the conversations of a document that is parsed at once."""
+        """Yield the conversations of a document that is parsed as a whole."""
         self.read_bytes = len(data)
         read_file: Callable[[str], bytes | None] = no_file
         if self.files.archive is not None:
@@ -250,7 +250,7 @@ class _Source:
 
     @property
     def _share_read(self) -> float:
-        # The size that an archive names may be false.
+        # The size in the list of an archive may be false.
         return self.share + self.part * min(1.0, self.read_bytes / max(1, self.size_bytes))
 
 

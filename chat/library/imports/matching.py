@@ -1,4 +1,4 @@
-"""Finds the messages of a file among those that are here, by their parent, role, time and text. Pure."""
+"""Finds the messages of a file among the stored messages, by their parent, role, time and text. Pure."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from chat.models import Message
 from chat.vocabulary.parts import Role
 
 _Place: TypeAlias = tuple[uuid.UUID | None, str, datetime]
-"""Parent, role and time. Versions that branch within one answer share their place."""
+"""Parent, role and time of a message. Versions that branch within one answer have the same values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A message that is here."""
+    """The stored message that matches a message of the file."""
 
     row: Message
     is_sure: bool
-    """Whether no other message could be meant."""
+    """Whether no other stored message could match."""
     has_grown: bool = False
-    """Whether the file has the same text with more at its end."""
+    """Whether the file has the same text with an addition at its end."""
 
 
 def match_messages(
     messages: Sequence[ParsedMessage], rows: Sequence[Message], empty_answers: Mapping[uuid.UUID | None, Message]
 ) -> dict[str, Match]:
-    """Return the messages of a file that are here, by their key. Each row is found once at most.
+    """Return the matches of a file's messages, by their key. Each row matches at most one message.
 
-    `empty_answers`: id of a question -> the answer without parts that an import has made for it. It stands for any
-    answer of the file.
+    `empty_answers`: id of a question -> the empty answer that an import has added to it. It matches any answer of the
+    file.
     """
     places: dict[_Place, list[Message]] = defaultdict(list)
     for row in rows:
@@ -44,7 +44,7 @@ def match_messages(
         groups[message.parent, message.role, message.created_at].append(message)
     known: dict[str, Match] = {}
     free = dict(empty_answers)
-    # A message follows its parent in the file, so its group follows that of its parent.
+    # In the file, each message comes after its parent, so its group comes after the group of its parent.
     for (parent, role, created_at), group in groups.items():
         if parent is not None and parent not in known:
             continue
@@ -62,7 +62,7 @@ def match_messages(
 
 
 def _pairs(messages: Sequence[ParsedMessage], rows: Sequence[Message]) -> Iterator[tuple[ParsedMessage, Match]]:
-    """Yield each message of one place that is here: first those of the same text, then those whose text has grown."""
+    """Yield the matches at one place: first messages with the same text, then those with more text, then the others."""
     is_only_one = len(messages) == len(rows) == 1
     left, free = list(messages), list(rows)
     for has_grown in (False, True):

@@ -1,7 +1,8 @@
 """Parses Jupyter notebooks, source: nbformat.readthedocs.io/en/latest/format_description.html.
 
-The cells of a notebook that Plotline exported say who wrote them. Any other notebook becomes one answer to a question
-that names it. Cells and outputs that cannot be read are left out, and the end of the answer lists them.
+In a notebook that Plotline exported, the metadata of cells name their author. Any other notebook becomes one answer to
+a question with the notebook's name. Cells and outputs that cannot be read are left out, and the end of the answer lists
+them.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ TITLE_LIMIT_CHARS = 200
 TEXT_CELLS = ("markdown", "raw", "heading")
 EMPTY_QUESTION = "…"
 NO_CODE = "# This cell has no code."
-"""Stands for the code of a cell that has outputs only."""
+"""Replaces the code of a cell that has only outputs."""
 NOTES_LIMIT = 50
-"""How many of the reasons why something was left out an answer lists."""
+"""Maximum number of left-out pieces that an answer lists with their reasons."""
 
 _HEADING = re.compile(r"\A### [^\n]*\n*")
 _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
-"""A heading and, if there is one, the line below it that says who answered. Exports begin an answer with them."""
+"""The beginning of an exported answer: a heading and, if there is one, the line below it that names the model."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
 _IMAGE_LINK = re.compile(
@@ -66,7 +67,7 @@ def listed_files(document: JSONValue) -> list[str]:
 
 
 def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConversation:
-    """Return the conversation of a notebook. Raises RefusedImport. `name`: the file's; `data`: its bytes."""
+    """Return the conversation in a notebook. `name`, `data`: of its file. Raises RefusedImport if it is invalid."""
     cells = read_cells(document)
     metadata = _object_at(document, "metadata")
     own = _object_at(metadata, "plotline")
@@ -96,7 +97,7 @@ def _object_at(holder: JSONValue, name: str) -> JSONValue:
 
 @dataclass(slots=True)
 class _NotebookParser:
-    """The messages and files that were read so far, and the answer that is being read."""
+    """Reads a notebook: the messages and files that were read so far, and the answer that is being read."""
 
     messages: list[ParsedMessage] = field(default_factory=list)
     files: list[ParsedAttachment] = field(default_factory=list)
@@ -105,7 +106,7 @@ class _NotebookParser:
     images: list[tuple[int, ParsedAttachment]] = field(default_factory=list)
     """The images of the current answer, each with the index of the part after which it is shown."""
     left_out: LeftOut = field(default_factory=LeftOut)
-    """What was left out since the last answer."""
+    """The pieces that were left out since the last answer."""
     model: str = ""
     last_message: JSON = None
     """The number of the message that the last cell belongs to, in a notebook that Plotline exported."""
@@ -144,12 +145,13 @@ class _NotebookParser:
         if role == Role.MODEL and own.get("message") != self.last_message:
             self.last_message = own.get("message")
             if cell.get("cell_type").value == "markdown":
-                # The first cell of an answer. Headings in its other cells are the model's.
+                # Only the first cell of an answer has the export's heading. Headings in other cells were written by the
+                # model.
                 source = _ANSWERED_BY.sub("", source)
         self._read_answer_cell(cell, source, is_thought=own.get("kind") == PartKind.THOUGHT)
 
     def _add_question(self, cell: JSONValue, source: str) -> None:
-        # The links of images are below the names of other files.
+        # First the links of images are removed, then the line with the names of other files, which is above them.
         text = unescape_text(_FILE_NAMES.sub("", _IMAGE_LINK.sub("", _HEADING.sub("", source)))).strip()
         images = self._cell_images(is_upload=True).read_attachments(cell)
         self.files += images
@@ -159,7 +161,7 @@ class _NotebookParser:
         self.messages.append(build_question(key, parent, text or EMPTY_QUESTION, self.now, placements))
 
     def _finish_answer(self) -> None:
-        """Add the current answer. Without parts it is added only if a question waits for it."""
+        """Add the current answer. An answer without parts is added only after a question."""
         self._add_notes()
         if not self.messages or self.messages[-1].role is not Role.USER:
             if not self.parts:
@@ -172,7 +174,7 @@ class _NotebookParser:
         self.parts, self.images = [], []
 
     def _add_notes(self) -> None:
-        """List what was left out at the end of the answer."""
+        """List the left-out pieces at the end of the answer."""
         reasons, self.left_out.reasons = self.left_out.reasons, []
         if not reasons:
             return
@@ -224,5 +226,5 @@ class _NotebookParser:
         return CellImages(count, self.left_out, is_graph=is_graph, is_upload=is_upload)
 
     def _add_images(self, images: Sequence[ParsedAttachment]) -> None:
-        """Show the images after the last part."""
+        """Add images that are shown after the last part."""
         self.images += [(len(self.parts) - 1, file) for file in images]

@@ -1,6 +1,6 @@
 """Reads the sources, images and outputs of a notebook's cells.
 
-What cannot be read is left out, and its reason is noted: one broken output must not refuse the whole notebook.
+Pieces that cannot be read are left out, and the reason is stored. One broken output must not prevent the import.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class LeftOut:
     cell: int = 0
     """The number of the cell that is being read. The first one is 1."""
     reasons: list[tuple[int, str]] = field(default_factory=list)
-    """The number of a cell, and the reason, which begins with the path of what was left out."""
+    """Pairs (number of the cell, reason). The reason begins with the path of the piece."""
 
     @contextmanager
     def unless_readable(self) -> Iterator[None]:
-        """Note a RefusedImport instead of raising it."""
+        """Store a RefusedImport as a reason instead of raising it."""
         try:
             yield
         except RefusedImport as refusal:
@@ -96,7 +96,7 @@ class CellImages:
             return None
         mime_type = types[0]
         value = bundle.get(mime_type)
-        # Some tools write a data URI, and some no padding.
+        # Some tools write a data URI, and some omit the padding.
         text = "".join(joined_text(value).split()).rpartition(";base64,")[2].rstrip("=")
         try:
             data = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -133,12 +133,12 @@ class CellImages:
 
 @dataclass(slots=True)
 class CellResult:
-    """What a code cell produced."""
+    """The outputs of a code cell."""
 
     texts: list[str] = field(default_factory=list)
     outcome: str = OUTCOME_OK
     displays: list[Display] = field(default_factory=list)
-    """The outputs that say more than their plain text."""
+    """Rich outputs, which contain more than plain text."""
     images: list[ParsedAttachment] = field(default_factory=list)
 
     @property
@@ -147,7 +147,7 @@ class CellResult:
         return "".join(self.texts)
 
     def add(self, output: JSONValue, images: CellImages) -> None:
-        """Add an output. Raises RefusedImport."""
+        """Add an output. Raises RefusedImport if it is invalid."""
         output_type = output.get("output_type").as_text_or("")
         if output_type == "stream":
             self.texts.append(joined_text(output.get("text")))

@@ -1,4 +1,4 @@
-"""The cells of a notebook in the form of nbformat 4, whichever version of nbformat wrote them. Pure.
+"""Converts the cells of a notebook of any version of nbformat to the form of nbformat 4. Pure.
 
 Source: nbformat's `v4/convert.py`. That package is not used here, because it reads a notebook completely or not at all.
 """
@@ -10,7 +10,7 @@ from chat.library.imports.records import MESSAGES_LIMIT
 from chat.vocabulary.parts import JSONObject
 
 _VERSIONS = ("2", "3", "4", "4.0")
-"""Those up to 3 have `worksheets` in place of `cells`."""
+"""Readable versions of nbformat. Versions up to 3 have `worksheets` in place of `cells`."""
 _OLD_TYPES = {
     "text": "text/plain",
     "html": "text/html",
@@ -34,7 +34,7 @@ def read_cells(document: JSONValue) -> list[JSONValue]:
         raise document.get("nbformat").refusal(
             "only notebooks of formats 2 to 4 can be imported. Open this one in Jupyter, save it again, and import it."
         )
-    # Tools and people have put cells of one version into a notebook of another.
+    # Each cell is converted by its own form, because a notebook may contain cells of another version.
     cells = list(document.get("cells").items(MESSAGES_LIMIT))
     for sheet in document.get("worksheets").items(MESSAGES_LIMIT):
         if sheet.value is not None:

@@ -13,17 +13,17 @@ from chat.vocabulary.part_json import JSON_NAMES, SIGNATURE, json_names, part_fr
 from chat.vocabulary.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage, Refusal
 
 IMAGES_LIMIT = 1_000
-"""Printed images of one result."""
+"""Maximum number of printed images of one result."""
 HEADER_LIMIT_CHARS = 300
 FILES_LIMIT = 1_000
-"""Files that one run of code wrote."""
+"""Maximum number of files that one run of code wrote."""
 NAME_LIMIT_CHARS = 255
 TIME_LIMIT_CHARS = 40
 KINDS = [kind.value for kind in PartKind]
 ENGINES = [engine.value for engine in Engine]
 REFUSALS = [refusal.value for refusal in Refusal]
 LINE_LENGTHS = (0, 64, 76)
-"""Lengths of the lines that base64 is wrapped in, see `PrintedImage.line_chars`."""
+"""Lengths of lines to which base64 is wrapped, see `PrintedImage.line_chars`."""
 
 _IMAGE_HEADER = re.compile(r"data:image/[a-z0-9.+;=_-]{1,200};base64,", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
@@ -76,7 +76,7 @@ def _read_provider_data(value: JSONValue) -> JSON:
 
 
 CLEARED_LIMIT = 1_000
-"""Texts that the code of one result has cleared."""
+"""Maximum number of texts that the code of one result has cleared."""
 
 READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "round": JSONValue.as_integer,
@@ -108,11 +108,11 @@ READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     SIGNATURE: _read_signature,
     "provider_data": _read_provider_data,
 }
-"""Reads and checks the value of each name in the JSON of a part. Each raises RefusedImport."""
+"""Name in the JSON of a part -> function that reads and checks its value, and raises RefusedImport if it is invalid."""
 
 
 def read_part(value: JSONValue, attachment_indexes: Collection[int]) -> Part:
-    """Return a part. Raises RefusedImport. `attachment_indexes`: those of the message's attachments."""
+    """Return a part. Raises RefusedImport for invalid values. `attachment_indexes`: those of the whole message."""
     kind = PartKind(value.get("kind").as_choice(KINDS))
     json: dict[str, JSON] = {"kind": kind.value}
     required = _required_names(kind)

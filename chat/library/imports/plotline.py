@@ -36,7 +36,7 @@ def is_plotline(document: JSONValue) -> bool:
 
 
 def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversation:
-    """Return the conversation of a document. Raises RefusedImport."""
+    """Return the conversation of a document. Raises RefusedImport for invalid values."""
     if document.get("version").value != DOCUMENT_VERSION:
         raise document.get("version").refusal(f"only version {DOCUMENT_VERSION} can be imported.")
     settings = document.get("conversation")
@@ -67,7 +67,7 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
 
 
 def _approval(value: JSONValue) -> str:
-    """Return whether code runs without asking. Exports of earlier versions say `always` for `auto`, or nothing."""
+    """Return how running code is approved. Exports of earlier versions have `always` for `auto`, or no value."""
     is_always = value.value == "always"
     return Conversation.Approval.AUTO if is_always else value.as_choice_or(Conversation.Approval.AUTO, APPROVALS)
 
@@ -83,7 +83,7 @@ def _instruction(value: JSONValue) -> str:
 
 
 def _offered_model(name: str) -> str:
-    """Return the name if users can choose this model; empty if not, which means the server's default."""
+    """Return the name if users can choose this model; else an empty string, which means the server's default."""
     try:
         check_choice(name)
     except UnknownModel:

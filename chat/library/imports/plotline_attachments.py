@@ -21,9 +21,9 @@ PATH_LIMIT_CHARS = 1_000
 def read_attachments(
     value: JSONValue, uploads: Collection[str], read_file: ReadFile
 ) -> tuple[dict[str, ParsedAttachment], set[str]]:
-    """Return the attachments by their key, and the keys of those whose bytes were not exported. Raises RefusedImport.
+    """Return the attachments by their key, and the keys of attachments whose bytes were not exported.
 
-    `uploads`: the keys of the attachments of questions.
+    `uploads`: the keys of the attachments of questions. Raises RefusedImport for invalid values.
     """
     attachments: dict[str, ParsedAttachment] = {}
     missing: set[str] = set()
@@ -92,7 +92,7 @@ def without_missing_files(
 
 
 def _without_missing_images(part: Part, attachment_indexes: Collection[int]) -> Part:
-    """Return a result without its printed images if the attachment of one is missing, and any other part as it is."""
+    """Return a result without its printed images if the attachment of one is missing; any other part unchanged."""
     if isinstance(part, CodeExecutionResult) and any(
         image.attachment not in attachment_indexes for image in part.images
     ):

@@ -14,7 +14,7 @@ ID_LIMIT_CHARS = 64
 
 
 def read_message(value: JSONValue) -> ParsedMessage:
-    """Return a message with its parts, and with the turn and the feedback of an answer. Raises RefusedImport."""
+    """Return a message with its parts; an answer with its turn and feedback. Raises RefusedImport if it is invalid."""
     role = Role(value.get("role").as_choice(ROLES))
     is_answer = role is Role.MODEL
     placements = _read_placements(value.get("attachments"))
@@ -54,7 +54,7 @@ def _read_placements(value: JSONValue) -> tuple[ParsedPlacement, ...]:
 
 
 def _read_parts(value: JSONValue, attachment_indexes: set[int]) -> tuple[tuple[Part, ...], dict[int, int]]:
-    """Return the parts, and for those with bytes the index of the attachment that holds them."""
+    """Return the parts, and a map: index of a part with bytes -> index of the attachment that holds them."""
     parts: list[Part] = []
     part_attachments: dict[int, int] = {}
     for number, one in enumerate(value.items(PARTS_LIMIT)):

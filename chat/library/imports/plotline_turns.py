@@ -33,9 +33,9 @@ COST_DIGITS = 8
 
 
 def read_turn(value: JSONValue, *, round_count: int) -> Turn:
-    """Return a turn that is not saved, without its conversation and messages. Raises RefusedImport.
+    """Return an unsaved turn, without its conversation and messages. Raises RefusedImport for invalid values.
 
-    A turn that was live is interrupted.
+    A turn that was live becomes interrupted.
     """
     created_at = value.get("created_at").as_time()
     status, ended_at = _read_end(value, created_at)
@@ -83,7 +83,7 @@ def _read_end(value: JSONValue, created_at: datetime) -> tuple[str, datetime | N
 
 
 def read_rounds(value: JSONValue) -> tuple[Round, ...]:
-    """Return the rounds of a turn, not saved, without turn and index. Raises RefusedImport."""
+    """Return the rounds of a turn, unsaved, without turn and index. Raises RefusedImport for invalid values."""
     return tuple(
         Round(
             usage=_read_usage(one.get("usage")),
@@ -102,9 +102,10 @@ def read_rounds(value: JSONValue) -> tuple[Round, ...]:
 
 
 def read_decisions(value: JSONValue) -> tuple[CallDecision, ...]:
-    """Return the decisions about the function calls of a turn, not saved, without turn. Raises RefusedImport.
+    """Return the decisions about the function calls of a turn, unsaved and without turn.
 
-    Who decided is not imported, because a name in a file may be anybody's.
+    The person who decided is not imported, because a file may contain any name. Raises RefusedImport for invalid
+    values.
     """
     return tuple(
         CallDecision(
@@ -127,7 +128,7 @@ def _read_sources(value: JSONValue) -> list[JSONObject]:
 
 
 def _read_chosen(value: JSONValue) -> JSONObject:
-    """Return what was chosen for the turn. Later versions of the answer use it again."""
+    """Return the choices that the user made for the turn. Later versions of the answer use them again."""
     for name in value.as_object():
         if name not in CHOICES:
             raise value.refusal(f"“{name[:40]}” cannot be chosen for a turn.")
@@ -174,7 +175,10 @@ def _read_usage(value: JSONValue) -> JSONObject:
 
 
 def read_amount(value: JSONValue) -> Decimal | None:
-    """Return an amount in US dollars with the digits of its column, or `None` for null. Raises RefusedImport."""
+    """Return an amount in US dollars with the digits of its column; `None` for null.
+
+    Raises RefusedImport for other values.
+    """
     if value.value is None:
         return None
     try:

@@ -14,13 +14,13 @@ from chat.vocabulary.part_json import part_to_json
 from chat.vocabulary.parts import Part, Role, Text
 
 CONVERSATIONS_LIMIT = 5_000
-"""Conversations of one file."""
+"""Maximum number of conversations of one file."""
 MESSAGES_LIMIT = 20_000
-"""Messages of one conversation."""
+"""Maximum number of messages of one conversation."""
 PARTS_LIMIT = 10_000
-"""Parts of one message."""
+"""Maximum number of parts of one message."""
 TEXT_LIMIT_CHARS = 256 * 1024 * 1024
-"""The largest sum of `ParsedConversation.text_chars` for one file. ChatGPT's versions may have more than the file."""
+"""Maximum sum of `ParsedConversation.text_chars` for one file. Versions from ChatGPT may exceed the file's length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class ParsedAttachment(MaybeImage):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPlacement:
-    """The place of an attachment in a message."""
+    """The position of an attachment in a message."""
 
     key: str
     """The attachment's key."""
     index: int
-    """The n of its marker."""
+    """The n of its marker, as in `[GRAPH:n]`."""
     part_index: int | None
-    """The part after which it is shown. `None`: at the message's end."""
+    """Index of the part after which it is shown. `None`: at the message's end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFeedback:
-    """What the conversation's owner thought of an answer."""
+    """The owner's feedback on an answer."""
 
     is_good: bool
     reason: str
@@ -81,7 +81,7 @@ class ParsedMessage:
     """Part index -> index of the attachment that holds the part's bytes."""
     placements: tuple[ParsedPlacement, ...] = ()
     turn: Turn | None = None
-    """Every answer has one, and no question. The row is not saved, and has no conversation and no messages."""
+    """The turn of an answer; `None` for a question. The row is unsaved, and has no conversation and no messages."""
     rounds: tuple[Round, ...] = ()
     """The rounds of the turn. The rows are not saved, and have no turn and no index."""
     decisions: tuple[CallDecision, ...] = ()
@@ -101,16 +101,16 @@ class ParsedConversation:
     source_id: str = ""
     """Unique ID from the imported file. If empty, duplicates are detected by their content."""
     earlier_source_id: str = ""
-    """The `source_id` that earlier versions of Plotline gave it; empty if they gave the same."""
+    """The `source_id` that earlier versions of Plotline gave to the conversation; empty if it was the same."""
     content_digest: str = ""
-    """SHA-256 in hex of all that is read from the file, with the bytes of files. If it is empty, a conversation with
-    the same `source_id` has nothing to add.
+    """SHA-256 in hex of all data that are read, with the bytes of files. Empty: the file is never compared with a
+    conversation that has the same `source_id`.
     """
     own_id: str = ""
     """The id that the conversation has in an export of Plotline. This server may have made the export."""
     title_source: Conversation.TitleSource = Conversation.TitleSource.USER
     model: str = ""
-    """Empty: the server's default model."""
+    """Name of the model. Empty: the server's default model."""
     code_execution: str = Conversation.CodeExecution.AUTO
     engine: str = Conversation.Engine.AUTO
     approval: str = Conversation.Approval.AUTO
@@ -119,21 +119,21 @@ class ParsedConversation:
     private_data: bool = False
     system_instruction: str = ""
     project: str = ""
-    """The name of its project. It is put into the project of this name, if its new owner has one."""
+    """The name of its project. The conversation is put into the new owner's project with this name, if there is one."""
     side_tokens: int = 0
     side_cost: Decimal | None = None
     document_share: float = 1.0
-    """How much of its document is parsed when this conversation is, for the progress. From 0 to 1."""
+    """Share of its document, from 0 to 1, that is parsed when this conversation is yielded. Shows the progress."""
 
     @property
     def text_chars(self) -> int:
-        """How many characters are in its messages and in their parts, so that most are counted twice."""
+        """Number of characters in its messages and in their parts. Most of them are counted twice."""
         return sum(len(message.text) + sum(len(part.long_text) for part in message.parts) for message in self.messages)
 
     @property
     def text_bytes(self) -> int:
-        """How much text its messages have, with code and results, in bytes of UTF-8."""
-        # The text of a message has that of its text parts.
+        """Size of the text of its messages, with code and results, in bytes of UTF-8."""
+        # The text of a message already contains the texts of its text parts.
         others = (part for message in self.messages for part in message.parts if not isinstance(part, Text))
         return sum(len(message.text.encode()) for message in self.messages) + sum(
             len(json.dumps(part_to_json(part), ensure_ascii=False).encode()) for part in others
@@ -141,5 +141,5 @@ class ParsedConversation:
 
     @property
     def file_bytes(self) -> int:
-        """How much its files take up."""
+        """Total size of its files."""
         return sum(len(file.data) for file in self.attachments)

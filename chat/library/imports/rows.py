@@ -20,14 +20,14 @@ REWRITTEN_OF_TURN = (
 
 @dataclass(slots=True)
 class ConversationRows:
-    """The rows of one conversation that are written already. Messages follow those that they answer."""
+    """Writes the rows of one conversation, and keeps those that are written. Each message comes after its parent."""
 
     conversation: Conversation
     parsed: ParsedConversation
     messages: dict[str, Message] = field(default_factory=dict)
-    """Messages by their key."""
+    """Key in the file -> written message."""
     files: dict[str, Attachment] = field(default_factory=dict)
-    """Attachments by their key."""
+    """Key in the file -> written attachment."""
 
     def write(self, messages: Sequence[ParsedMessage]) -> None:
         """Write the next messages, with the files that they show."""
@@ -39,7 +39,7 @@ class ConversationRows:
         _store_feedback(self.conversation.owner_id, messages, rows)
 
     def rewrite(self, messages: Sequence[ParsedMessage]) -> None:
-        """Write the parts, files and texts of messages that are here again, and how their turns ended."""
+        """Replace the parts, files, texts and ends of turns of messages that are here already."""
         keys = {placement.key for message in messages for placement in message.placements}
         self._write_files(file for file in self.parsed.attachments if file.key in keys)
         ids = [self.messages[message.key].pk for message in messages]
@@ -64,10 +64,10 @@ class ConversationRows:
 
 
 def lock_projects(conversations: Iterable[ParsedConversation], owner_id: int) -> dict[str, Project]:
-    """Return the projects that conversations name, by name: of several with one name, the one that changed last.
+    """Return the projects that conversations name, by name. Of several with one name, take the one that changed last.
 
-    The locks keep them from being deleted before the transaction ends. Projects are locked first and in the order of
-    their ids, as by everybody who needs several locks.
+    The locks prevent that they are deleted before the transaction ends. To avoid deadlocks, all code locks projects
+    first, in the order of their ids.
     """
     names = {conversation.project for conversation in conversations if conversation.project}
     rows = Project.objects.filter(owner_id=owner_id, name__in=names).defer("instruction")
@@ -164,7 +164,7 @@ def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], ro
 
 
 def _store_parts(parsed: Sequence[ParsedMessage], rows: Mapping[str, Message], files: Mapping[str, Attachment]) -> None:
-    """Store the parts of all messages, and the places of their attachments."""
+    """Store the parts of all messages, and the positions of their attachments."""
     parts: list[Part] = []
     links: list[MessageAttachment] = []
     for message in parsed:

@@ -1,7 +1,8 @@
 """Copies the messages of a share into a conversation of its reader, through the export and the import as JSON.
 
-The copy has what the reader was shown, and the parts as the provider sent them. It does not have the owner's settings,
-costs, token counts, ratings and names of endpoints. Who copies the same share again gets the copy that exists already.
+The copy has the content that the reader was shown, and the parts as the provider sent them. It does not have the
+owner's settings, costs, token counts, ratings and names of endpoints. A reader who copies the same share again gets the
+existing copy.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TOO_LARGE = "This conversation is too large to be copied: its messages and files
 
 @dataclass(frozen=True, slots=True)
 class _SharedSource(ExportSource):
-    """The messages of a share, as the export reads them."""
+    """The messages of a share, in the form in which an export reads them."""
 
     share: Share
 
@@ -43,16 +44,19 @@ class _SharedSource(ExportSource):
 
 
 def copy_share(share: Share, *, owner_id: int) -> uuid.UUID:
-    """Return the reader's conversation with a copy of the share's messages. Raises RefusedImport and QuotaExceeded."""
+    """Return the reader's conversation with a copy of the share's messages.
+
+    Raises RefusedImport if the share is too large, and QuotaExceeded.
+    """
     result = import_document(partial(_document, share), owner_id=owner_id, name=str(share))
     [conversation_id] = result.created + result.existing
     return conversation_id
 
 
 def _document(share: Share) -> bytes:
-    """Return the share's messages as a document of an export. Raises RefusedImport."""
+    """Return the share's messages as a document of an export. Raises RefusedImport if it is too large."""
     now = timezone.now()
-    # The time of the share makes copies of different shares different conversations.
+    # With the time of the share, copies of different shares are different conversations.
     is_private = share.conversation.is_private
     conversation = Conversation(title=share.title, private_data=is_private, created_at=share.created_at, updated_at=now)
     document = bytearray()
@@ -64,7 +68,7 @@ def _document(share: Share) -> bytes:
 
 
 def _without_owner(record: MessageRecord) -> MessageRecord:
-    """Return the message as the shown one, without what belongs to its owner alone. No row is saved."""
+    """Return the message as a shown message, without data that belong only to its owner. No row is saved."""
     record.message.is_shown = True
     record.feedback = None
     record.decisions = []

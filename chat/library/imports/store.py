@@ -1,8 +1,8 @@
-"""Writes parsed conversations: all of a file's conversations or none, except those that were imported before.
+"""Stores parsed conversations: either all new conversations of a file, or none.
 
-A long file or conversation is written in several transactions, so that others can write in between: SQLite has one
-writer at a time. If the process dies in between, importing the file again adds what is missing. Until a long
-conversation is complete, it is in the archive.
+A long file or conversation is written in several transactions, because SQLite has only one writer at a time. If the
+process dies between them, importing the file again adds the missing messages. Until a long conversation is complete, it
+is in the archive.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from chat.models.deletion import claim_deletion, delete_conversation
 from chat.models.write_pauses import WritePauses
 
 TRANSACTION_ROWS = 1_000
-"""Messages and attachments of one transaction, which takes about half a second."""
+"""Maximum number of messages and attachments in one transaction, which takes about half a second."""
 SLICE_MESSAGES = 300
-"""Messages of one transaction of a long conversation; fewer, if they have large files."""
+"""Maximum number of messages in one transaction of a long conversation; fewer if they have large files."""
 UNFINISHED_LIMIT = timedelta(minutes=1)
-"""An import that has written nothing for so long has died. A transaction takes at most half of it."""
+"""An import that has written nothing for this time is considered dead. A transaction takes at most half of it."""
 ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
 ROW_BYTES = 8 * 1024
-"""Bytes of files that take about as long as a message."""
+"""Size of a file whose storing takes about as long as that of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +44,21 @@ class ImportResult:
     existing: tuple[uuid.UUID, ...]
     """The ids of conversations that an earlier import has created, or that were exported from here."""
     continued: tuple[uuid.UUID, ...] = ()
-    """Those of the existing conversations of which the file had more."""
+    """The ids of existing conversations to which the file has added something."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What `store_conversations` would store."""
+    """The content that `store_conversations` would store."""
 
     new: list[ParsedConversation]
-    """Each conversation that is not here, once."""
+    """Conversations that are not here yet, each once."""
     additions: dict[uuid.UUID, ParsedConversation]
-    """What is added to those that are here, by their id."""
+    """Id of an existing conversation -> the content that is added to it."""
 
 
 def plan_import(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportPlan:
-    """Return what of the conversations is not here yet."""
+    """Return the content of the conversations that is not here yet."""
     new: dict[str, ParsedConversation] = {}
     additions: dict[uuid.UUID, ParsedConversation] = {}
     for parsed in conversations:
@@ -71,7 +71,7 @@ def plan_import(conversations: Sequence[ParsedConversation], *, owner_id: int) -
 
 
 def without_doubles(conversations: Sequence[ParsedConversation]) -> list[ParsedConversation]:
-    """Return each conversation once: of those with one id the one with the most messages."""
+    """Return each conversation once. Of several with the same id, take the one with the most messages."""
     longest: dict[str, ParsedConversation] = {}
     for parsed in conversations:
         digest = compute_digest(parsed)
@@ -87,11 +87,11 @@ def store_conversations(
     confirm: Callable[[], None] = lambda: None,
     continued: list[uuid.UUID] | None = None,
 ) -> ImportResult:
-    """Store the conversations for their new owner. Either all that are new are stored, or none.
+    """Store the conversations for their new owner. Either all new ones are stored, or none.
 
-    Those that are here already are continued, each in transactions of its own. `confirm`: is called when the new ones
-    are stored, and again for each that is continued. If it raises, what it confirms is not stored. `continued`: gets
-    the ids of those to which something was added, also if the import fails later.
+    Existing conversations get new content, each in separate transactions. `confirm`: called when the new conversations
+    are stored, and for each existing one that gets content. If it raises, these are not stored. `continued`: list to
+    which the ids of extended conversations are added, also if the import fails later.
     """
     created: list[uuid.UUID] = []
     existing: list[uuid.UUID] = []
@@ -126,8 +126,8 @@ def _continue(
     confirm: Callable[[], None],
     continued: list[uuid.UUID],
 ) -> None:
-    """Continue the conversations that are here already, and add the ids of those of which the file had more."""
-    # A deleted double may have the digest that one of these gets.
+    """Add new content to existing conversations, and the ids of those that have changed to `continued`."""
+    # A deleted copy may have the digest that one of these conversations gets.
     _delete_hidden(owner_id, [compute_digest(parsed) for parsed, _ in known])
     pauses = WritePauses()
     for parsed, pk in known:
@@ -136,7 +136,7 @@ def _continue(
 
 
 def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[ParsedConversation]]:
-    """Yield the conversations of each transaction; a long conversation alone, which needs several."""
+    """Yield the conversations of each transaction. A long conversation, which needs several, is yielded alone."""
     batch: list[ParsedConversation] = []
     rows = 0
     for conversation in conversations:
@@ -150,7 +150,7 @@ def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[Parse
 
 
 def _row_count(conversation: ParsedConversation) -> int:
-    # The conversation itself takes about as long as five messages.
+    # Storing the row of the conversation takes about as long as five messages.
     return 5 + len(conversation.messages) + len(conversation.attachments) + conversation.file_bytes // ROW_BYTES
 
 
@@ -169,9 +169,9 @@ def _store_batch(batch: Sequence[ParsedConversation], owner_id: int) -> list[tup
 def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uuid.UUID]) -> list[uuid.UUID]:
     """Store a long conversation in several transactions, and add its id to `created` with the first one.
 
-    If it was imported before, store nothing and return its id. Until it is complete, it has a digest of its own, by
-    which the next import finds and deletes what a process left that died. Raises RefusedImport if another process is
-    importing it just now.
+    If it was imported before, store nothing and return its id. Until it is complete, it has a special digest, by which
+    the next import finds and deletes what a dead process has left. Raises RefusedImport if another process is importing
+    it now.
     """
     digest = compute_digest(parsed)
     unfinished = hashlib.sha256(f"unfinished {digest}".encode()).hexdigest()
@@ -245,19 +245,19 @@ def _store_unless_existing(
 
 
 def _delete_hidden(owner_id: int, digests: Collection[str]) -> None:
-    """Delete the conversations that were imported before, and that are only hidden by a deletion.
+    """Delete conversations that were imported before, and that their owner has deleted, but that can still be restored.
 
-    Each is deleted in transactions of its own, before the import holds a lock.
+    Each is deleted in separate transactions, before the import holds a lock.
     """
     imported = Conversation.with_deleted.filter(imported__owner_id=owner_id, imported__digest__in=digests)
     for conversation in imported.filter(deleted_at__isnull=False):
-        # Its owner may restore it at the same time.
+        # The owner may restore the conversation at the same time.
         if claim_deletion(Conversation.with_deleted.filter(pk=conversation.pk)):
             delete_conversation(conversation)
 
 
 def _find_existing(owner_id: int, digest: str) -> uuid.UUID | None:
-    """Return the conversation that was imported before."""
+    """Return the id of the conversation that was imported before; `None` if there is none."""
     rows = ImportedConversation.objects.filter(owner_id=owner_id, digest=digest)
     return rows.values_list("conversation_id", flat=True).first()
 
@@ -272,6 +272,6 @@ def _store_conversation(parsed: ParsedConversation, owner_id: int, projects: Map
 
 
 def _set_times(conversation: Conversation, parsed: ParsedConversation, **fields: datetime | None) -> None:
-    """Set the times of a conversation. Saving would set them to now, so they are written by an update."""
+    """Set the times of a conversation by an update, because saving it would set them to now."""
     times = {"created_at": parsed.created_at, "updated_at": parsed.updated_at}
     Conversation.objects.filter(pk=conversation.pk).update(**times, **fields)

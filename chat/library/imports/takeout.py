@@ -1,10 +1,10 @@
-"""Parses the conversations with Gemini in Google's Takeout, of the file of activities as JSON or as HTML.
+"""Parses conversations with Gemini in Google's Takeout: its file of activities, as JSON or as HTML.
 
-`takeout_entries` reads the entries: each is one question with its answer. HTML since 2025 says to which conversation an
-entry belongs. Without that, questions of which each follows the one before within `GAP` form one conversation: public
-programs use the same gap, a day would cut a talk at midnight of some time zone, and entries that a later file adds at
-the end change no earlier conversation. Such a conversation is recognized by the time and the text of its first entry.
-Times count by the second, because HTML has no more. No entry names its model.
+`takeout_entries` reads the entries: each is one question with its answer. HTML since 2025 names the conversation of an
+entry. Otherwise, questions with pauses of at most `GAP` between them form one conversation. Public programs use the
+same gap. A day would cut a conversation at midnight of some time zone. Entries that a later file adds at the end change
+no earlier conversation. Such a conversation is recognized by the time and the text of its first entry. Times are
+rounded to seconds, because HTML has no fractions. No entry names its model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ READER_VERSION = 2
 _FOLDER = re.compile(r"gemini|bard", re.IGNORECASE)
 _PRODUCTS = ("header", "products")
 _OTHER_DOCUMENT = re.compile(r"conversations?(?:-\d+)?\.json")
-"""Names of the documents of other products, whose folders may have the name of a conversation about Gemini."""
+"""Names of other products' documents. Their folders may have the name of a conversation about Gemini."""
 _UPLOADED = re.compile(r"-[0-9a-f]{16}\.\w+\Z")
 """The end of the name of a file that was attached to a question."""
 
@@ -93,12 +93,12 @@ def is_takeout_html(data: bytes) -> bool:
 
 
 def parse_activities(document: JSONValue, files: ArchiveFiles) -> Iterator[ParsedConversation]:
-    """Yield the conversations of activities in JSON. Raises RefusedImport."""
+    """Yield the conversations of activities in JSON. Raises RefusedImport for invalid values."""
     yield from _parse(_within_limit(read_json(document), document), document, files)
 
 
 def parse_html(data: bytes, files: ArchiveFiles) -> Iterator[ParsedConversation]:
-    """Yield the conversations of activities in HTML. Raises RefusedImport."""
+    """Yield the conversations of activities in HTML. Raises RefusedImport if a limit is exceeded."""
     value = JSONValue(None)
     yield from _parse(_within_limit(read_html(_decode(data), value), value), value, files)
 
@@ -132,7 +132,7 @@ def _parse(entries: Sequence[Entry], value: JSONValue, files: ArchiveFiles) -> I
 
 
 def _group(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Return the entries of each conversation, the oldest first. A file has the newest first."""
+    """Return the entries of each conversation, the oldest first. In the file, the newest are first."""
     ordered = list(reversed(entries))
     ordered.sort(key=lambda entry: entry.time)
     groups: list[list[Entry]] = []
@@ -154,10 +154,13 @@ class _ConversationParser:
     value: JSONValue
     nodes: list[ForeignNode] = field(default_factory=list)
     questions: Counter[str] = field(default_factory=Counter)
-    """How many questions have the same second and text."""
+    """Digest of a question's second and text -> number of questions with this digest."""
 
     def parse(self) -> ParsedConversation:
-        """Return the conversation; without messages if no entry is a question or has a text. Raises RefusedImport."""
+        """Return the conversation. It has no messages if no entry is a question or has a text.
+
+        Raises RefusedImport if a limit is exceeded.
+        """
         for entry in self.entries:
             label = next((one for one in (self.label, *PROMPT_LABELS) if one and entry.title.startswith(one)), "")
             if label or not self.label:
@@ -201,13 +204,13 @@ class _ConversationParser:
             self._add_answer(entry, [Text(text) for text in entry.answers])
 
     def _add_activity(self, entry: Entry) -> None:
-        """Add what Gemini made, such as a document of a canvas, to the answer before it."""
+        """Add content that Gemini made, such as a document of a canvas, to the previous answer."""
         heading, _, content = entry.title.partition("\n")
         texts = [text for text in (content, *map(escape_text, entry.notes), *entry.answers) if text.strip()]
         if texts:
             self._add_answer(entry, [Text(f"**{escape_label(heading)}**"), *map(Text, texts)])
         elif self.nodes and heading:
-            # Such as “Gave feedback”.
+            # An activity without content, such as “Gave feedback”.
             sentence = gettext("(Google notes here: “%(what)s”)") % {"what": escape_label(heading[:200])}
             self._add_answer(entry, [Text(sentence)])
 
@@ -233,7 +236,7 @@ class _ConversationParser:
         )
 
     def _find(self, kind: str, names: Iterable[tuple[str, str]]) -> tuple[tuple[ParsedAttachment, ...], list[str]]:
-        """Return the files of the archive, and what is said in place of the others."""
+        """Return the files that are in the archive, and sentences that replace the others."""
         found: list[ParsedAttachment] = []
         sentences: list[str] = []
         for name, label in names:

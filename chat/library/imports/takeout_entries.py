@@ -1,11 +1,11 @@
 """Reads the entries of Google's activity file of Gemini, as JSON or as HTML. Pure.
 
-Google does not document either format. The shapes are those that public programs read, which were written from exports
-in several languages: 420AI's and llm-logparser's readers of JSON, a converter of a Slovene export in HTML, and scripts
-for Japanese, German and Chinese ones. An entry is one question with its answer: in JSON `title`, `time`,
-`safeHtmlItem`, `subtitles`, `attachedFiles` and `imageFile`; in HTML an `outer-cell` with the question, the time and
-the answer in its first `content-cell`. Since 2025 the details of HTML name the conversation. The question follows words
-such as `Prompted` in the reader's language, which `find_label` recognizes.
+Google does not document either format. The forms are taken from public programs, which were written for exports in
+several languages: 420AI's and llm-logparser's readers of JSON, a converter of a Slovene export in HTML, and scripts for
+Japanese, German and Chinese ones. An entry is one question with its answer: in JSON `title`, `time`, `safeHtmlItem`,
+`subtitles`, `attachedFiles` and `imageFile`; in HTML an `outer-cell` with the question, the time and the answer in its
+first `content-cell`. Since 2025, the details of an entry in HTML name the conversation. The question follows words such
+as `Prompted` in the reader's language, which `find_label` recognizes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from chat.vocabulary.parts import JSON
 
 ENTRIES_LIMIT = 50_000
 FILES_LIMIT = 100
-"""Files of one entry."""
+"""Maximum number of files of one entry."""
 DRAFTS_LIMIT = 100
 LABEL_LIMIT_CHARS = 60
 HTML_LIMIT_CHARS = 4_000_000
-"""HTML of one entry."""
+"""Maximum length of the HTML of one entry."""
 TOO_LONG = "an answer in this file is too long."
 PROMPT_LABELS = ("Prompted", "Asked Gemini:", "Asked Bard:", "Eingegebener Prompt:", "送信したメッセージ:")
 
@@ -53,24 +53,24 @@ class Entry:
 
     time: datetime
     title: str
-    """The words of Google and the question."""
+    """Google's words, such as `Prompted`, and the question."""
     answers: tuple[str, ...] = ()
-    """Markdown of each draft."""
+    """Each draft of the answer, as Markdown."""
     files: tuple[tuple[str, str], ...] = ()
-    """Name in the archive and name as it was uploaded, of each file of the question."""
+    """Pairs (name in the archive, name as it was uploaded) of the question's files."""
     pictures: tuple[str, ...] = ()
-    """Names in the archive of what the answer shows."""
+    """Names in the archive of the pictures that the answer shows."""
     notes: tuple[str, ...] = ()
-    """Other texts of Google about the activity."""
+    """Other texts by Google about the activity."""
     conversation: str = ""
-    """The id of the conversation; empty if the file does not say it."""
+    """The id of the conversation; empty if the file does not contain it."""
 
 
 def find_label(entries: Sequence[Entry]) -> str:
     """Return the words before each question, such as `Prompted`; empty if they are not recognized.
 
-    They are words that are known, or words up to a colon or a hard space with which at least half of the answered
-    entries begin, and more than one.
+    These are known words, or words up to a colon or a no-break space with which more than one and at least half of the
+    answered entries begin.
     """
     titles = [entry.title for entry in entries if entry.answers] or [entry.title for entry in entries]
     counts = Counter(label for title in titles if (label := _label_of(title)))
@@ -95,7 +95,7 @@ def is_activity_html(text: str) -> bool:
 
 
 def read_json(document: JSONValue) -> Iterator[Entry]:
-    """Yield the entries of Gemini. Raises RefusedImport."""
+    """Yield the entries of Gemini. Raises RefusedImport for invalid values."""
     time = EPOCH
     for value in document.items(ENTRIES_LIMIT):
         names = [value.get("header").value, *_list(value.get("products").value)]
@@ -129,9 +129,9 @@ def _json_entry(value: JSONValue, time: datetime) -> Entry:
 
 
 def read_html(text: str, value: JSONValue) -> Iterator[Entry]:
-    """Yield the entries of Gemini. `value`: the place that an error names. Raises RefusedImport.
+    """Yield the entries of Gemini. `value`: the place that an error names. Raises RefusedImport at a limit.
 
-    Each entry is parsed alone, so that memory holds the tree of one.
+    Each entry is parsed alone, so that memory holds only the tree of one entry.
     """
     if text.count(_CELL) > ENTRIES_LIMIT:
         raise value.refusal(f"there are more than {ENTRIES_LIMIT} entries.")
@@ -144,7 +144,7 @@ def read_html(text: str, value: JSONValue) -> Iterator[Entry]:
             raise value.refusal(TOO_LONG)
         root = parse_fragment(text[start:end_of_cell])
         if root is not None and (entry := _html_entry(root)):
-            # An entry whose time is not understood has that of its neighbour: the file is in the order of time.
+            # An entry whose time cannot be read gets the time of the previous one, because the file is ordered by time.
             time = entry.time if entry.time > EPOCH else time
             yield replace(entry, time=time)
         start = end
@@ -176,10 +176,10 @@ _Node: TypeAlias = "str | Element"
 
 
 def _split_cell(nodes: list[_Node]) -> tuple[list[list[_Node]], datetime | None, list[_Node]]:
-    """Return the lines before the time, the time, and what follows it."""
+    """Return the lines before the time, the time, and the nodes after it."""
     block = next((number for number, one in enumerate(nodes) if not isinstance(one, str) and one.tag in _BLOCKS), None)
     times = [(number, time) for number, one in enumerate(nodes) if isinstance(one, str) and (time := read_time(one))]
-    # A question may have a line that is a time. The answer begins with a block, and it may have such lines, too.
+    # A question may contain a line that is a time, and so may the answer, which begins with a block.
     before = [one for one in times if block is None or one[0] < block]
     found = before[-1] if before else times[0] if times else None
     end = found[0] if found else block if block is not None else len(nodes)
@@ -193,7 +193,7 @@ def _split_cell(nodes: list[_Node]) -> tuple[list[list[_Node]], datetime | None,
 
 
 def _read_lines(lines: list[list[_Node]]) -> tuple[str, dict[str, str]]:
-    """Return the text of the question, and its files by their names in the archive."""
+    """Return the text of the question, and its files: name in the archive -> name as it was uploaded."""
     texts: list[str] = []
     files: dict[str, str] = {}
     for line in lines:
@@ -201,7 +201,7 @@ def _read_lines(lines: list[list[_Node]]) -> tuple[str, dict[str, str]]:
         names = [name for node in line if not isinstance(node, str) for name in _local_names(node, "a", "href")]
         if names and text.lstrip().startswith("-"):
             if not files and len(texts) > 1 and any(char.isdigit() for char in texts[-1][:LABEL_LIMIT_CHARS]):
-                # The line before counts the files.
+                # The previous line only says how many files there are.
                 texts.pop()
             files |= dict.fromkeys(names, text.lstrip("- \xa0").strip())
         else:
@@ -210,7 +210,7 @@ def _read_lines(lines: list[list[_Node]]) -> tuple[str, dict[str, str]]:
 
 
 def _local_names(element: Element, tag: str, attribute: str) -> Iterator[str]:
-    """Yield the names of files beside the document to which an element leads."""
+    """Yield the names of files beside the document to which an element links."""
     for one in element.iter(tag):
         name = one.get(attribute) or ""
         if name and len(name) <= 300 and ":" not in name and not name.startswith(("/", "#")):

@@ -1,4 +1,4 @@
-"""Reads the times in Google's activity files, which are written as the reader's language does. Pure.
+"""Reads the times in Google's activity files, which have the format of the reader's language. Pure.
 
 Known forms: `Nov 5, 2025, 1:34:47 AM CEST`, `5. nov. 2025, 01:34:47 CEST`, `16.10.2025, 10:08:52 MESZ`,
 `2025/11/13 20:10:22 JST`, `2026年3月26日 13:08:19 HKT` and ISO 8601.
@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 LINE_LIMIT_CHARS = 80
-"""A longer line is no time."""
+"""Maximum length of a line with a time. Longer lines are no times."""
 
 _TIME = re.compile(r"(?<![\d.])(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)")
 _NUMBER = re.compile(r"\d{1,4}")
@@ -23,7 +23,7 @@ _AFTERNOON = ("오후", "下午", "午後", "பிற்பகல்")
 _MORNING = ("오전", "上午", "午前", "முற்பகல்")
 _CROATIAN = re.compile(r"(lip|srp|lis)\w{0,12}\.? \d{4}\.")
 _CROATIAN_MONTHS = {"lip": 6, "srp": 7, "lis": 10}
-"""These are other months in Polish and Czech, which write no dot after the year."""
+"""Croatian names that mean other months in Polish and Czech, where no dot follows the year."""
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e]")
 _MONTHS = {
     stem: number
@@ -46,7 +46,7 @@ _MONTHS = {
     )
     for stem in stems.split()
 }
-"""The beginnings of the names of months, in the languages that write a name."""
+"""Beginning of the name of a month -> month, in languages that write a name."""
 _OTHER_MONTHS = {
     name: number
     for number, names in enumerate(
@@ -68,7 +68,7 @@ _OTHER_MONTHS = {
     )
     for name in names.split()
 }
-"""Names that are found anywhere in a date: words begin with an article, or have marks and dots in them."""
+"""Name of a month -> month. They are searched anywhere in a date: its words may contain articles, marks or dots."""
 _ZONES = {
     **dict.fromkeys(("UTC", "GMT", "Z", "WET"), 0),
     **dict.fromkeys(("CET", "MEZ", "BST", "WEST", "SEČ"), 60),
@@ -90,11 +90,11 @@ _ZONES = {
     **dict.fromkeys(("MST", "PDT"), -420),
     **dict.fromkeys(("PST", "AKDT"), -480),
 }
-"""Minutes after UTC. Other zones are read as UTC."""
+"""Time zone -> minutes ahead of UTC. Other zones are read as UTC."""
 
 
 def read_time(line: str) -> datetime | None:
-    """Return the time that a whole line is, in UTC; `None` for any other line."""
+    """Return the time in UTC if the whole line is a time, else `None`."""
     text = " ".join(_DIRECTION.sub("", line).split())
     if not 12 <= len(text) <= LINE_LIMIT_CHARS:
         return None
@@ -105,7 +105,7 @@ def read_time(line: str) -> datetime | None:
         return None
     offset, before = _offset(text), _ZONE.sub("", text[: match.start()])
     after = text[match.end() :].strip()
-    # Vietnamese dates follow the time.
+    # In Vietnamese, the date is written after the time.
     date = _read_date(before) or (None if before else _read_date(_ZONE.sub("", after)))
     if date is None or len(_WORD.findall(after)) > 4:
         return None
@@ -143,7 +143,7 @@ def _read_date(text: str) -> tuple[int, int, int] | None:
     if len(numbers) != 2 or not months:
         return None
     year = max(numbers)
-    # Thai dates count from the year 543 before ours.
+    # The year of Thai dates is 543 higher.
     return year - 543 if year > 2400 else year, months[0], min(numbers)
 
 
@@ -153,7 +153,7 @@ def _month(word: str) -> int | None:
 
 
 def _offset(text: str) -> int:
-    """Return how many minutes a zone is after UTC."""
+    """Return how many minutes a time zone is ahead of UTC."""
     if match := _ZONE.search(text):
         sign, hours, minutes = match[1] or match[4], match[2] or match[5], match[3] or match[6]
         offset = int(hours) * 60 + int(minutes or 0)

@@ -1,8 +1,8 @@
 """Uploads of large files in pieces. Each piece is one object in storage, so any process can take the next one.
 
-A piece counts once storage has confirmed it: then one conditional UPDATE moves the offset of the upload. Of two pieces
-for the same offset one moves it, and the other is deleted. The row of a piece's attachment is written before its
-object, so that a piece that a dead process has left is deleted together with the upload.
+When storage has confirmed a piece, one conditional UPDATE advances the offset of the upload. If two pieces have the
+same offset, one advances it, and the other is deleted. The row of a piece's attachment is written before its object, so
+that a piece that a dead process has left is deleted together with the upload.
 """
 
 from __future__ import annotations
@@ -30,28 +30,30 @@ from chat.people.quotas.enforcement import check_quota
 from chat.people.quotas.resources import Resource
 
 PIECE_LIMIT_BYTES = 8 * 1024 * 1024
-"""A server takes at most 16 MB in one request, and a slow line loses at most one piece when it breaks."""
+"""Maximum size of a piece. A request may have 16 MB, and if a slow connection breaks, at most one piece is lost."""
 PIECE_MINIMUM_BYTES = 256 * 1024
-"""Except for the last piece. It bounds the number of objects of one upload to 8,192."""
+"""Minimum size of a piece, except the last one. It limits the number of objects of one upload to 8,192."""
 OPEN_LIMIT = 3
-"""Files that one person may upload or import at the same time."""
+"""Maximum number of files that one person may upload or import at the same time."""
 UPLOAD_LIFE = timedelta(days=1)
 """After this time without a piece, an unfinished upload is deleted."""
 RESULT_LIFE = timedelta(days=30)
-"""How long the results of imports are kept."""
+"""Time for which the results of imports are kept."""
 DELETED_AT_ONCE = 50
-"""Pieces that one transaction deletes."""
+"""Maximum number of pieces that one transaction deletes."""
 CANCELLED = "This import was cancelled. What had been imported until then is here."
 
 
 class WrongOffset(Exception):
-    """A piece does not begin where the upload has ended so far."""
+    """A piece does not begin at the current end of the upload."""
 
 
 def begin_upload(owner_id: int, *, name: str, size_bytes: int, fingerprint: str = "") -> ImportJob:
-    """Return a new upload, or the unfinished one of the same file. Raises RefusedImport and QuotaExceeded.
+    """Return a new upload, or the unfinished one of the same file.
 
-    `fingerprint`: by which a client recognizes a file. If it is empty, the upload is always new.
+    Raises RefusedImport for an empty or too large file, or too many uploads, and QuotaExceeded.
+
+    `fingerprint`: value by which a client recognizes a file. If it is empty, the upload is always new.
     """
     name = safe_name(name, "file")
     if size_bytes <= 0:
@@ -60,7 +62,7 @@ def begin_upload(owner_id: int, *, name: str, size_bytes: int, fingerprint: str 
         limit_mb = settings.IMPORT_LIMIT_BYTES // 1024**2
         raise RefusedImport(f"This file is too large: at most {limit_mb} MB can be imported.")
     with transaction.atomic():
-        # Two uploads of one person must not pass a limit together.
+        # The lock prevents that two uploads of one person pass a limit at the same time.
         list(User.objects.select_for_update(no_key=True).filter(pk=owner_id))
         jobs = ImportJob.objects.filter(owner_id=owner_id)
         unfinished = jobs.filter(state=ImportJob.State.UPLOADING)
@@ -95,13 +97,13 @@ def append_piece(job: ImportJob, offset: int, data: bytes) -> int:
         mime_type=BINARY,
         size_bytes=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
-        # A new name, so that the deletion of an equal piece cannot delete this object.
+        # The name is unique, so that deleting another piece with this offset cannot delete this object.
         storage_name=f"u{job.owner_id}/imports/{job.pk}/{offset}-{uuid.uuid4().hex}.bin",
     )
     with transaction.atomic():
         attachment.save()
         piece = ImportPiece.objects.create(job=job, attachment=attachment)
-    # Otherwise this thread would hold its connection while storage is slow.
+    # Close the database connection, because storage may be slow.
     close_connection()
     try:
         storage.put(attachment.storage_name, data, BINARY)
@@ -113,7 +115,7 @@ def append_piece(job: ImportJob, offset: int, data: bytes) -> int:
 
 
 def _confirm(piece: ImportPiece, offset: int, end: int) -> None:
-    """Move the offset of the upload. Raises WrongOffset if another piece has moved it, or the upload was cancelled."""
+    """Advance the offset of the upload. Raises WrongOffset if another piece has done so, or after a cancellation."""
     state = ImportJob.State.QUEUED if end == piece.job.size_bytes else ImportJob.State.UPLOADING
     rows = ImportJob.objects.filter(pk=piece.job_id, state=ImportJob.State.UPLOADING, received_bytes=offset)
     with transaction.atomic():
@@ -125,16 +127,19 @@ def _confirm(piece: ImportPiece, offset: int, end: int) -> None:
 
 
 def _discard(attachment: Attachment) -> None:
-    """Delete a piece that does not count."""
+    """Delete a piece that did not become part of the upload."""
     deleted, _ = Attachment.objects.filter(pk=attachment.pk).delete()
     if not deleted:
-        # The upload was cancelled. Its object was deleted, perhaps before it was written.
+        # The upload was cancelled, which also deletes the object, but perhaps before it was written.
         with suppress(storage.StorageError):
             storage.delete(attachment.storage_name)
 
 
 def write_pieces(job: ImportJob, file: BinaryIO) -> None:
-    """Write an uploaded file to a local one. Raises BytesUnavailable while storage cannot be read."""
+    """Write an uploaded file to a local one.
+
+    Raises BytesUnavailable if storage cannot be read, and RefusedImport if a piece is missing.
+    """
     pieces = job.pieces.exclude(start=None).order_by("start").select_related("attachment")
     end = 0
     for piece in pieces.iterator(chunk_size=DELETED_AT_ONCE):
@@ -147,7 +152,7 @@ def write_pieces(job: ImportJob, file: BinaryIO) -> None:
 
 
 def cancel(job: ImportJob) -> None:
-    """End an upload or an import. An upload is forgotten; what was imported stays, and is named by the result."""
+    """End an upload or an import. An upload is deleted. Imported conversations stay, and the result lists them."""
     rows = ImportJob.objects.filter(pk=job.pk)
     unread = (ImportJob.State.UPLOADING, ImportJob.State.QUEUED)
     is_unread = bool(rows.filter(state__in=unread).update(state=ImportJob.State.REFUSED, refusal=CANCELLED))
@@ -168,7 +173,7 @@ def remove_pieces(job: ImportJob) -> None:
 def delete_old() -> bool:
     """Delete an old unfinished upload or result, or pieces of an import that has ended. Return if there was one.
 
-    Whatever an account that is not in use has begun is old.
+    Unfinished uploads and imports of deactivated accounts count as old.
     """
     now = timezone.now()
     abandoned = Q(state=ImportJob.State.UPLOADING, updated_at__lt=now - UPLOAD_LIFE)

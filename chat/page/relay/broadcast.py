@@ -17,7 +17,7 @@ from chat.page.relay.channel_bridge import ChannelBridge, FrameData, is_configur
 from chat.page.relay.frames import Frame, frame_from_json, frame_to_json
 
 PROCESS = f"{os.getpid()}-{secrets.token_hex(4)}"
-"""Name of this process, unique among all that serve the same database."""
+"""Name of this process, unique among all processes that serve the same database."""
 
 
 class Subscriber(Protocol):
@@ -88,7 +88,7 @@ def _deliver(frame: Frame) -> None:
 
 
 def _deliver_data(data: FrameData) -> None:
-    # A page that misses a frame of another version reads a snapshot.
+    # A frame of another version of Plotline may be unreadable. The pages that miss it read a snapshot.
     if frame := frame_from_json(data):
         _deliver(frame)
 

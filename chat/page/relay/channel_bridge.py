@@ -2,8 +2,8 @@
 
 Each process announces which conversations are followed in it. An announcement holds only what has changed since the
 previous one, and a number. A process that does not know another one, or has missed an announcement, asks it for all of
-its conversations. So the traffic grows linearly with the number of open pages, and the layer stores nothing of them.
-A frame is sent only to processes that follow its conversation. Frames for one process are combined into one message.
+its conversations. So the traffic grows linearly with the number of open pages, and the layer stores no list of them. A
+frame is sent only to processes that follow its conversation. Frames for one process are combined into one message.
 
 Frames may be lost while the layer is unavailable, when it drops messages, or before a process is announced. Pages
 of other processes then read snapshots (see `position_polling`). Failures of the layer are not raised. They are logged
@@ -27,16 +27,16 @@ from chat.vocabulary.outages import Outage
 logger = logging.getLogger(__name__)
 
 PROCESSES = "processes"
-"""The layer's group of all processes."""
+"""Name of the layer's group that contains all processes."""
 
 GATHER_S = 0.01
-"""How long a message waits for more of the same kind."""
+"""How long a message waits for others that can be sent with it."""
 ANNOUNCE_INTERVAL_S = 3.0
 FORGET_AFTER_S = 4 * ANNOUNCE_INTERVAL_S
 """A process that has announced nothing for this time is considered dead."""
 ASK_INTERVAL_S = 1.0
 JOIN_INTERVAL_S = 15.0
-"""The layer forgets members of its groups after `group_expiry`, so that it soon forgets a process that was killed."""
+"""How often a process joins the group again. The layer soon forgets a killed process (`group_expiry`)."""
 
 OUTBOX_LIMIT = 1_000
 SEND_LIMIT_S = 2.0
@@ -45,7 +45,7 @@ RETRY_PAUSE_S = 1.0
 FrameData: TypeAlias = Mapping[str, Any]
 """A frame as JSON."""
 LayerMessage: TypeAlias = Mapping[str, Any]
-"""What the channel layer carries. `channel` names the sender.
+"""A message of the channel layer. `channel` names the sender.
 
 - `{"type": "frames", "frames"}`
 - `{"type": "followed", "channel", "number", "added", "removed"}`: what has changed since the announcement before
@@ -55,7 +55,7 @@ LayerMessage: TypeAlias = Mapping[str, Any]
 
 
 def is_configured() -> bool:
-    """Return whether a channel layer is set up that reaches other processes."""
+    """Return whether the configured channel layer reaches other processes."""
     return not isinstance(get_channel_layer(), InMemoryChannelLayer)
 
 
@@ -67,7 +67,7 @@ class OtherProcess:
     number: int
     """The number of the last announcement of the process."""
     announced_at: float
-    """The time of the last announcement in seconds, on the clock of this event loop."""
+    """The time of the last announcement, in seconds on the clock of this event loop."""
 
 
 class ChannelBridge:
@@ -84,13 +84,13 @@ class ChannelBridge:
         self._number = 0
         """The number of the last announcement on this channel."""
         self._changed: set[str] = set()
-        """Conversations that may be followed or not followed any more since the last announcement."""
+        """Conversations that were followed or left in this process since the last announcement."""
         self._asked_by: set[str] = set()
         """Channels of processes that have asked for all conversations."""
         self._unknown: set[str] = set()
         """Channels of processes to ask for all of their conversations."""
         self._asked_at: dict[str, float] = {}
-        """When a process was asked that has not answered yet."""
+        """Channel of a process that was asked and has not answered -> when it was asked."""
         self._others: dict[str, OtherProcess] = {}
         """Other processes by the name of their channel."""
         self._outboxes: defaultdict[str, list[FrameData]] = defaultdict(list)
@@ -100,7 +100,7 @@ class ChannelBridge:
         self._tasks: list[asyncio.Task[None]] = []
 
     def post(self, conversation_id: str, frame: Callable[[], FrameData]) -> None:
-        """Queue a frame for the processes that follow its conversation. `frame` is called only if there is one."""
+        """Queue a frame for the processes that follow its conversation. `frame`: called only if needed."""
         self._ensure_running()
         channels = [name for name, other in self._others.items() if conversation_id in other.conversations]
         data = frame() if channels else {}
@@ -140,7 +140,7 @@ class ChannelBridge:
             self._note_failure(error)
 
     def _drop_slow(self, channel: str) -> None:
-        """Send nothing to a process that does not receive, until it announces itself again."""
+        """Send nothing more to a process that receives too slowly, until it announces its conversations again."""
         if self._others.pop(channel, None):
             self._outboxes.pop(channel, None)
             logger.warning("another process receives too slowly, or was killed; its pages read the database")
@@ -162,11 +162,12 @@ class ChannelBridge:
         self._outage.note_failure(error)
 
     async def _connect(self) -> None:
-        """Announce and receive, on a new channel, until the layer fails."""
+        """Open a new channel, and send announcements and receive messages until the layer fails."""
         self._channel = await get_channel_layer().new_channel()
         tasks = [asyncio.create_task(self._announce()), asyncio.create_task(self._receive_messages())]
         try:
-            # Not a task group: it cancels its tasks once and then waits for them, see `_is_cancelled`.
+            # No task group is used, because it cancels its tasks only once and then waits for them (see
+            # `_is_cancelled`).
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
@@ -180,7 +181,7 @@ class ChannelBridge:
     # --- announcements --------------------------------------------------------------------------------------------
 
     async def _announce(self) -> None:
-        """Announce changes soon, and the number of the last announcement every few seconds."""
+        """Announce changes soon after they happen, and send an empty announcement every few seconds."""
         layer, loop = get_channel_layer(), asyncio.get_running_loop()
         join_at = 0.0
         # Other processes do not know this channel, so they ask for all conversations.
@@ -221,7 +222,7 @@ class ChannelBridge:
         while self._unknown:
             await self._send(self._unknown.pop(), {"type": "ask", "channel": self._channel})
         if self._asked_by:
-            # As of the last announcement. Changes since then are part of the next one, and may be repeated.
+            # The number is that of the last announcement. The next one repeats changes since then, which does no harm.
             everything = {"channel": self._channel, "number": self._number, "added": list(self._followed)}
             while self._asked_by:
                 await self._send(self._asked_by.pop(), {"type": "all", **everything})

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 RETRY_PAUSE_S = 1.0
 WINDOW_WAIT_S = 2.0
-"""Time in which a page has to say what it holds. After it, the page is taken for one with the newest messages."""
+"""Time in which a page has to send its window. After it, the page is taken to hold the newest messages."""
 
 CLOSE_TOO_SLOW = 4408
 CLOSE_DELETED = 4404
@@ -68,20 +68,20 @@ class Follower:
     def __init__(
         self, socket: Socket, conversation_id: uuid.UUID, *, user: User, session_key: str, revision: int | None
     ) -> None:
-        """`revision`: at which the page was rendered. Frames are queued from now on, and sent after `start`."""
+        """`revision`: the one at which the page was rendered. Frames are queued from now on, and sent after `start`."""
         self.user = user
         self.session_key = session_key
         self._socket = socket
         self._conversation_id = conversation_id
         self._position = StreamPosition(revision)
         self._window: Window | None = None
-        """What the page holds. `None`: it has not said so, and is sent the newest messages."""
+        """The window that the page holds. `None`: the page has not sent it, and gets the newest messages."""
         self._waits_for_window = False
-        """Whether the page has yet to say what it holds."""
+        """Whether the page still has to send its window."""
         self._reader_at: uuid.UUID | int | None = None
         """The id or index of a message that the reader sees, if it is known."""
         self._extension: Direction | None = None
-        """The messages that the page has asked for."""
+        """The direction in which the page has asked for more messages; `None` if it has not asked."""
         self._send_window = SendWindow()
         self._frames: deque[OrderedFrame | UnorderedUpdate] = deque()
         self._is_outdated = False
@@ -95,7 +95,7 @@ class Follower:
     def start(self, *, is_outdated: bool, waits_for_window: bool = False) -> None:
         """Begin to send. `is_outdated`: whether something has changed since the page was loaded.
 
-        `waits_for_window`: the page first says what it holds (`hold`): perhaps more than it was loaded with.
+        `waits_for_window`: the page first sends its window (`set_window`), which may have grown since it was loaded.
         """
         self._is_outdated = self._is_outdated or is_outdated
         self._waits_for_window = waits_for_window
@@ -107,7 +107,7 @@ class Follower:
         self._has_work.set()
 
     def stop(self) -> None:
-        """Stop following. Called once."""
+        """Stop following. Must be called only once."""
         if self._task:
             self._task.cancel()
         broadcast.unsubscribe(self._conversation_id, self)
@@ -116,7 +116,7 @@ class Follower:
         """Queue a frame for the page. A page that cannot apply it, or has too many to read, gets a snapshot."""
         if isinstance(frame, ExpectedPosition):
             shows_end = self._window is None or self._window.is_at_end
-            # Frames that wait for the page bring it there.
+            # A page for which frames wait reaches the position by them.
             if self._is_outdated or self._frames or not self._position.is_behind(frame, shows_end=shows_end):
                 return
             self._is_outdated = True
@@ -131,7 +131,7 @@ class Follower:
             self._frames.clear()
             self._is_outdated = True
         else:
-            # Also while a snapshot is read: it may have been read just before this frame's changes were stored.
+            # Frames are queued also while a snapshot is read: it may not contain this frame's changes yet.
             self._frames.append(frame)
         self._has_work.set()
 
@@ -141,7 +141,7 @@ class Follower:
             return
         self._window, self._reader_at = window, reader_at
         if not self._waits_for_window:
-            # It came late, and the page may have been sent frames that do not fit its window.
+            # The window came late: the page may have got frames that do not fit it.
             self._read_whole_window()
         self.stop_waiting()
 
@@ -178,7 +178,7 @@ class Follower:
     async def end(self, code: int, sentence: str) -> None:
         """Close the socket, and tell the page why."""
         if self._task is None:
-            # The handshake is not complete. It checks the permission itself.
+            # The handshake is not complete, and checks the permission itself.
             return
         await self._socket.complain(sentence)
         await self._socket.close(code)
@@ -226,15 +226,15 @@ class Follower:
             self._is_outdated = True
 
     def _is_cut_by(self, frame: OrderedFrame) -> bool:
-        """Return whether the frame removes messages of which the page holds only some."""
+        """Return whether the frame replaces all messages that the page holds, but not the first of the conversation."""
         window = self._window
         return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 
     async def _send_snapshot(self) -> None:
         try:
             async with PEOPLE.place(self.user.pk) as place:
-                # The snapshot contains the frames so far. One that arrives while it is read follows it or is part of
-                # it. If one is missing in between, the page gets another snapshot.
+                # The snapshot contains the frames so far. A frame that arrives while the snapshot is read follows it,
+                # or is part of it. If a frame between them is missing, the page gets another snapshot.
                 self._frames.clear()
                 known_revision = None if self._needs_whole else self._position.revision
                 self._is_outdated = self._needs_whole = False
@@ -247,7 +247,7 @@ class Follower:
         await self._send(update.text, update.position)
 
     def _read_whole_window(self) -> None:
-        """Send a snapshot of all of the window next."""
+        """Let the next message be a snapshot of the whole window."""
         self._is_outdated = self._needs_whole = True
         self._has_work.set()
 
@@ -262,7 +262,7 @@ class Follower:
             return
         if update is None:
             self._window = held.extended(direction)
-            # The first of the messages that were asked for.
+            # The reader then sees the first of the messages that the page has asked for.
             self._reader_at = max(0, held.first - 1) if held.last is None or direction == "earlier" else held.last
             self._read_whole_window()
             return
@@ -272,7 +272,7 @@ class Follower:
     async def _read(
         self, place: Place, read: Callable[Concatenate[uuid.UUID, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """Call a function that reads and renders messages, in the place that this person has got for it."""
+        """Call a function that reads and renders messages, with the place that this person got in the render queue."""
         run = database_sync_to_async(place.run, thread_sensitive=False, executor=_snapshot_threads)
         update: R = await run(read, self._conversation_id, *args, **kwargs)
         return update
@@ -287,7 +287,7 @@ class Follower:
         self._position = position
 
     async def _is_closed_as_too_slow(self) -> bool:
-        """Close the socket of a client that has stopped acknowledging; return whether it is one."""
+        """If the client has stopped acknowledging, close its socket and return True."""
         if self._send_window.is_client_stalled:
             await self._socket.close(CLOSE_TOO_SLOW)
         return self._send_window.is_client_stalled

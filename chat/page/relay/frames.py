@@ -1,4 +1,4 @@
-"""Frames: what every page that follows a conversation is told."""
+"""Frames: the messages to every page that follows a conversation."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class NewRevision:
     text: str
     """The socket message."""
     turn_id: str = ""
-    """The turn whose steps follow; empty: none does."""
+    """The turn whose steps follow; empty: no steps follow."""
     replaced_from: int | None = None
-    """Index of the first message that is removed with all that follow it. `None`: none is."""
+    """Index of the first message that is removed, with all messages after it. `None`: no message is removed."""
 
     @property
     def seq(self) -> int:
@@ -56,14 +56,14 @@ class Announcement:
 
     conversation_id: str
     revision: int | None
-    """`None`: every page reads a snapshot. If it has the newest revision, only the live answer is read."""
+    """`None`: every page reads a snapshot, but only of the live answer if the page has the newest revision."""
     is_whole: bool = False
     """Whether every page reads all messages that it shows. Then `revision` is `None`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPosition:
-    """How far pages should have come. Those that have not read a snapshot."""
+    """The position that pages should have reached. A page that is behind it reads a snapshot."""
 
     conversation_id: str
     revision: int
@@ -86,7 +86,7 @@ def frame_to_json(frame: Frame) -> dict[str, object]:
 
 
 def frame_from_json(data: Mapping[str, Any]) -> Frame | None:
-    """Return the frame of `frame_to_json`; `None` if it comes from a version that has other frames."""
+    """Return the frame of `frame_to_json`; `None` if it comes from a version of Plotline that has other frames."""
     fields = dict(data)
     kind = KINDS.get(fields.pop("kind", ""))
     try:

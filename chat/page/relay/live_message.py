@@ -1,4 +1,4 @@
-"""From the changes of a live answer to the swaps that bring every open page up to date.
+"""Converts the changes of a live answer to the swaps that bring every open page up to date.
 
 The sum of the swaps equals the message rendered whole, byte for byte. Only the open tail of the last text or output is
 rendered again. A result of code is rendered whole once more when its code has ended.
@@ -65,7 +65,7 @@ class LiveMessage:
     def __init__(self, turn: Turn, answer: Answer) -> None:
         """`answer`: the part of the answer that is stored already, and that pages show."""
         self.is_known = True
-        """False after a rendering error: what pages show is not known until they read a snapshot."""
+        """False after a rendering error. The state of open pages is then not known until they read a snapshot."""
         self._turn = turn
         self._message_id = turn.message_id
         self._status = StatusLine(turn, answer)
@@ -119,7 +119,7 @@ class LiveMessage:
                 case OutputCut():
                     swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
-                    # Its element must exist on the page.
+                    # The element of the thought must exist on the page.
                     swaps += [*self._flush(), thought_line_swap(thought_line(self._message_id, index, duration_ms))]
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
@@ -169,7 +169,7 @@ class LiveMessage:
         return swaps + [self._code_end_swap(code) for code in changed]
 
     def _forget(self, kept: int) -> list[int]:
-        """Keep the first parts, and return the indexes of the other runs. No later text joins what is kept."""
+        """Keep the first `kept` parts; return the indexes of the removed runs. Later text joins no run that is kept."""
         removed = [start for start in self._starts if start >= kept]
         self._starts = [start for start in self._starts if start < kept]
         self._captions.remove_parts(kept)
@@ -179,7 +179,7 @@ class LiveMessage:
         return removed
 
     def _cut_output(self, cut: OutputCut) -> list[SafeString]:
-        """Cut the text of the last part, or let later parts take the places of those that are removed."""
+        """Cut the text of the last part, or remove parts, whose places on the page later parts then take."""
         if cut.chars is not None and isinstance(self._stream, OutputStream):
             self._stream.cut(cut.chars)
             self._append(cut.text)
@@ -225,7 +225,7 @@ class LiveMessage:
         return swaps
 
     def _part_swap(self, index: int, part: Part) -> SafeString:
-        """Return the swap that shows another form of a part. Its attachments are elements of their own."""
+        """Return the swap that shows another form of a part. Its attachments are separate elements."""
         html = part_html(self._view(index, part, (), None))
         return partial(part_element_id(self._message_id, index), "outerMorph", html)
 

@@ -1,4 +1,4 @@
-"""Reads what brings an open page up to date, or adds messages to it. A page holds a window of the transcript."""
+"""Reads updates of open pages: a snapshot of the window of messages that a page holds, or more messages for it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def read_update(
 
     It replaces the live answer alone if the page has the newest revision, else the page's whole window.
 
-    `held`: what the page holds; `None`: the newest messages. `reader_at`: the id or index of a message that the reader
-    sees; `None`: the last one. Raises Conversation.DoesNotExist.
+    `held`: the window of the page; `None`: the newest messages. `reader_at`: the id or index of a message that the
+    reader sees; `None`: the last one. Raises Conversation.DoesNotExist.
     """
     if known_revision is not None and read_revision(conversation_id) == known_revision:
         if held is not None and not held.is_at_end:

@@ -1,4 +1,4 @@
-"""Swaps of the elements of parts, which show other parts after a cut."""
+"""Swaps of the elements of parts. After a part is cut, its elements show the parts that come next."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from chat.page.fragments import delete_swap, figure_element_id, join_html, part_
 
 
 class PartElements:
-    """The elements of the parts of a live answer: for each run of parts one, and its attachments.
+    """The elements of the parts of a live answer: one for each run of parts, and one for each attachment of a run.
 
-    Code may change what it showed. The elements that showed it stay on the page until the end of the frame, so that
-    others take their places without a change of height in between.
+    Code may remove what it has shown. The elements that showed it stay on the page until the end of the frame, so that
+    new content can replace theirs without a change of height in between.
     """
 
     def __init__(self, message_id: uuid.UUID, figures: Iterable[tuple[int, int]]) -> None:
-        """`figures`: the index of each run, and how many attachments it shows."""
+        """`figures`: for each run, its index and the number of attachments that it shows."""
         self._message_id = message_id
         self._figures = dict(figures)
         self._stale: dict[int, int] = {}
-        """The same of elements that show what was removed."""
+        """The runs that were removed, but whose elements are still on the page: index -> number of attachments."""
 
     def remove(self, index: int) -> None:
-        """Let the elements of a run be used by others."""
+        """Mark the elements of a removed run, so that another run can use them."""
         self._stale[index] = self._figures.pop(index, 0)
 
     def add(self, index: int, pieces: Sequence[SafeString]) -> list[SafeString]:
@@ -34,13 +34,13 @@ class PartElements:
         if index not in self._stale:
             return [partial(f"message-{self._message_id}-parts", "beforeend", join_html(pieces))]
         ids = self._ids(index, self._stale.pop(index))
-        # The last element is followed by the attachments for which there is none.
+        # Attachments for which there is no element are inserted with the last one.
         htmls = [*pieces[: len(ids) - 1], join_html(pieces[len(ids) - 1 :])] if len(pieces) >= len(ids) else pieces
         swaps = [partial(element_id, "outerMorph", html) for element_id, html in zip(ids, htmls, strict=False)]
         return swaps + [delete_swap(element_id) for element_id in ids[len(pieces) :]]
 
     def delete_stale(self) -> list[SafeString]:
-        """Return the swaps that delete the elements for which there is no use."""
+        """Return the swaps that delete the elements of removed runs that no new run has used."""
         swaps = [delete_swap(one) for index, count in self._stale.items() for one in self._ids(index, count)]
         self._stale.clear()
         return swaps

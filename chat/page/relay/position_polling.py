@@ -1,9 +1,9 @@
 """Finds pages that are behind the log of a turn of another process, because its frames do not arrive.
 
-Frames may be lost, and while Redis is unavailable none arrives. So a process with open pages reads the positions of
-the live turns of other processes every `POLL_INTERVAL_S`: one or two queries, whose cost does not depend on the number
-of pages. A page that has not reached a position until the next poll reads a snapshot. It is then at most two intervals
-behind, and the time of the snapshot. Frames that are only on their way cause no snapshot.
+Frames may be lost, and while Redis is unavailable none arrives. So a process with open pages reads the positions of the
+live turns of other processes every `POLL_INTERVAL_S`: one or two queries, whose cost does not depend on the number of
+pages. A page that has not reached a position until the next poll reads a snapshot. So it is behind for at most two
+intervals and the time of the snapshot. Frames that are only on their way cause no snapshot.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _poll_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="positions")
 
 
 def ensure_running() -> None:
-    """Poll from now on, as long as there are open pages. Without other processes, do nothing."""
+    """Poll from now on, as long as pages are open. Does nothing if there are no other processes."""
     loop = asyncio.get_running_loop()
     task = _tasks.get(loop)
     if is_configured() and (task is None or task.done()):
@@ -62,8 +62,8 @@ async def _poll_repeatedly() -> None:
 def read_positions(followed: Collection[str], known: Mapping[str, ExpectedPosition]) -> dict[str, ExpectedPosition]:
     """Return the positions of live turns of other processes in these conversations.
 
-    `known`: the result of the last poll. Of its turns that run no more, those that have ended are part of the result
-    once more, and those that wait until they have ended.
+    `known`: the result of the last poll. A turn that has ended since then is in the result one last time. A turn that
+    waits for a person stays in the result until it ends.
     """
     running = Turn.objects.live_of_everyone().exclude(status=Turn.Status.WAITING)
     found = _positions(running.exclude(lease_owner=broadcast.PROCESS))

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 ACTIONS_PER_S = 20.0
 BURST_ACTIONS = 60.0
-"""A page sends far fewer messages, including its acknowledgements."""
+"""Maximum number of messages in a burst. A page sends far fewer, including its acknowledgements."""
 ANSWERED_LIMIT = 100
-"""Refused messages that are read and answered, which costs as much as to handle them."""
+"""Number of refused messages that are read and answered, which costs as much as handling them."""
 REFUSED_LIMIT = 2_000
-"""Refused messages after which the socket is closed."""
+"""Number of refused messages after which the socket is closed."""
 
 
 @dataclass(slots=True)

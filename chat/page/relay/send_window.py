@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 WINDOW_FRAMES = 64
 WINDOW_BYTES = 1024 * 1024
-"""Limit of unacknowledged frames. When it is reached, the client gets a snapshot next."""
+"""Maximum size of unacknowledged frames. Frames above it are not sent: the client gets a snapshot later."""
 
 UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
-"""Limit for a client that acknowledges nothing. Above it, the socket is closed, and the client may connect again.
+"""Maximum size of messages that a client leaves unacknowledged. Above it, the socket is closed; the client may
+reconnect.
 
 The largest message does not count: a page needs seconds to show a transcript of 20 MiB before it acknowledges it.
 """
@@ -26,7 +27,7 @@ class SendWindow:
     Before the first acknowledgement, only the newest `WINDOW_FRAMES` frames are listed.
     """
     size_bytes: int = 0
-    """Total size of the frames in `sent`. Before the first acknowledgement: of all frames that were sent."""
+    """Total size of the frames in `sent`; before the first acknowledgement, of all frames that were sent."""
     largest_bytes: int = 0
     """Size of the largest frame that was sent."""
     unordered_bytes: int = 0
@@ -41,7 +42,7 @@ class SendWindow:
 
     @property
     def is_client_stalled(self) -> bool:
-        """Whether the client has been sent too much without acknowledging it; its socket is then closed."""
+        """Whether too many bytes are unacknowledged by the client. Its socket is then closed."""
         unacknowledged_bytes = 0 if self.has_acknowledged else self.size_bytes - self.largest_bytes
         return self.unordered_bytes + unacknowledged_bytes > UNACKNOWLEDGED_BYTES
 

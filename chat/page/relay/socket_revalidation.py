@@ -26,7 +26,7 @@ _tasks: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
 
 @runtime_checkable
 class Revocable(Protocol):
-    """A subscriber whose right to follow may end."""
+    """A subscriber whose permission to follow can be revoked."""
 
     user: User
     session_key: str
@@ -64,7 +64,7 @@ async def check() -> None:
         if revoked not in allowed:
             await revoked.end(CLOSE_SIGNED_OUT, "You are logged out. Log in again to go on.")
     for key, subscriber in subscribers:
-        # Subscribers of a deleted conversation, which has no revision, read a snapshot, and find no row.
+        # A deleted conversation has no revision. Its subscribers try to read a snapshot, and find no row.
         subscriber.deliver(Announcement(key, revisions.get(key)))
 
 
@@ -78,7 +78,7 @@ def _revisions(conversation_ids: list[str]) -> dict[str, int]:
 
 
 def _allowed(subscribers: list[Revocable]) -> set[Revocable]:
-    """Return those whose session is valid, whose user is active, and whose password has not changed."""
+    """Return the subscribers whose session is valid, whose user is active, and whose password has not changed."""
     users = User.objects.filter(pk__in={subscriber.user.pk for subscriber in subscribers})
     passwords = dict(users.filter(is_active=True).values_list("pk", "password"))
     keys = {subscriber.session_key for subscriber in subscribers if subscriber.session_key}

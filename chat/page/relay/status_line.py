@@ -11,7 +11,7 @@ from chat.page.transcript.views import answer_view
 
 
 class StatusLine:
-    """What the line says besides the turn's status."""
+    """The content of the status line besides the turn's status."""
 
     def __init__(self, turn: Turn, answer: Answer) -> None:
         """`answer`: the part of the answer that pages show."""
@@ -23,7 +23,7 @@ class StatusLine:
     def show(
         self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
     ) -> list[SafeString]:
-        """Return the swap of the line, if it changes."""
+        """Return the swap of the line if its content changes, else an empty list."""
         before = self._retry_notice, self._left_out, self._move_reason
         self._retry_notice = self._retry_notice if retry_notice is None else retry_notice
         self._left_out = self._left_out if left_out is None else left_out

@@ -9,7 +9,7 @@ from chat.page.relay.frames import ExpectedPosition, NewRevision, OrderedFrame
 
 @dataclass(frozen=True, slots=True)
 class StreamPosition:
-    """The last step that a page shows."""
+    """The last step that a page has applied."""
 
     revision: int | None
     turn_id: str = ""

@@ -42,7 +42,7 @@ def _extensions(*, tables: bool, formulas: bool) -> comrak.ExtensionOptions:
     options.table = tables
     options.math_dollars = options.math_latex = formulas
     options.strikethrough = options.tasklist = options.autolink = options.footnotes = True
-    # Without this, one tilde strikes out as two do. Subscripts become tildes again.
+    # Without this, one tilde would strike text out as two do. Subscripts become tildes again.
     options.subscript = True
     options.cjk_friendly_emphasis = True
     return options
@@ -67,7 +67,7 @@ _RENDER_OPTIONS = {
     for line_breaks in (False, True)
 }
 _PARSE_OPTIONS = comrak.ParseOptions()
-# While a list or a sum begins below a line of text, its `-` or `=` would make that line a heading.
+# When a list or a sum begins below a line of text, its `-` or `=` would make that line a heading.
 _PARSE_OPTIONS.ignore_setext = True
 
 # comrak escapes `<`, `>`, `"` and `&` in text and attribute values, so everything that looks like a tag is a tag.
@@ -96,8 +96,8 @@ def parse_markdown(
 ) -> str:
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
-    With `with_tags`, the tags of `tags` are elements. With `may_grow`, some of its end is hidden, see `marks`.
-    With `with_positions`, each block has its source position in the attribute `data-sourcepos`. With
+    With `with_tags`, the tags of `tags` are elements. With `may_grow`, some of the end of the text is hidden, see
+    `marks`. With `with_positions`, each block has its source position in the attribute `data-sourcepos`. With
     `with_line_breaks`, each line of a paragraph stays a line.
     """
     if text.startswith("\ufeff"):

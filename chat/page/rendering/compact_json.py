@@ -10,7 +10,7 @@ import json
 from django.utils.translation import gettext
 
 SHOWN_CHARS = 20_000
-"""Longer texts are cut on pages."""
+"""Maximum number of characters on pages. Longer texts are cut."""
 
 
 def compact_json(value: object) -> str:
@@ -19,7 +19,7 @@ def compact_json(value: object) -> str:
 
 
 def shown_json(value: object) -> str:
-    """Return the value as JSON on one line. A long text is cut, and says where the rest is."""
+    """Return the value as JSON on one line. A long text is cut, and a note at its end says where the rest is."""
     text = compact_json(value)
     if len(text) <= SHOWN_CHARS:
         return text

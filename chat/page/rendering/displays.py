@@ -1,4 +1,4 @@
-"""How a rich output of code is shown: its richest form that is safe, as a list of blocks.
+"""Converts a rich output of code to blocks that pages show. The richest form that is safe is chosen.
 
 A kernel runs untrusted code, so a bundle may hold anything. Its HTML and SVG never become part of a page: tables are
 built again from the text of their cells, pictures are images, formulas pass the sanitizer, and everything else is text.
@@ -31,13 +31,13 @@ from chat.vocabulary.parts import JSON
 SVG = "image/svg+xml"
 WIDGET = "Jupyter widget"
 MARKDOWN_LIMIT_CHARS = 16_000
-"""Longer Markdown is shown as text: rendering it takes about 1 ms per 1,000 characters."""
+"""Maximum length of Markdown that is rendered, about 1 ms per 1,000 characters. Longer texts are shown as they are."""
 _HEADING = re.compile(r"<(/?)h([3-6])>")
 _HIGHEST_LEVEL = 3
-"""Headings of texts stand below those of the page and of the message."""
+"""Highest level of headings in texts. The page and the message have the levels above it."""
 FOLD_LINES = 24
 FOLD_CHARS = 2_000
-"""Longer sources are folded."""
+"""Maximum number of characters of a source that is not folded."""
 
 INTERACTIVE_TYPES: Mapping[str, str] = {
     "application/vnd.plotly.": "Plotly chart",
@@ -47,7 +47,7 @@ INTERACTIVE_TYPES: Mapping[str, str] = {
     "application/vnd.holoviews_": "HoloViews chart",
     "application/vnd.jupyter.widget-view+": WIDGET,
 }
-"""Beginnings of the types that a browser could show only with a script, and what they describe."""
+"""Prefix of a MIME type that a browser could show only with a script -> kind of output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class PlainText:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence of ours about the output. Pages translate it."""
+    """A sentence by Plotline about the output. Pages translate it."""
 
     kind: ClassVar[str] = "note"
 
@@ -117,7 +117,8 @@ def display_blocks(
 ) -> tuple[Block, ...]:
     """Return the blocks that show a bundle.
 
-    `has_attachments`: whether images follow, which can stand for it alone. `has_buttons`: see `MarkdownOptions`.
+    `has_attachments`: whether images follow, which can represent the output alone. `has_buttons`: see
+    `MarkdownOptions`.
     """
     options = MarkdownOptions(has_buttons=has_buttons)
     show_tables, show_markdown = partial(_show_tables, options=options), partial(_show_markdown, options=options)
@@ -174,7 +175,7 @@ def _show_html(bundle: Mapping[str, JSON], options: MarkdownOptions) -> tuple[Bl
 
 
 def _html_blocks(html: str, options: MarkdownOptions) -> tuple[Block, ...]:
-    """Show all that HTML holds: tables, text with headings, lists and links, and notes about the rest."""
+    """Return the blocks of an HTML output: tables, text with headings, lists and links, and notes about the rest."""
     content = read_html(html, as_markdown=True)
     if len(content.text) > MARKDOWN_LIMIT_CHARS:
         content, options_of_text = read_html(html), None
@@ -187,7 +188,7 @@ def _html_blocks(html: str, options: MarkdownOptions) -> tuple[Block, ...]:
 
 
 def _content_blocks(content: HtmlContent, options: MarkdownOptions | None) -> list[Block]:
-    """Return the blocks of the pieces. `options`: those of its Markdown; `None` if its texts are no Markdown."""
+    """Return the blocks of the pieces. `options`: how to render their Markdown; `None`: their texts are plain."""
     blocks: list[Block] = []
     levels: list[int] = []
     for piece in content.pieces:
@@ -204,7 +205,7 @@ def _content_blocks(content: HtmlContent, options: MarkdownOptions | None) -> li
 
 
 def _nest_headings(html: SafeString, levels: list[int]) -> SafeString:
-    """Return rendered text whose headings skip no level. `levels`: of the last heading and of those above it."""
+    """Return the rendered text with headings that skip no level. `levels`: of the last heading and its parents."""
 
     def nested(tag: re.Match[str]) -> str:
         level = int(tag[2])
@@ -243,6 +244,6 @@ def _show_text(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
 
 
 def _show_name(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    """Show the name of the class if nothing else is known of the object."""
+    """Return the plain text, which names only the class of the object, for an output without another form."""
     text = text_in(bundle, PLAIN)
     return (PlainText(text),) if text else ()

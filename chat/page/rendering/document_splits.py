@@ -1,6 +1,6 @@
-"""Where a full document is split, and how the next document reopens a block that was split.
+"""Finds where to split a full document, and how the next document reopens a block that was split.
 
-Parsing takes 5 to 25 ms for each document, and a long answer has hundreds. So plain cases are decided by a search in
+Parsing takes 5 to 25 ms for each document, and a long answer has hundreds. So simple cases are decided by a search in
 the source (`find_plain_split`).
 """
 
@@ -14,26 +14,26 @@ from chat.page.rendering.blocks import parse_markdown
 
 _FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
 _FENCE_LINE = re.compile(r"^(`{3,}(?=[^`\r\n]*$)|~{3,})([^\r\n]*)$", re.MULTILINE)
-# Blocks of HTML and folds may hold blank lines and fences, and so may lists and quotes.
+# HTML blocks, folds, lists and quotes. They may contain blank lines and fences, so the search cannot decide.
 _OPAQUE = re.compile(
     r"<(?:[!?]|/?(?:details|summary)|script|pre|style|textarea)|^ {0,3}</?[a-z]|^[ \t>*+\d.)-]{1,40}(?:`{3}|~{3})",
     re.IGNORECASE | re.MULTILINE,
 )
 _BORDERS_LIMIT = 20
-"""So many borders are looked at. If all are inside code or a formula, the parser looks at the document."""
+"""Maximum number of borders that are checked. If all are inside code or a formula, the document is parsed."""
 _FORMULA_SIGNS = ((r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{"))
 _TABLE = re.compile(r"\|[^\n]{1,500}\n\|[ \t:|-]{1,500}\n(?>(?:\|[^\n]*\n)*)(?:\|[^\n]*)?\Z")
-# After a blank line, none of these continues a list, a quote, a footnote, a table or indented code.
+# A blank line before a letter, a heading, a table or strong text. None of these continues a block above it.
 _BORDER = re.compile(r"(?<=\n)[ \t]*+\n(?=[^\W\d_]|#{1,6} |\||\*\*[^\s*])")
 
 
 class Split(NamedTuple):
-    """Where a full document ends."""
+    """The end of a full document."""
 
     position: int
-    """In its text with its prefix."""
+    """Index in its text, the prefix included."""
     next_prefix: str
-    """Reopens in the next document the block that was split."""
+    """Text that reopens the split block in the next document. Empty: no block was split."""
 
 
 def find_plain_split(text: str, minimum: int) -> Split | None:
@@ -42,7 +42,7 @@ def find_plain_split(text: str, minimum: int) -> Split | None:
         return None
     fences = _outer_fences(text)
     if fences == [0] or (not fences and _TABLE.match(text)):
-        # The document holds only a part of this block. Its first lines tell what it is.
+        # The document holds only a part of this block. Its first lines show what kind of block it is.
         prefix = reopening_prefix(text, parse_markdown("".join(text.splitlines(keepends=True)[:3])))
         return Split(find_split_inside_block(text, minimum), prefix) if prefix else None
     for border in [*_BORDER.finditer(text, minimum)][: -_BORDERS_LIMIT - 1 : -1]:
@@ -54,7 +54,7 @@ def find_plain_split(text: str, minimum: int) -> Split | None:
 
 
 def _outer_fences(text: str) -> list[int]:
-    """Return the positions of the fences that begin and end code outside lists and quotes, in turn."""
+    """Return the positions of the fences outside lists and quotes. They alternately begin and end code."""
     fences: list[int] = []
     opening = ""
     for match in _FENCE_LINE.finditer(text):

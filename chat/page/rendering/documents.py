@@ -1,4 +1,4 @@
-"""One growing markdown document: closed blocks, which later text cannot change, and an open tail.
+"""Renders one growing Markdown document: closed blocks, which later text cannot change, and an open tail.
 
 All top-level blocks except the last one *of the text up to the last newline* are closed. Some constructs affect other
 blocks; a document that contains one of them is rendered again as a whole:
@@ -9,9 +9,9 @@ blocks; a document that contains one of them is rendered again as a whole:
   ask it for 250 million cells.
 - So many delimiters of formulas that converting them would take long turn formulas off. They are then shown as typed.
 
-To bound the cost of these, and of a single block that never ends, a long text is split into several documents. Each
-document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Later
-documents are shorter (`LATER_LIMIT_CHARS`). Link references do not work across documents.
+To limit the cost of rendering such documents, and of a single block that never ends, a long text is split into several
+documents. Each document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only
+block. Later documents are shorter (`LATER_LIMIT_CHARS`). Link references do not work across documents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from chat.page.rendering.table_cells import TableCellCounter
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
-#: Limit for each document after the first one. So many characters have up to 6,000 nodes, laid out within 150 ms.
+#: Limit for each document after the first one. Its HTML then has at most 6,000 nodes, laid out within 150 ms.
 LATER_LIMIT_CHARS = 12 * 1024
 
 #: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
@@ -45,8 +45,8 @@ TABLE_CELLS_LIMIT = 20_000
 FORMULA_DELIMITERS_LIMIT = 1_000
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-# Matches every link reference definition, and some other text, cheaply: a label followed by a colon at the start of a
-# line, after any quote and list markers.
+# A fast test that finds every link reference definition, but also some other text: a label followed by a colon at the
+# start of a line, after any quote and list markers.
 _DEFINITION = re.compile(
     r"(?:\A|(?<=[\r\n]))(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)\[(?>(?:[^\[\]\\]|\\.){1,1000})\]:", re.DOTALL
 )
@@ -54,10 +54,10 @@ _DEFINITION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MarkdownOptions:
-    """How a text is rendered."""
+    """Options for rendering a text."""
 
     id_prefix: str = ""
-    """Begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links."""
+    """Prefix of the ids of footnotes, which must be unique on the page. Empty: footnotes have no links."""
     has_line_breaks: bool = False
     """Whether each line of a paragraph stays a line, as people expect of what they typed."""
     has_buttons: bool = True
@@ -94,8 +94,8 @@ class Document:
     ) -> None:
         """Create a document; `prefix` reopens the block that was split at the end of the previous document.
 
-        `limit_chars`: at which it is full; `None`: the limit of the first document. `is_rendered`: false if only its
-        end is looked for. Its HTML is then empty.
+        `limit_chars`: number of characters at which it is full; `None`: the limit of the first document. `is_rendered`:
+        false if the caller needs only its end. Its HTML is then empty.
         """
         self.limit_chars = DOCUMENT_LIMIT_CHARS if limit_chars is None else limit_chars
         self._text = prefix
@@ -123,7 +123,7 @@ class Document:
 
     @property
     def prefix(self) -> str:
-        """What reopens the block that was split at the end of the previous document."""
+        """The text that reopens the block that was split at the end of the previous document."""
         return self._text[: self._prefix_chars]
 
     @property
@@ -156,7 +156,7 @@ class Document:
         return ClosedHtmlChange(is_reset=False, html=self._close_tail_blocks())
 
     def render_tail(self) -> SafeString:
-        """Render the text after the closed blocks."""
+        """Render the tail: the text after the closed blocks."""
         source = self._text[self._tail_start :]
         raw_html = self._tail_raw_html
         if raw_html is None:
@@ -164,7 +164,7 @@ class Document:
         return self._make_safe(raw_html, source)
 
     def find_end(self) -> Split:
-        """Return where this document ends, which is full. The next document begins there."""
+        """Return where this document, which is full, ends. The next document begins there."""
         if split := find_plain_split(self._text, self._first_end):
             return split
         self.close_blocks()
@@ -181,11 +181,11 @@ class Document:
         return Split(position, reopening_prefix(self._text, self._parse(self._text[:position])))
 
     def end(self) -> tuple[ClosedHtmlChange, Document, str]:
-        """End this document, which is full; return the change, the next document, and the text that is left for it."""
+        """End this document, which is full. Return the change, the next document, and the text that moves to it."""
         previous_html = self.closed_html
         change = self.close_blocks()
         position, prefix = find_plain_split(self._text, self._first_end) or self._split_after_parsing()
-        # The footnotes of closed blocks are part of the tail.
+        # Footnotes of closed blocks are part of the tail, so a document with definitions is rendered again.
         if position != self._tail_start or self._has_definitions:
             raw_html = self._parse(self._text[:position])
             change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
@@ -203,7 +203,7 @@ class Document:
         return has_many_cells or has_many_formulas
 
     def _count_formula_delimiters(self) -> None:
-        """Count the delimiters of the text since the last call, with those that began before it."""
+        """Count the formula delimiters that were completed since the last call."""
         start = self._delimiters_counted_chars
         openings = (r"\(", r"\[", r"\begin{")
         brackets = sum(self._text.count(one, max(0, start - len(one) + 1)) for one in openings)
@@ -240,7 +240,7 @@ class Document:
         return html
 
     def _render_all(self) -> ClosedHtmlChange:
-        """Split before the last block, but parse the whole text: definitions of links affect all blocks."""
+        """Close all blocks but the last one. Parse the whole text, because definitions of links affect all blocks."""
         source = self._text[: self._text.rfind("\n") + 1]
         last_line, position = _find_last_block(self._parse(source))
         self._tail_start = _find_line_start(source, last_line) if position else 0

@@ -1,4 +1,4 @@
-"""Durations for readers, and the sentences that pages and exports share. Pure."""
+"""Formats durations, and sentences with durations that pages and exports share. Pure."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def duration_text(duration_ms: int) -> str:
 
 
 def thought_sentence(duration_ms: int | None) -> str:
-    """Return how long a thought took. `None`: the model still thinks, or the time is not known."""
+    """Return a sentence that says how long a thought took. `None`: the model still thinks, or the time is not known."""
     return "Thoughts" if duration_ms is None else f"Thought for {duration_text(duration_ms)}"

@@ -22,7 +22,7 @@ from chat.vocabulary.html_elements import TAKEN_ADDRESS
 from chat.vocabulary.number_text import group_thousands
 
 WIDE_FORMULA_CHARS = 48
-"""Longer LaTeX within a line gets a box of its own that scrolls."""
+"""Formulas within a line whose LaTeX is longer get a box that scrolls."""
 LABEL_LIMIT_CHARS = 24
 
 _HEADING = re.compile(r"<(/?)h([1-6])>")
@@ -30,7 +30,7 @@ _IMAGE_OR_LINK_TAG = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="[^"
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _ABSOLUTE_ADDRESS = re.compile(r"https?://|mailto:", re.IGNORECASE)
 _QUESTION = re.compile(r'<li><a href="#ask">([^<]{1,300})</a>(?=</li>)')
-"""An item of a list that is a question which the answer offers: `- [First 50 primes](#ask)`. `composer.js` sends it."""
+"""A list item with a question that the answer suggests: `- [First 50 primes](#ask)`. `composer.js` sends it."""
 _LINK_IN_PAGE = re.compile(r'<a href="#[^"]*"(?: title="[^"]*")?>')
 _LINK = re.compile(r'<a href="([^"]*)"(?: title="[^"]*")?>')
 _MATH = re.compile(r'<span data-math-style="(inline|display)">([^<]*)</span>')
@@ -39,7 +39,7 @@ _LABEL = re.compile(r"[\s,{}:]*([^\s,{}:]*)")
 _CHECK_BOX = re.compile(r'<input type="checkbox" ')
 _NOTE_LINK = re.compile(r'<a href="#fn-([^"]*)" id="fnref-([^"]*)" data-footnote-ref>(\d+)</a>')
 _NOTE = re.compile(r'<li id="fn-[^"]*">')
-# No repetition goes past the beginning of the next table or cell, so the time grows with the length alone.
+# No repetition goes past the beginning of the next table or cell, so the time is linear.
 _TABLE = re.compile(
     r"<table>\s*+<thead>\s*+<tr>([^<]*+(?>(?:<(?!table>|/tr>)[^<]*+)*))</tr>\s*+</thead>"
     r"([^<]*+(?>(?:<(?!table>|/table>)[^<]*+)*))</table>"
@@ -55,11 +55,11 @@ _NOTE_BACK_LINK = re.compile(
 def rewrite_elements(
     raw_html: str, id_prefix: str = "", *, has_buttons: bool = True, file_links: FileLinks = NO_FILE_LINKS
 ) -> str:
-    """Return the parser's HTML with all elements but code blocks as pages show them.
+    """Return the parser's HTML with all its elements in the form that pages show, except code blocks.
 
     `id_prefix`: begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links.
-    `has_buttons`: whether tables and offered questions have buttons. `file_links`: files that links lead to; other
-    links with an address that is not absolute are text.
+    `has_buttons`: whether tables and suggested questions have buttons. `file_links`: files that links lead to. Other
+    links with a relative address become text.
     """
     # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
     # so a search comes before each substitution.
@@ -88,7 +88,7 @@ def rewrite_elements(
 
 
 def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True, has_buttons: bool = True) -> str:
-    """Return the parser's HTML with a header for each code block. Unfinished code is not highlighted."""
+    """Return the parser's HTML with a header for each code block. Code is not highlighted unless `is_finished`."""
     if not raw_html:
         return raw_html
     return _CODE.sub(partial(_finished_code if is_finished else _unfinished_code, has_buttons=has_buttons), raw_html)
@@ -101,10 +101,10 @@ def _link(match: re.Match[str], *, file_links: FileLinks) -> str:
 
 
 def _rewrite_images(raw_html: str, file_links: FileLinks) -> str:
-    """Replace images by links to them, or by their description within a link; no image is loaded from elsewhere.
+    """Replace images by links to them, or within a link by their description. So pages load no image from elsewhere.
 
-    Graphs stand beside the code that drew them, so their images are left out of the text. Other images that only a
-    machine of the model's could load are shown as their source text.
+    Graphs are shown beside the code that drew them, so their images are left out of the text. Other images with an
+    address that only the model's own machine can load are shown as their source text.
     """
     is_in_link = False
 
@@ -117,7 +117,7 @@ def _rewrite_images(raw_html: str, file_links: FileLinks) -> str:
         if file_links.is_graph(address):
             return ""
         if address == TAKEN_ADDRESS:
-            # The picture follows the text.
+            # The page shows the picture after the text.
             return description
         if not _WEB_ADDRESS.match(address):
             return f"![{description}]({address})"
@@ -144,7 +144,7 @@ def _rewrite_footnotes(raw_html: str, id_prefix: str) -> str:
 
     raw_html = _NOTE_LINK.sub(link, raw_html)
     raw_html = _NOTE.sub(lambda tag: f'<li id="{id_prefix}-fn-{next(numbers)}">', raw_html)
-    # The second character after the arrow prevents that it is shown as an emoji.
+    # The character after the arrow makes browsers show the arrow as text, not as an emoji.
     label = _("Back to reference %(number)s") % {"number": r"\1"}
     back_link = rf' <a href="#{id_prefix}-fnref-\1" aria-label="{label}">↩&#xfe0e;\3</a>'
     return _NOTE_BACK_LINK.sub(back_link, raw_html)

@@ -1,4 +1,4 @@
-"""Links of an answer to files that its code wrote, as models write them: `sandbox:/mnt/data/a.csv`, `./a.csv`. Pure."""
+"""Finds the files that the links of an answer mean. Models write `sandbox:/mnt/data/a.csv` or `./a.csv`. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote
 
 _PATH = re.compile(r"(?:(?:sandbox|attachment|computer):)?([^:?#]+)")
 SAME_NAME_LIMIT = 100
-"""Files of one name in different folders to which links may lead."""
+"""Maximum number of files with the same name, in different folders, that a link can choose from."""
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-"""Of images that are shown as graphs, whether code displays or saves them."""
+"""Suffixes of images that are shown as graphs, whether code displays or saves them."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class FileLinks:
     """The files that links may lead to."""
 
     paths: tuple[str, ...] = ()
-    """In the working directory of the session, the newest last."""
+    """Paths in the working directory of the session, the newest last."""
     base_url: str = ""
-    """Begins the URLs of the files. Empty: this reader cannot download them."""
+    """Prefix of the URLs of the files. Empty: this reader cannot download them."""
 
     def find(self, address: str) -> str | None:
-        """Return the path of the file that an address in the parser's HTML means; `None` if there is none.
+        """Return the path of the file that an address in the parser's HTML means; `None` if there is no such file.
 
-        A path counts as it is in any folder, and then the last name alone.
+        First a file is looked for whose whole path is the end of the address, then one with the same file name.
         """
         match = _PATH.fullmatch(html.unescape(address)) if self.paths else None
         if match is None:
@@ -53,7 +53,7 @@ class FileLinks:
         return path is not None and path.lower().endswith(_IMAGE_SUFFIXES)
 
     def link(self, address: str) -> str:
-        """Return the start tag of a link to an address, of one without an address if it leads to no file."""
+        """Return the start tag of a link to the file of an address. The tag has no `href` if there is no such file."""
         path = self.find(address)
         if path is None or not self.base_url:
             return "<a>"

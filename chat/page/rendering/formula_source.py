@@ -1,16 +1,16 @@
 r"""Decides in Markdown source what is a formula, and where cells and addresses end, before the parser reads it.
 
 The parser takes any text between two dollars, or between `\[` and `\]`, as a formula, cuts cells of tables at each `|`,
-and ends an address at the next space. What it would read wrongly is masked (`source_masks`): delimiters that begin or
-end no formula, and each `|` in code or in a formula (`line_formulas`, `formula_text`), and bare addresses in Chinese,
+and ends an address at the next space. Text that it would read wrongly is masked (`source_masks`): delimiters that begin
+or end no formula, and each `|` in code or in a formula (`line_formulas`, `formula_text`). Bare addresses in Chinese,
 Japanese or Korean text get an end (`bare_addresses`).
 
-A formula over several lines begins with a line, or at a line's end, or goes on in an environment. Within it, no line
-begins a list, a heading or a table. An environment may hold blank lines if what follows looks like a formula. One that
-has no end is shown as source.
+A formula over several lines begins at the start or end of a line, or continues in an environment. Within it, no line
+begins a list, a heading or a table. An environment may hold blank lines if the text after them looks like a formula. An
+environment without an end is shown as source.
 
-The decisions depend on nothing but the block around a delimiter, up to its line, so that blocks can be rendered
-separately. The time is linear.
+A decision depends only on the block around a delimiter, up to its line, so that blocks can be rendered separately. The
+time is linear.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _INDENTATION_LIMIT = 40
 
 
 def mask_source(text: str) -> MaskedSource:
-    """Return the source with masks."""
+    """Return the source with masks where the parser would read it wrongly."""
     has_addresses = not text.isascii() and ("://" in text or "www." in text.lower())
     if not has_addresses and not any(sign in text for sign in _SIGNS) and not ("|" in text and "`" in text):
         return MaskedSource(text)
@@ -61,25 +61,25 @@ def mask_source(text: str) -> MaskedSource:
 
 @dataclass(slots=True)
 class _OpenFormula:
-    """A formula that an earlier line began."""
+    """A formula that began in an earlier line."""
 
     start: FormulaStart
     line: int
     """The number of that line."""
     prefix: str
-    """What may stand before the other lines: spaces, and the signs of a quote if the first line is in one."""
+    """Characters that may precede the other lines: spaces and tabs, and `>` if the first line is in a quote."""
     column: int
-    """Where the content of the first line begins. A block that begins before it ends the formula."""
+    """Column where the content of the first line begins. A block that begins left of it ends the formula."""
     indentation: int
-    """In spaces. A line with four spaces less does not continue indented code."""
+    """Indentation of the first line, in spaces. A line with four spaces less does not continue indented code."""
     is_doubtful: bool
-    """Whether the formula begins with two dollars after text, which may be a class of prices."""
+    """Whether the formula begins with `$$` after text in its line, where `$$` may be a price class."""
     depth: int = 1
-    """How many environments are open."""
+    """Number of environments that are open."""
 
 
 class _Lines:
-    """The lines of a text, and those that are masked already."""
+    """Masks the lines of a text, one after the other."""
 
     def __init__(self, text: str, character: str) -> None:
         self._lines = _LINE.findall(text)
@@ -87,9 +87,9 @@ class _Lines:
         self._masked: list[str] = []
         self._open: _OpenFormula | None = None
         self._text_environments = 0
-        """How many environments without formulas are open in this block."""
+        """Number of environments without formulas that are open in this block."""
         self._text_column, self._text_prefix = 0, ""
-        """Where the content of the line began that opened the first one, and what may stand before the other lines."""
+        """Column of the content in the line that opened the first one; characters that may precede the next lines."""
 
     def masked(self) -> str:
         """Return the whole text with masks."""
@@ -115,7 +115,7 @@ class _Lines:
         return not content.strip() or is_outside or _BLOCK_START.match(content) is not None
 
     def _ends_before(self, line: str, formula: _OpenFormula) -> bool:
-        """Return whether a formula ends before a line, because it has no end or is none."""
+        """Return whether a formula must end before a line, because its end is missing or it is no formula."""
         content = line.lstrip(formula.prefix)
         if not content.strip():
             return not self._is_bridge(formula)
@@ -128,7 +128,7 @@ class _Lines:
         return _BLOCK_START.match(content) is not None and (is_doubtful or indentation < formula.column)
 
     def _is_bridge(self, formula: _OpenFormula) -> bool:
-        """Return whether the formula goes on after the blank lines that come next."""
+        """Return whether the formula continues after the blank lines that come next."""
         following = self._lines[self._end_of_blank_lines(formula)]
         if formula.start.end == "$$" or not following.strip():
             return False
@@ -174,7 +174,7 @@ class _Lines:
         return "".join([*self._lines[formula.line + 1 : len(self._masked)], last])
 
     def _edits(self, line: str, position: int) -> list[Edit]:
-        """Return the edits of a line's formulas from a position on, and open the one that goes on in the next line."""
+        """Return the edits of a line's formulas after `position`. Open a formula that continues in the next line."""
         has_delimiters = "$" in line or ("\\" in line and (self._text_environments or _BACKSLASHES.search(line)))
         if not has_delimiters and not ("`" in line and "|" in line):
             return []
@@ -204,7 +204,7 @@ class _Lines:
         self._masked.append(apply_edits(line, edits, self._character) if edits else line)
 
     def _close(self) -> None:
-        """Close the open formula. An environment gets an end."""
+        """Close the open formula. An environment gets an end at the end of the last line."""
         if self._open is not None and self._open.start.delimiter == ENVIRONMENT:
             last = self._masked[-1]
             end = Edit.formula_end(len(last.rstrip("\r\n")))
@@ -229,5 +229,5 @@ def _depth(text: str) -> int:
 
 
 def _indentation(line: str, prefix: str) -> int:
-    """Return how many spaces stand before a line's content; characters of `prefix` count as spaces."""
+    """Return the number of spaces before a line's content; characters of `prefix` count as spaces."""
     return len(line[: len(line) - len(line.lstrip(prefix))].expandtabs(4))

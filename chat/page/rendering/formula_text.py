@@ -1,9 +1,9 @@
-r"""Decides by its text what between two delimiters is a formula, and what is money, a variable or prose.
+r"""Decides whether the text between two delimiters is a formula, or money, a variable or prose.
 
 - A text between dollars that begins with a digit and holds a word is money: `$5 and 6$`. So is a text with a word that
   ends in a number after a space: `$A or 5$`.
-- A text that ends in a sign of punctuation before another name is between two variables: `$HOME/bin:$PATH`, `$A:$B`.
-- A text after a letter or digit, such as `5$/h or 6$`, is a formula only with a sign of one.
+- A text that ends in a punctuation mark before another name is between two variables: `$HOME/bin:$PATH`, `$A:$B`.
+- A text after a letter or digit, such as `5$/h or 6$`, is a formula only if it has a sign of formulas.
 - `$ T $`, with a space at both ends, is a formula only if it surely is one.
 - A text of several words without a sign of formulas is prose. So are Chinese, Japanese and Korean words.
 """
@@ -41,12 +41,12 @@ _ENDS_OF_NAMES = ("_", ")", "]")
 
 
 def is_maths_environment(name: str) -> bool:
-    r"""Return whether `\begin{name}` begins a formula, or what is shown as its source with all its lines."""
+    r"""Return whether `\begin{name}` begins a formula, or another environment that is shown as its source."""
     return _MATHS_ENVIRONMENT.fullmatch(name) is not None
 
 
 def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
-    """Return whether the dollars at two positions of a line are around a formula."""
+    """Return whether the dollars at two positions of a line enclose a formula."""
     content, before, after = line[start + 1 : end], line[start - 1 : start], line[end + 1 : end + 2]
     if content == "|":
         return not before.strip() and not after.strip()
@@ -65,7 +65,7 @@ def is_formula_between_dollars(line: str, start: int, end: int) -> bool:
 def spaced_formula_end(line: str, start: int) -> int:
     r"""Return where a formula with spaces inside its dollars ends, such as `$ T $`; 0 if there is none.
 
-    It is one letter, or has a sign of formulas and no words.
+    Such a formula is a single letter, or has a sign of formulas and no words.
     """
     match = _SPACED.match(line, start)
     if match is None:
@@ -103,13 +103,13 @@ def has_sign(content: str) -> bool:
 
 
 def continues_formula(line: str) -> bool:
-    """Return whether the line after a blank line looks like a part of the formula above."""
+    """Return whether the line after a blank line looks like a part of the formula above it."""
     words = len(_WORD.findall(_COMMAND_OR_GROUP.sub(" ", line)))
     return words < 3 and (_ROW.search(line) is not None or (has_sign(line) and not words))
 
 
 def is_prose(content: str) -> bool:
-    """Return whether a text holds several words and nothing of a formula."""
+    """Return whether a text holds several words and no sign of formulas."""
     return not has_sign(_VARIABLE.sub("variable", content)) and len(_WORD.findall(content)) >= 2
 
 
@@ -173,5 +173,5 @@ def _is_balanced(content: str) -> bool:
 
 
 def _is_cut_by_pipes(content: str) -> bool:
-    """Return whether a text begins or ends with the border of a table's cell."""
+    """Return whether a text begins or ends with a `|` that is the border of a table's cell."""
     return content.count("|") % 2 == 1 and _EDGE_PIPE.search(content) is not None

@@ -1,7 +1,8 @@
-"""The elements of long texts: *groups* of blocks, one for each document after the first, and placeholders of groups.
+"""Renders the elements of long texts: *groups* of blocks, one for each document after the first, and their
+placeholders.
 
-A page holds the beginning of a long text, its end, and the groups that its reader has come to. Each other group is a
-placeholder with a link. Scripts put the group in its place when it comes near the view.
+A page holds the beginning of a long text, its end, and the groups that its reader has scrolled to. Each other group is
+a placeholder with a link. Scripts replace a placeholder by its group when it comes near the view.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from django.utils.translation import gettext as _
 from chat.page.rendering.documents import MarkdownOptions
 
 HELD_AT_END = 2
-"""How many documents at the end of a text a page holds, beside the first one."""
+"""Number of documents at the end of a text that a page holds, besides the first document."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldGroups:
-    """Which groups of a text a page holds at first."""
+    """Which groups of a text a page holds when it opens."""
 
     url: Callable[[int], str]
-    """Returns where a group is found, by its number."""
+    """Returns the URL of the group with this number."""
     near: int | None = None
     """The group that the page was opened for. `None`: the page is read at the end."""
     at_end: int = HELD_AT_END
 
     def holds(self, number: int, count: int) -> bool:
-        """Return whether a page holds a document of a text of so many."""
+        """Return whether the page holds document `number` of a text with `count` documents."""
         if self.near is not None and abs(number - self.near) <= 2:
             return True
         return number == 0 or number >= count - (self.at_end if self.near is None else 1)
@@ -39,9 +40,9 @@ class HeldGroups:
 def new_groups_html(
     options: MarkdownOptions, first: int, documents: Sequence[SafeString], held: HeldGroups | None
 ) -> SafeString:
-    """Return the elements of groups that one update of a page brings. `first`: the number of the first one.
+    """Return the elements of groups that one update adds to a page. `first`: the number of the first of them.
 
-    With `held`, only the last two are rendered, so that the browser is not stopped when much text comes at once.
+    With `held`, only the last two have their content, so that much text at once does not block the browser.
     """
     last = first + len(documents) - 1
     elements = (
@@ -52,14 +53,14 @@ def new_groups_html(
 
 
 def group_html(options: MarkdownOptions, number: int, html: SafeString) -> SafeString:
-    """Return the element of a group. The first document of a text is number 0, which has none."""
+    """Return the element of a group. Groups count from 1: the first document of a text (number 0) is no group."""
     return format_html('<div class="blocks"{}>{}</div>', _id(options, number), html)
 
 
 def join_documents(
     documents: Sequence[SafeString | None], options: MarkdownOptions, held: HeldGroups | None
 ) -> SafeString:
-    """Return the closed HTML of a text. `documents`: the HTML of each; `None`: it is not rendered."""
+    """Return the closed HTML of a text. `documents`: the HTML of each document; `None`: it is not rendered."""
     first, *others = documents
     count = len(documents)
     groups = [

@@ -80,7 +80,7 @@ def _scanner(language: str) -> _Scanner:
 def find_language(info: str) -> str:
     """Return the canonical language for a fence's info string or a part's language (`PYTHON`).
 
-    The result is empty if the language is not in `LANGUAGES`.
+    Return an empty string if the language is not in `LANGUAGES`.
     """
     word = re.split(r"[\s,{:]", info.strip(), maxsplit=1)[0]
     return LANGUAGES.get(word.lower(), "")

@@ -1,4 +1,4 @@
-"""Reads the tables and the text of HTML that a kernel sent. None of the HTML itself gets into a page."""
+"""Reads the tables and the text of HTML that a kernel sent. The HTML itself is never inserted into a page."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from chat.vocabulary.html_elements import (
 
 TABLES_LIMIT = 10
 SPAN_LIMIT = 1_000
-"""Browsers limit spans of columns to the same number."""
+"""Maximum number of rows or columns that a cell spans. Browsers limit columns to the same number."""
 COLORS_NOTE = "The colours of cells are not shown here."
 
 _SIZE = re.compile(
     r"(\d[\d,]{0,15}+) rows × (\d[\d,]{0,15}+) columns|shape: \((\d[\d_]{0,15}+),(?: (\d[\d_]{0,15}+))?\)"
 )
-"""The line in which pandas or polars names the size of the data."""
+"""The line with which pandas or polars states the size of the data."""
 
 ContentPiece: TypeAlias = Table | HtmlNote | str
 """A table, a sentence about what is not shown, or text between tables."""
@@ -43,7 +43,7 @@ ContentPiece: TypeAlias = Table | HtmlNote | str
 
 @dataclass(frozen=True, slots=True)
 class HtmlContent:
-    """What a reader can be shown of a piece of HTML."""
+    """The content of a piece of HTML that pages can show."""
 
     pieces: tuple[ContentPiece, ...]
     left_out_tables: int = 0
@@ -61,7 +61,7 @@ class HtmlContent:
 
     @property
     def is_tabular(self) -> bool:
-        """Whether tables make up at least a third of the content, so that they stand for the whole."""
+        """Whether tables are at least a third of the content. They then represent the whole output."""
         tables = self.tables
         chars = sum(len(text) for table in tables for row in table.rows for text in row)
         return bool(tables) and len(self.text) <= 2 * chars + 200
@@ -106,7 +106,7 @@ def _build_content(
 
 
 def _extract_size(pieces: list[HtmlPiece]) -> tuple[list[HtmlPiece], int, int]:
-    """Return the pieces without the line that names the size of the data, and this size; zeros if there is none."""
+    """Return the pieces without the line that states the size of the data, and this size; zeros without such a line."""
     rows = columns = 0
     others: list[HtmlPiece] = []
     for piece in pieces:
@@ -121,7 +121,7 @@ def _extract_size(pieces: list[HtmlPiece]) -> tuple[list[HtmlPiece], int, int]:
 
 
 def _read_table(table: Element, cells_limit: int, left_out_rows: int) -> SourceTable:
-    """Read the rows of a table until it has `cells_limit` cells. A row counts as one cell at least."""
+    """Read the rows of a table until it has `cells_limit` cells. An empty row counts as one cell."""
     caption = table.find("caption")
     has_head = table.find("thead") is not None
     header: list[list[SourceCell]] = []
@@ -139,7 +139,7 @@ def _read_table(table: Element, cells_limit: int, left_out_rows: int) -> SourceT
         is_head = is_in_head if has_head else not body and all(cell.is_header for cell in cells)
         (header if is_head and not body and len(header) < HEADER_ROWS_LIMIT else body).append(cells)
     if header and not body and not has_head:
-        # A table of header cells alone has no header.
+        # If all cells are header cells, the rows are the body.
         header, body = [], header
     return SourceTable("" if caption is None else text_of(caption), header, body, left_out_rows, left_out_columns)
 

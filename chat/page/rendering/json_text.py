@@ -9,18 +9,18 @@ from chat.vocabulary.parts import JSON
 
 TEXT_LIMIT_CHARS = 50_000
 VALUES_LIMIT = 5_000
-"""Values that are written. Each takes about 2 us."""
+"""Maximum number of values that are written. Each takes about 2 µs."""
 INDENT_LIMIT = 6
-"""Values that are nested more deeply stay on the line: indentation would make a small value long."""
+"""Maximum depth that is indented. Deeper values stay on one line, because indentation would make small values long."""
 STRING_LIMIT_CHARS = 10_000
-"""Longer strings and names are cut."""
+"""Maximum number of characters of a string or name. Longer ones are cut."""
 CUT = "…"
 
 
 def format_json(value: JSON) -> str:
     """Return the value as JSON, one value a line and indented by two spaces, up to `INDENT_LIMIT`.
 
-    `…` stands for what is left out.
+    `…` replaces values that are left out.
     """
     pieces: list[str] = []
     chars = 0
@@ -59,7 +59,7 @@ def _write(value: JSON) -> Iterator[str]:
 
 
 def _children(value: JSON) -> Iterator[tuple[str, JSON]] | None:
-    """Return (name with a colon, value) of an object, (nothing, value) of an array; `None` if it holds nothing."""
+    """Return (name with a colon, value) of an object, ("", value) of an array; `None` if it has no children."""
     if isinstance(value, Mapping) and value:
         return ((f"{_quote(str(name))}: ", child) for name, child in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str) and value:

@@ -1,7 +1,7 @@
-"""Documents of long texts that this process has rendered, kept for the next reader of the same text.
+"""Caches rendered documents of long texts for the next reader of the same text in this process.
 
-A document that has ended never changes, so readers of a long answer share one rendering. Where each document ends is
-found by parsing alone, so that the middle of an answer is rendered without what stands before it.
+A document that has ended never changes, so readers of a long answer share one rendering. The end of each document is
+found by parsing alone, so that the middle of an answer is rendered without the text before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEPT_BYTES = 64 * 1024 * 1024
 """Limit for the renderings that a process keeps. The least recently used ones are dropped."""
 ENDS_BYTES = 4 * 1024 * 1024
 SHORTEST_CHARS = 2048
-"""Shorter texts are rendered again each time, which takes less than 3 ms."""
+"""Minimum length of texts that are cached. Rendering a shorter text takes less than 3 ms."""
 
 
 class Rendering(NamedTuple):
@@ -35,12 +35,12 @@ class Rendering(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a document ends that is longer than its limit."""
+    """The end of a document whose text is longer than its limit."""
 
     chars: int
-    """How many characters of its text it holds. The next document begins with the others."""
+    """Number of characters of the text that the document holds. The next document begins with the others."""
     next_prefix: str
-    """Reopens the block that was split there; see `Document`."""
+    """Text that reopens the block that was split there; see `Document`."""
 
 
 V = TypeVar("V", Rendering, End)
@@ -56,7 +56,7 @@ class KeptValues(Generic[V]):
         self.size_bytes = 0
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return the value of a key. Threads that miss it at the same time each make it."""
+        """Return the value of a key. `make` creates a missing value; several threads may do this at the same time."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -82,7 +82,7 @@ ends: KeptValues[End] = KeptValues(ENDS_BYTES)
 
 
 def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
-    """Return where a full document ends. `text`: as many characters as a document holds."""
+    """Return the end of a full document. `text`: as many characters as a document may hold."""
     return ends.get(_end_key(prefix, text, options), lambda: _find_end(prefix, text, options))
 
 
@@ -94,7 +94,7 @@ def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
 
 
 def render_ended(prefix: str, text: str, options: MarkdownOptions) -> SafeString:
-    """Return the HTML of a full document. `text`: as many characters as a document holds."""
+    """Return the HTML of a full document. `text`: as many characters as a document may hold."""
 
     def render() -> Rendering:
         document = Document(prefix, options, limit_chars=len(text))
@@ -125,7 +125,7 @@ def keep_ended(document: Document, end: End) -> None:
 
 
 def _key(prefix: str, text: str, options: MarkdownOptions, *, has_ended: bool = False) -> Hashable:
-    """Return what a rendering depends on. Its buttons are those of its readers, not of one of them."""
+    """Return the cache key of a rendering: everything that its HTML depends on."""
     if has_ended:
         options = replace(options, may_grow=False)
     return _digest(prefix, text), has_ended, options, get_language()

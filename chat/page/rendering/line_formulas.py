@@ -4,9 +4,9 @@ r"""Finds in one line of Markdown the formulas, the code, and the delimiters tha
 - `\[…\]` in one line is a formula if it holds a command, one of `= + < > ^ _ { }`, or a single letter. Otherwise the
   backslashes escape brackets, as Markdown defines it: `\[1, 2\]` is `[1, 2]`.
 - `\(…\)` is a formula unless it holds several words and nothing of a formula.
-- A delimiter without its end may begin a formula of several lines: see `FormulaStart`.
+- A delimiter without an end may begin a formula of several lines: see `FormulaStart`.
 - `\begin{align}…\end{align}`, or another environment of formulas, is a formula without delimiters, too. In an
-  environment that is none, such as `itemize`, all backslashes are signs.
+  environment that is no formula, such as `itemize`, all backslashes are plain characters.
 - A `|` in code or in a formula is no border of a cell, unless its author has escaped it.
 """
 
@@ -43,9 +43,9 @@ _ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class FormulaStart:
-    r"""A formula that begins in a line and goes on in the next one.
+    r"""A formula that begins in a line and continues in the next one.
 
-    It begins with the line, or with `\[`, `\(` or `$$` at the line's end, or goes on in an environment.
+    It begins with the line, or with `\[`, `\(` or `$$` at the line's end, or continues in an environment.
     """
 
     position: int
@@ -65,8 +65,8 @@ class LineFormulas:
     ) -> None:
         """Read the line.
 
-        `text_environments`: how many environments without formulas are open. `is_in_formula`: whether the line may be a
-        part of a formula of several lines, in which none begins.
+        `text_environments`: number of environments without formulas that are open. `is_in_formula`: whether the line
+        may be a part of a formula of several lines. No other such formula then begins in it.
         """
         self.start: FormulaStart | None = None
         self.edits: list[Edit] = []
@@ -76,11 +76,11 @@ class LineFormulas:
         self._content_start = content_start(line)
         self._runs: dict[int, list[int]] | None = None
         self._spans: list[tuple[int, int]] = []
-        """Formulas and code."""
+        """Start and end of each formula or code."""
         self._open: dict[str, int] = {}
         """Delimiter -> position, for each that is not closed yet."""
         self._environments: list[tuple[int, int, int]] = []
-        """Position, end of its first command, and end."""
+        """For each environment: its position, the end of its `\begin` command, and its end."""
         self._environment: tuple[int, int] | None = None
         self._depth = 0
         self._escapes: list[int] = []
@@ -125,7 +125,7 @@ class LineFormulas:
         return self._spans[-1][1]
 
     def _read_dollar(self, position: int) -> int:
-        """Return where to read on, or an earlier position."""
+        """Return the end of a formula with spaces that begins at this dollar; `position` in all other cases."""
         start = self._open.get("$")
         if start is not None and is_formula_between_dollars(self._line, start, position):
             self._spans.append((self._open.pop("$"), position + 1))
@@ -136,7 +136,7 @@ class LineFormulas:
         self._mask_open("$")
         after = self._line[position + 1 : position + 2]
         if after == " " and (end := spaced_formula_end(self._line, position)):
-            # The parser takes dollars beside spaces for signs.
+            # The parser takes dollars beside spaces for plain characters.
             self.edits += (Edit.insertion(position + 1, GUARD), Edit.insertion(end - 1, GUARD))
             self._spans.append((position, end))
             return end
@@ -269,18 +269,18 @@ def content_start(line: str) -> int:
 def may_go_on(line: str, start: int) -> bool:
     """Return whether the next line may continue a paragraph of this line, whose content begins at `start`.
 
-    It is no heading and ends no raw HTML.
+    It may not if this line is a heading or ends raw HTML.
     """
     return _HEADING_OR_TAG.match(line, start) is None and _END_OF_HTML.search(line) is None
 
 
 def is_formula_of_lines(content: str) -> bool:
-    """Return whether a text of several lines between two dollars on each side, after text, is a formula."""
+    """Return whether the lines between two `$$` are a formula, if the first `$$` follows text in its line."""
     return has_sign(content) or (not is_prose(content) and is_environment(content))
 
 
 def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans without those that begin in another one, in their order."""
+    """Return the spans in order, without those that begin within another span."""
     outermost: list[tuple[int, int]] = []
     for span in sorted(spans):
         if not outermost or span[0] >= outermost[-1][1]:

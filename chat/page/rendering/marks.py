@@ -6,18 +6,18 @@ import re
 from urllib.parse import quote
 
 MARK = "\ufdd0"
-"""A noncharacter, which Unicode reserves for use within a program."""
+"""A code point that is no character. Unicode reserves it for use within programs."""
 _URL_MARK = "%EF%B7%90"
 
 _DASH_MARK = f" {MARK * 3}"
 _SHORT_DASHES = re.compile(r"(?:\A|(?<=[\r\n]))([ \t>]*+)(--?)([ \t]*+)(?=[\r\n]|\Z)")
-# The blanks are not at the end of the line, where they would break it.
+# A mark follows the spaces: at the end of a line they would make a line break.
 _EMPTY_LINE = rf"{MARK * 3}[ \t]*+{MARK}"
 _MARKED_ITEM = re.compile(rf"<p(?: [^<>]*+)?>{_EMPTY_LINE}</p>\n?|(?<=>){_EMPTY_LINE}(?:\n|(?=<))")
 _HIDDEN_MARK = MARK * 4
-# Strong text that ends in a sign of punctuation before a letter or digit, as in `**价格(元):**100`.
+# Strong text that ends in a punctuation mark before a letter or digit, as in `**价格(元):**100`.
 _STRONG_TEXT = re.compile(r"(?<![*\\A-Za-z0-9])\*\*(?![\s*])[^*`\r\n]{1,200}[]:;.,!?)}%\"'»›”’…।؟؛،](?=\*\*[^\W_])")
-# Strong text that begins with a sign of punctuation after a letter of a script without spaces, as Thai is. In Chinese,
+# Strong text that begins with a punctuation mark after a letter of a script without spaces, such as Thai. In Chinese,
 # Japanese and Korean it needs no mark.
 _STRONG_START = re.compile(r"\*\*(?<=[^\W\d_A-Za-z]\*\*)(?=[(\[{\"'«‹“‘„][^*\r\n]{1,200}\*\*)")
 _HIDDEN = re.compile(
@@ -31,19 +31,20 @@ _SPACED_PATH = re.compile(
     re.IGNORECASE,
 )
 _STAR_MARK = MARK * 6
-# Words of Chinese, Japanese and Korean have no spaces between them, and end others.
+# A word with an asterisk. Chinese, Japanese and Korean characters are no part of it, because they have no spaces
+# between words.
 _WORD_WITH_STAR = re.compile(r"(?<![^\s\u2e80-\U0010ffff])[^\s*\u2e80-\U0010ffff]*+\*[^\s\u2e80-\U0010ffff]*+")
 _STAR = re.compile(r"(?<!\*)\*(?!\*)")
 _INNER_STAR = re.compile(r"\*(?<=[A-Za-z\u00c0-\u024f\d]\*)(?=[A-Za-z\u00c0-\u024f\d])")
 _FACTOR = re.compile(r"(?<![^\W_])(?:[A-Za-z]|\d+(?:[.,]\d+)?)\*(?=[A-Za-z\d])")
-# An item of a list without a letter yet, or with a link whose address has not ended. It is no check box.
+# A list item that is still empty, or a link in it whose address has not ended. A check box does not match.
 _OPEN_ITEM = re.compile(r"[ \t>]*[-*+](?:[ \t]+(?:\[[^\]]{0,300}(?:\](?:\([^()]{0,300})?)?)?)?")
 
 
 def hide_open_item(text: str) -> str:
-    """Return the source without an item at its end of which nothing is known but its mark, or the begin of its link.
+    """Return the source without a list item at its end that has no text yet, or only the beginning of a link.
 
-    A link may be a question, which is a button. Shown as its source before, it would move what stands beside it.
+    The link may become the button of a question. If its source were shown first, the text beside it would move later.
     """
     start = max(text.rfind("\n"), text.rfind("\r")) + 1
     is_open = _OPEN_ITEM.fullmatch(text, start) and text.count("```", 0, start) % 2 == 0
@@ -51,10 +52,11 @@ def hide_open_item(text: str) -> str:
 
 
 def mark_dashes(text: str, *, may_grow: bool) -> str:
-    """Return the source without marks of its own, and with a mark in each line of one or two dashes.
+    """Remove marks that the source itself contains, and mark each line of one or two dashes.
 
-    Below a line of text, the parser would take them as a table of one column. One dash begins a list now, two are text.
-    If the text may grow, such dashes at its end are hidden: what follows decides whether they begin a list or a rule.
+    Below a line of text, the parser would take such a line as part of a table of one column. With the mark, one dash
+    begins a list, and two are text. If the text may grow, dashes at its end are hidden, because the text after them
+    decides whether they begin a list or a rule.
     """
     text = text.replace(MARK, "")
     if may_grow and (dashes := open_dashes(text)):
@@ -63,21 +65,21 @@ def mark_dashes(text: str, *, may_grow: bool) -> str:
 
 
 def open_dashes(text: str) -> str:
-    """Return the dashes at the end of a text that later text may make a list or a rule; empty if there are none."""
+    """Return the dashes at the end of a text that later text may turn into a list or a rule; empty: no dashes."""
     start = max(text.rfind("\n"), text.rfind("\r")) + 1
     dashes = text[start:].lstrip(" \t>")
     return dashes if dashes.rstrip(" \t") in ("-", "--") and _ends_in_text(text[:start]) else ""
 
 
 def hides_end(text: str) -> bool:
-    """Return whether some of the end of a text is hidden as long as it may grow."""
+    """Return whether some of the end of a text is hidden while it may grow."""
     return bool(open_dashes(text)) or hide_open_item(text) != text
 
 
 def mark_strong_ends(text: str) -> str:
     """Return the source with marks where strong text ends or begins in punctuation beside a letter or digit.
 
-    CommonMark sees no end there, unless the sign is one of Chinese, Japanese or Korean. Models mean one.
+    CommonMark sees no end there, except beside Chinese, Japanese or Korean characters. Models mean an end.
     """
     if "**" not in text:
         return text
@@ -85,9 +87,9 @@ def mark_strong_ends(text: str) -> str:
 
 
 def mark_stars(text: str) -> str:
-    """Return the source with marks in place of asterisks that are signs within a word: `Lehrer*innen`, `l*w*h`, `3*4`.
+    """Return the source with marks in place of asterisks that are plain characters: `Lehrer*innen`, `l*w*h`, `3*4`.
 
-    One alone in a word, or those of a product of numbers and letters. With another one, it would be emphasis.
+    These are a single asterisk within a word, and those of a product. Others may be emphasis.
     """
     return _WORD_WITH_STAR.sub(_marked_stars, text) if _INNER_STAR.search(text) else text
 

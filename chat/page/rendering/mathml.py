@@ -1,8 +1,8 @@
-"""Reduces Temml's MathML to elements, attributes and classes that pages may have, and that browsers show right.
+"""Reduces Temml's MathML to elements, attributes and classes that pages may have, and that browsers show correctly.
 
 Temml styles many elements by the attribute `style`, which the content security policy forbids. Known styles become
-attributes of MathML or classes of `static/css/displays.css`. What is not known here makes the whole formula unknown, so
-that nothing is drawn wrong: it is shown as its source then.
+attributes of MathML or classes of `static/css/displays.css`. A formula with anything that is not known here is shown as
+its source, so that no formula is drawn wrong.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 _LENGTH = re.compile(r"[-+]?(?:\d(?:\.\d{1,8})?|\.\d{1,8})(?:em|ex|cm)|[-+]?\d{1,2}(?:\.\d{1,8})?(?:px|pt|mu|mm)|0")
-"""A length that cannot move a formula far over its neighbours."""
+"""An allowed length: it is so short that it cannot move a formula far over its neighbours."""
 _SHORT_LENGTH = re.compile(r"[-+]?(?:[0-2](?:\.\d{1,8})?|\.\d{1,8})(?:em|ex)|0(?:\.1)?(?:px)?")
-"""Of what may stand over neighbours: raised boxes, ink, and boxes that are smaller than their content."""
+"""A length of boxes that may overlap their neighbours: raised boxes, ink, and boxes smaller than their content."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,20}")
 _BOOLEAN = re.compile("true|false")
 _FONT_SIZE = re.compile(r"[0-2]\.\d{4}em|70%")
@@ -28,9 +28,9 @@ _ENCLOSURES = {
     "updiagonalstrike downdiagonalstrike": "struck-up struck-down",
     "horizontalstrike": "struck",
 }
-"""Notation of `menclose` -> classes of `mrow`. Browsers other than Chromium draw it, in their ways."""
+"""Notation of `menclose` -> classes of `mrow`. Chromium does not draw `menclose`, and other browsers differ."""
 _PADDINGS = {0.0: "0", 0.1389: "1", 0.25: "2", 0.4: "4", 0.5: "5", 1.0: "10", 2.0: "20"}
-"""Padding of a cell in em -> its class in tenths, `left-5` or `right-5`. Other paddings become the next of these."""
+"""Padding of a cell in em -> its class in tenths, `left-5` or `right-5`. Other paddings get the nearest class."""
 
 CLASSES = {
     "mtable": {"tml-jot", "tml-small"},
@@ -44,7 +44,7 @@ CLASSES = {
         *(f"{line}-{side}" for line in ("solid", "dashed") for side in ("left", "right", "top", "bottom")),
     },
 }
-"""Classes of `static/css/displays.css` by element."""
+"""Element -> classes of `static/css/displays.css` that it may have."""
 
 _OWN_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
     "math": {"display": re.compile("block|inline"), "alttext": re.compile(".*", re.DOTALL)},
@@ -91,25 +91,25 @@ _OWN_ATTRIBUTES: dict[str, dict[str, re.Pattern[str]]] = {
 }
 _COMMON_ATTRIBUTES = {"displaystyle": _BOOLEAN, "mathcolor": _COLOR, "scriptlevel": re.compile("[0-3]")}
 MATHML_ATTRIBUTES = {tag: own | _COMMON_ATTRIBUTES for tag, own in _OWN_ATTRIBUTES.items()}
-"""Allowed elements, and the pattern for the value of each of their attributes."""
+"""Allowed element -> its allowed attributes, each with a pattern for its value."""
 
 _CHILDREN = {
     **dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2),
     **dict.fromkeys(("msubsup", "munderover"), 3),
 }
-"""Elements that are invalid with another number of children."""
+"""Element -> number of children without which it is invalid."""
 _TOKENS = frozenset({"mi", "mo", "mn", "mtext"})
 
 _HINTS = re.compile(
     r"(?:chr|wbk|ff)-[a-z-]+|tml-(?:display|prime|tageqn|label|eqn|(?:sml|med|lrg)-pad)|mathcal|mathscr"
 )
-"""Classes that change how signs stand by a twentieth of their width, or choose a font."""
+"""Classes that move characters by at most a twentieth of their width, or choose a font. They are removed."""
 _ENCLOSURE_HINTS = frozenset({"tml-overline", "tml-underline", "tml-fbox", "circle-pad", "actuarial"})
-"""Classes of Temml's `menclose` that say the same as its notation."""
+"""Classes of Temml's `menclose` that repeat its notation. They are removed."""
 _STRIKES = frozenset({"tml-cancel", "textcircle"})
-"""Classes of empty elements that Temml's style sheet draws a notation with."""
+"""Classes of empty elements with which Temml's style sheet draws a notation. They are removed."""
 
-# Properties that repeat what other attributes say, or that Temml gives to cells that a row does not have.
+# Properties that repeat other attributes, or that Temml sets for cells that do not exist. They are removed.
 _IGNORED_STYLES = re.compile(
     r"(?:math-depth|level|font|font-family|font-size|font-weight|font-shape|max-size):[\w.,-]*|color:undefined"
     r"|display:block math|padding:-?[\d.]+em 0 0 0|padding:0 0 [\d.]+em 0|width:(?:100|50|7\.5)%|height:1em"
@@ -119,18 +119,18 @@ _CELL_LINE = re.compile(r"border-(left|right|top|bottom):[\d.]+em (solid|dashed)
 _KERN = re.compile(r"margin-left:-[\d.]+em")
 _LAPPED = "position:absolute;right:0;bottom:0;"
 _LAPS = {"position:relative;": "llap", "display:flex;justify-content:center;": "clap"}
-"""Style of an element without width, whose content reaches over its left neighbours or both -> its class."""
+"""Style of an element without width -> its class. Its content overlaps the left neighbours, or both sides."""
 _BOX = "padding:3pt;border:1px solid"
 POINTS_PER_EM = 11.955
-"""Temml's padding of a column in points is half an em: 5.9776pt."""
+"""In points, Temml's padding of a column is 5.9776pt, which is half an em."""
 
 
 class UnknownFormula(Exception):
-    """MathML that is not known here, so it might be shown wrong."""
+    """The MathML has parts that are not known here, so it might be shown wrong."""
 
 
 def adapt_mathml(mathml: str, *, is_block: bool) -> Element:
-    """Return the tree of elements that a page may show. Raises UnknownFormula."""
+    """Return the tree of elements that a page may show. Raises UnknownFormula if the MathML has unknown parts."""
     try:
         root = fromstring(mathml)
     except (ParseError, UnicodeEncodeError) as error:
@@ -147,10 +147,10 @@ def _adapt_children(element: Element) -> None:
     for child in list(element):
         classes = set(child.get("class", "").split())
         if classes & _STRIKES or (child.tag == "span" and classes == {"tml-eqn"}):
-            # A number of a row that was not asked for, or what the style sheet draws.
+            # A row number that the formula does not ask for, or an element that only Temml's style sheet draws.
             element.remove(child)
         elif child.get("style") == _LAPPED:
-            # A row of its own has the class, whatever the element is.
+            # A new row around the element has the class, so that it works for each kind of element.
             row = Element("mrow", {"class": "lapped"})
             element[list(element).index(child)] = row
             del child.attrib["style"]
@@ -158,7 +158,7 @@ def _adapt_children(element: Element) -> None:
         elif child.tag == "mrow" and child.get("style", "").strip(";") == _BOX:
             child.attrib = {"class": "boxed"}
     if element.tag == "mo" and len(element):
-        # A token contains text alone; `\mathop` makes an operator of any formula.
+        # A token element may contain only text, but `\mathop` turns any formula into an operator.
         element.tag, element.attrib = "mrow", {}
     has_wrong_children = len(element) != _CHILDREN.get(element.tag, len(element))
     if has_wrong_children or (element.tag in _TOKENS and len(element)):
@@ -192,7 +192,7 @@ def _adapt_element(element: Element) -> None:
 
 
 def _adapt_enclosure(element: Element, given: dict[str, str]) -> list[str]:
-    """Make a row of `menclose`, and return the classes of its notation. The classes that it has say the same."""
+    """Turn `menclose` into a row, and return the classes of its notation. Temml's own classes are removed."""
     classes = _ENCLOSURES.get(given.pop("notation", ""))
     if classes is None or not _ENCLOSURE_HINTS.issuperset(given.pop("class", "").split()):
         raise UnknownFormula
@@ -204,7 +204,7 @@ _IGNORED_ATTRIBUTES = frozenset({("mo", "linebreak"), ("math", "xmlns")})
 
 
 def _is_alphabet(element: Element, name: str, value: str) -> bool:
-    """Return whether an attribute names an alphabet that changes little: of `\\verb`, and of letters as operators."""
+    """Return whether an attribute names an alphabet that is ignored: that of `\\verb`, or of letters as operators."""
     return name == "mathvariant" and (element.tag, value) in {("mtext", "monospace"), ("mo", "italic")}
 
 
@@ -221,7 +221,7 @@ def _adapt_classes(element: Element, value: str) -> list[str]:
 
 
 def _adapt_style(element: Element, value: str) -> list[str]:
-    """Return the classes for the styles of an element. Styles that are attributes of MathML are set as such."""
+    """Return the classes for the styles of an element. Styles that MathML has as attributes become attributes."""
     classes = []
     for style in filter(None, value.split(";")):
         name, _, content = style.partition(":")

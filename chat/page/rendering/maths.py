@@ -1,7 +1,7 @@
 """Conversion of LaTeX formulas to MathML, which browsers show without a script.
 
-Temml (`temml`) converts a formula, and `mathml` keeps what pages may show. A formula that one of them does not know is
-not converted: pages show its source. The sanitizer runs last.
+Temml (`temml`) converts a formula, and `mathml` keeps what pages may show. A formula that one of them does not support
+is not converted: pages show its source. The sanitizer runs last.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES, UnknownFormul
 from chat.page.rendering.temml import convert_formula
 
 LIMIT_CHARS = 3_000
-"""Longer formulas and texts are not converted: the conversion takes 13 to 50 us per character."""
+"""Maximum length of formulas and texts that are converted, which takes 13 to 50 µs per character."""
 DEPTH_LIMIT = 100
-"""Formulas that are nested deeper are not converted, because both the converter and the sanitizer work recursively."""
+"""Maximum depth of nesting. Deeper formulas are not converted: the converter and the sanitizer are recursive."""
 FORMULAS_LIMIT = 50
-"""Formulas in one LaTeX text."""
+"""Maximum number of formulas in one LaTeX text."""
 
 CHEMISTRY_LIMIT_CHARS = 300
-"""Longer formulas with `\\ce` are not converted: they take six times as long."""
+"""Maximum length of formulas with `\\ce` that are converted. They take six times as long."""
 
 _NOT_CONVERTED = re.compile(
     r"\\(?:pu(?![a-zA-Z])|char|[a-z]*def|let|futurelet|(?:re)?new|provide|Declare|(?:eq)?ref(?![a-zA-Z])|qty(?![a-zA-Z])|arraystretch"
     r"|(?-i:coloncolonsim|Colonsim))",
     re.IGNORECASE,
 )
-"""Commands that define others, because a few definitions can expand to any length; `\\pu`, whose time doubles with each
-`/`; and those that Temml shows wrong."""
+"""Commands that are not converted: commands that define others, because a few definitions can expand to any length;
+`\\pu`, whose time doubles with each `/`; and commands that Temml shows wrong.
+"""
 
 _NESTING = re.compile(r"(\}|\\right\b|\\end\b)|\{|\\left\b|\\begin\b")
 _TOKEN = re.compile(r"\\(?:begin|end)(?![a-zA-Z])|\\.|[{}&%]|(?<!\{)#", re.DOTALL)
@@ -79,7 +80,7 @@ def render_latex(text: str) -> SafeString | None:
         formulas += 1
         between = text[end : match.start()]
         latex = _formula_of(match)
-        # SymPy marks formulas between single dollars that stand alone by `\displaystyle`.
+        # A formula between single dollars is inline, unless it is the whole text, as SymPy writes it.
         is_block = match["dollar"] is None and match["parentheses"] is None
         is_alone = match[0] == text
         formula = render_formula(latex, is_block=is_block or is_alone)
@@ -107,8 +108,8 @@ def _formula_of(match: re.Match[str]) -> str:
 def render_formula(latex: str, *, is_block: bool) -> SafeString | None:
     """Return the `math` element of a formula, given without delimiters; `None` if it cannot be converted.
 
-    The HTML depends on nothing but the arguments. A formula with anything unknown is not converted, because part of it
-    would be wrong.
+    The HTML depends only on the arguments and is cached. A formula with an unknown part is not converted, because that
+    part would be wrong.
     """
     limit_chars = CHEMISTRY_LIMIT_CHARS if "\\ce" in latex else LIMIT_CHARS
     if len(latex) > limit_chars or _NOT_CONVERTED.search(latex) or _source_depth(latex) > DEPTH_LIMIT:
@@ -120,20 +121,19 @@ def render_formula(latex: str, *, is_block: bool) -> SafeString | None:
         return None
     if _tree_depth(root) > DEPTH_LIMIT:
         return None
-    # What a screen reader reads that does not know MathML.
+    # The text for screen readers that do not support MathML.
     root.set("alttext", latex)
     return SafeString(_CLEANER.clean(tostring(root, encoding="unicode", short_empty_elements=False)))
 
 
 def _prepare(latex: str) -> str:
-    r"""Return a formula as Temml should read it.
+    r"""Return the LaTeX of a formula, changed so that Temml converts it as intended.
 
-    - Equations get no automatic numbers: they would count from 1 in each formula.
-    - `%` and `#` are signs, not the beginning of a comment, which would be lost, and a parameter (`{#f00}` is a
-      colour).
-    - Environments stand in the middle of their line, whatever their option says, which Temml would show.
-    - Words may hold signs that TeX wants to be escaped, such as `\text{my_name}`.
-    - Rows outside of any environment are rows of one.
+    - Equations get no automatic numbers, which would start at 1 in each formula.
+    - `%` and `#` are escaped, because `%` would begin a comment and `#` a parameter. In `{#f00}`, `#` begins a colour.
+    - Options that set the vertical position of environments are removed, because Temml would show them as text.
+    - Special characters of TeX within words, such as `\text{my_name}`, are escaped.
+    - Rows outside of any environment are put into one.
     """
     latex = _ENVIRONMENT.sub(_known_environment, latex)
     latex = _POSITION.sub(r"\1", latex)
@@ -168,7 +168,7 @@ def _known_environment(match: re.Match[str]) -> str:
 
 
 def _source_depth(latex: str) -> int:
-    """Return how deep groups and pairs of delimiters are nested, or more."""
+    """Return an upper bound for the depth at which groups and pairs of delimiters are nested."""
     depth = deepest = 0
     for match in _NESTING.finditer(latex):
         depth += -1 if match[1] else 1

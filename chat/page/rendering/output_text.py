@@ -1,8 +1,8 @@
 """Incremental rendering of the output of code, which grows while the code runs.
 
-A page shows what a terminal shows. Invariant: closed and tail HTML depend only on the output, not on the pieces in
-which it arrived. Joined, they are the HTML of the whole output. The tail holds the last lines, because a progress bar
-changes them often: a swap of the tail is small, however long the output before it is.
+A page shows an output as a terminal would. Invariant: closed and tail HTML depend only on the output, not on the pieces
+in which it arrived. Joined, they are the HTML of the whole output. The tail holds the last lines, because a progress
+bar changes them often: a swap of the tail is small, however long the output before it is.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from chat.vocabulary.terminal_text import Terminal, has_controls
 
 EMPTY = SafeString("")
 TAIL_BREAKS = 2
-"""Line feeds in the tail."""
+"""Number of line feeds in the tail."""
 TAIL_STEP_CHARS = 1_000
-"""The tail has at most twice as many characters."""
+"""The tail has at most twice this number of characters."""
 
 
 class OutputStream:
-    """A growing output; the cost of an update depends on the length of the new output, not of the whole output.
+    """Renders a growing output; the cost of an update depends on the length of the new output, not of the whole output.
 
-    Output that changes what a terminal shows already is rendered whole. The Python session sends none: its outputs are
-    what a terminal shows. A blank output is shown by no element, so its closed HTML and its tail are empty.
+    An output that changes earlier lines of the terminal is rendered again as a whole. The Python session sends no such
+    output: it applies these changes itself. A blank output has no element, so its closed HTML and its tail are empty.
     """
 
     def __init__(self) -> None:
         self._texts: list[str] = []
         """The output as it was received, as of the last update."""
         self._pending: list[str] = []
-        """Output since then."""
+        """Output that was received since the last update."""
         self._terminal: Terminal | None = None
-        """`None`: a terminal shows the output as it is."""
+        """The terminal that interprets the output. `None`: the output has no control characters."""
         self._tail = ""
         self._closed_html: list[SafeString] = []
         self._closed_chars = 0
@@ -42,7 +42,7 @@ class OutputStream:
         self._is_cut = False
         """Whether output has been cut since the last update."""
         self._is_terminal_cut = False
-        """Whether it had been written to a terminal."""
+        """Whether the output that was cut had been written to a terminal."""
         self._is_blank = True
         """Whether the output was blank at the last update."""
 
@@ -51,7 +51,7 @@ class OutputStream:
         self._pending.append(delta)
 
     def cut(self, chars: int) -> None:
-        """Keep only so many characters from the beginning."""
+        """Keep only the first `chars` characters of the output."""
         self._texts += self._pending
         self._pending.clear()
         excess = sum(map(len, self._texts)) - chars
@@ -68,7 +68,8 @@ class OutputStream:
     def update(self) -> TextUpdate:
         """Render the appended output and return the change since the previous update.
 
-        It is a reset as long as the output is blank, and when it no longer is, because the element does not exist yet.
+        While the output is blank, its element does not exist. So the change is a reset then, and at the first visible
+        text.
         """
         was_blank = self._is_blank
         text = self._read_pending()
@@ -90,7 +91,7 @@ class OutputStream:
         return TextUpdate(False, html, escape(self._shown_tail))
 
     def _read_pending(self) -> str | None:
-        """Return what follows the closed text; `None` if the closed text may have changed."""
+        """Return the text after the closed text; `None` if the closed text may have changed."""
         new = "".join(self._pending)
         self._pending.clear()
         is_cut, self._is_cut = self._is_cut, False
@@ -108,7 +109,7 @@ class OutputStream:
         return None if is_cut and self._is_too_much_closed(text) else text
 
     def _is_too_much_closed(self, text: str) -> bool:
-        """Return whether an output that was cut has a tail that begins in closed text. `text`: after that text."""
+        """Return whether the tail of a cut output must begin within the closed text. `text`: the text after that."""
         length = sum(map(len, self._texts))
         if length < self._closed_chars + len(text):
             return True
@@ -130,7 +131,7 @@ class OutputStream:
 
 
 def _closed_length(text: str, closed_chars: int) -> int:
-    """Return how much of the text after the closed text is closed, too."""
+    """Return how many characters of the text after the closed text can be closed now."""
     edge = len(text)
     for _ in range(TAIL_BREAKS + 1):
         edge = text.rfind("\n", 0, edge) if edge >= 0 else edge
@@ -138,7 +139,7 @@ def _closed_length(text: str, closed_chars: int) -> int:
 
 
 def _end_of_steps(length: int) -> int:
-    """Return what is closed of a text of this length at least, because its lines may be long."""
+    """Return the minimum number of closed characters in a text of this length. It limits the tail if lines are long."""
     return length - length % TAIL_STEP_CHARS - TAIL_STEP_CHARS
 
 

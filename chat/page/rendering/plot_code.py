@@ -1,6 +1,6 @@
 """Finds the titles, axis labels and kinds of graphs in the Python code that draws them.
 
-The code is parsed and never run. It may be anything that a model wrote: what cannot be read has no captions.
+The code is parsed and never run. A model may write any code: code that cannot be parsed gives no captions.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from types import MappingProxyType
 from typing import TypeGuard
 
 CODE_LIMIT_CHARS = 20_000
-"""Parsing this much takes less than a tenth of a second, which delays the frames of other answers."""
+"""Maximum length of code. Parsing it takes less than 0.1 s, for which the frames of other answers are delayed."""
 DEPTH_LIMIT = 500
-"""Python's parser accepts about four times this depth, less the depth of the caller's stack. A lower limit makes the
-result the same for each caller."""
+"""Python's parser has a limit that depends on the caller's stack. This lower one gives each caller the same result."""
 TEXT_LIMIT_CHARS = 120
 CHAIN_LIMIT = 8
-"""Steps from a method to the name of its object, as in `axes[0].twinx().plot`."""
+"""Maximum number of steps from a method to the name of its object, as in `axes[0].twinx().plot`."""
 
 KINDS = MappingProxyType(
     {
@@ -55,7 +54,7 @@ FIGURE_KINDS = MappingProxyType(
         "clustermap": "Heat map",
     }
 )
-"""Functions that draw into a figure of their own."""
+"""Functions that draw into a new figure -> kind of graph."""
 OPENERS = frozenset(("figure", "Figure", "subplots", "subplot_mosaic"))
 CLOSERS = frozenset(("show", "close"))
 TEXT_METHODS = MappingProxyType(
@@ -75,13 +74,13 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match)
 
 _MAGIC_LINES = re.compile(r"^[%!].*$", re.MULTILINE)
-"""Commands of notebooks."""
+"""Lines with commands of notebooks, such as `%matplotlib inline`."""
 _parser_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The caption of a graph, from the code that draws it. It is empty if the code says nothing."""
+    """The caption of a graph, from the code that draws it. It is empty if the code contains none."""
 
     title: str = ""
     kind: str = ""
@@ -94,16 +93,16 @@ NO_CAPTION = Caption()
 
 
 def caption_of(code: str, number: int) -> Caption:
-    """Return the caption of a graph of this code, counted from 0."""
+    """Return the caption of the graph with this number, counted from 0, among the graphs of this code."""
     captions = _captions(code) if len(code) <= CODE_LIMIT_CHARS else ()
     return captions[number] if number < len(captions) else NO_CAPTION
 
 
 @lru_cache(maxsize=64)
 def _captions(code: str) -> tuple[Caption, ...]:
-    """Return the captions of the figures in order; only the first one if the code does not tell their order."""
+    """Return the captions of the figures in order; only the first one if their order is not clear from the code."""
     try:
-        # The filters of warnings belong to the whole process.
+        # The lock is needed because warning filters apply to the whole process.
         with _parser_lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(_MAGIC_LINES.sub("", code))
@@ -114,7 +113,7 @@ def _captions(code: str) -> tuple[Caption, ...]:
 
 @dataclass(slots=True)
 class _Figure:
-    """A figure, while the code is read. The first text of each kind counts."""
+    """A figure, while the code is read. The first text of each kind is used."""
 
     has_content: bool
     kind: str = ""
@@ -128,16 +127,16 @@ class _Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Nesting:
-    """The position of a node in the code."""
+    """The constructs around a node of the code."""
 
     depth: int = 0
     is_repeated: bool = False
-    """Whether it may run more often than once, or later."""
+    """Whether the node is in a loop or function, so that it may run several times, or later."""
     is_conditional: bool = False
 
 
 class _CaptionFinder:
-    """Reads calls in the order of the source text."""
+    """Finds the captions by reading calls in the order of the source text."""
 
     def __init__(self) -> None:
         self._figures: list[_Figure] = []
@@ -146,9 +145,9 @@ class _CaptionFinder:
         self._owners: dict[str, _Figure] = {}
         """The figure of each name, such as `ax1`."""
         self._texts: dict[str, str] = {}
-        """Names whose value is a known text."""
+        """Name -> its value, for names whose value is a known text."""
         self._targets: dict[ast.Call, list[str]] = {}
-        """Names that get the result of a call."""
+        """Call -> names that its result is assigned to."""
 
     def read(self, tree: ast.Module) -> tuple[Caption, ...]:
         """Return the captions of the figures that the code draws."""
@@ -242,7 +241,7 @@ class _CaptionFinder:
         figure.texts.setdefault(name, text)
 
     def _text(self, node: ast.expr, depth: int = 0) -> str | None:
-        """Return the text of an expression; `None` for what is no text, or is not known before the code runs."""
+        """Return the text of an expression; `None` if it is no text, or is known only when the code runs."""
         match node:
             case ast.Constant(value=str(text)):
                 return text[: TEXT_LIMIT_CHARS * 2]
@@ -256,7 +255,7 @@ class _CaptionFinder:
         return None
 
     def _join(self, values: list[ast.expr]) -> str | None:
-        """Return the text of an f-string if all its pieces are known: a part of a title would be a wrong one."""
+        """Return the text of an f-string; `None` if a piece is not known, because a part of a title would be wrong."""
         text = ""
         for value in values:
             source = value.value if isinstance(value, ast.FormattedValue) else value
@@ -268,13 +267,13 @@ class _CaptionFinder:
 
 
 def with_title(caption: Caption, title: str) -> Caption:
-    """Return a caption with the title that the drawn figure has; of a caption of another figure only this title."""
+    """Return the caption with the drawn figure's title. If the code has another title, drop its caption."""
     title = clean_text(title)
     return replace(caption, title=title) if caption.title in ("", title) else Caption(title)
 
 
 def clean_text(text: str) -> str:
-    """Return a text for one line: without invisible characters and the signs of formulas, and not too long."""
+    """Return a text as one line without invisible characters and formula signs, cut at `TEXT_LIMIT_CHARS`."""
     if text.count("$") > 1:
         text = re.sub(r"[$\\{}]", "", text)
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
@@ -288,7 +287,7 @@ def _is_new_name(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def _base_name(node: ast.expr) -> str:
-    """Return the name at the start of a chain: `axes` of `axes[0].plot`. Empty: there is none."""
+    """Return the name at the start of a chain: `axes` of `axes[0].plot`. Empty: the chain starts with no name."""
     for _ in range(CHAIN_LIMIT):
         match node:
             case ast.Name(id=name):

@@ -1,4 +1,4 @@
-"""Says in words what a tool of the provider, such as its web search, was asked and returned. Pure."""
+"""Describes in words what a tool of the provider, such as its web search, was asked and what it returned. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "FILE_SEARCH": ("Searched files", "Results of the file search"),
     "MEDIA_PROCESSING": ("Processed media", "Processed media received"),
 }
-"""The titles of the call and of the response of each tool, by Gemini's name for it."""
+"""Gemini's name of a tool -> titles of its call and of its response."""
 OTHER_TITLES = ("Used a tool of the model's service", "Result of a tool of the model's service")
 
 SUBJECT_LIMIT_CHARS = 120
@@ -34,20 +34,20 @@ class ToolLine(NamedTuple):
     name: str
     value: str
     is_described: bool = False
-    """Whether the value is a sentence of ours that stands for a long one. Pages translate it."""
+    """Whether the value is a sentence of Plotline that replaces a long value. Pages translate it."""
 
 
 class ToolWork(NamedTuple):
-    """The call of a provider's tool, as the page shows it."""
+    """The call or the response of a provider's tool, as the page shows it."""
 
     title: str
     subject: str
-    """What it was asked, or its name if that is not known here."""
+    """The request to the tool, or the name of a tool that is not known here."""
     lines: tuple[ToolLine, ...]
 
 
 def tool_work(part: ToolCall | ToolResponse) -> ToolWork:
-    """Return what is shown of a call or a response."""
+    """Return what the page shows of a call or a response."""
     is_call = isinstance(part, ToolCall)
     values = (part.arguments if isinstance(part, ToolCall) else part.result) or {}
     titles = TITLES.get(part.name)
@@ -59,7 +59,7 @@ def tool_work(part: ToolCall | ToolResponse) -> ToolWork:
 
 
 def _line(name: str, value: JSON) -> ToolLine:
-    """Return a value in one line. Markup is only described: it is the service's own, and may hold anything."""
+    """Return a value in one line. Markup is only described, because the service may send any markup."""
     name = _one_line(name)
     if isinstance(value, str):
         if _MARKUP.search(value):

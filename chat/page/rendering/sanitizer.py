@@ -15,12 +15,12 @@ from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES
 from chat.page.rendering.tag_names import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
-# No part of a path is hidden or leads to another folder, also when it is encoded.
+# One part of a path. It begins with no dot and contains no slash, not even in encoded form.
 _NAME = r"/(?!\.|%2e)(?>(?:[\w.~-]|%(?!2f|5c)[0-9a-f]{2})+)"
 _LINK_WITHIN = re.compile(
     rf"#{_ID}|(?:{_NAME})*/api/v1/conversations/[0-9a-f-]{{36}}/session/files(?:{_NAME})+", re.ASCII | re.IGNORECASE
 )
-"""A footnote, or the download of a session's file, see `file_links`."""
+"""A relative address of a footnote, or of the download of a session's file (see `file_links`)."""
 
 
 def _keep_link_within(url: str) -> str | None:

@@ -1,7 +1,7 @@
-r"""Masks in Markdown source: signs that the parser must not read, and ends that it must see.
+r"""Masks in Markdown source. They hide characters from the parser, and add ends that it must see.
 
-A mask is a number between two characters that the text does not contain. It stands for a sign, such as a dollar that
-begins no formula, or for nothing at all. `MaskedSource.unmask` restores the signs in the parser's HTML.
+A mask is a number between two characters that the text does not contain. It replaces a character, such as a dollar that
+begins no formula, or is only inserted. `MaskedSource.unmask` restores the source's characters in the parser's HTML.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 MASK_CHARACTERS = "\u2e38\u2e4f\u1cd3\ua9c1\u07fe"
-"""Rare punctuation. Emphasis beside it works as beside a dollar."""
+"""Rare punctuation marks. Emphasis beside them works as beside a dollar."""
 
 _SIGNS = {"1": "$", "2": r"\[", "3": r"\]", "4": r"\(", "5": r"\)", "6": "", "7": "|", "8": "\\"}
-"""What a mask stands for in code and formulas."""
+"""Number of a mask -> the characters that it replaces in code and formulas."""
 _SIGNS_IN_TEXT = _SIGNS | {"2": "[", "3": "]", "4": "(", "5": ")"}
 NUMBERS = {sign: number for number, sign in _SIGNS.items() if sign}
 GUARD = "6"
-"""A mask of nothing. A line that it begins begins no block."""
+"""A mask that replaces no character. A line that begins with it begins no block."""
 PIPE, BACKSLASH = "7", "8"
 _FORMULA_START, _FORMULA_END, _BLANK_LINE, _ADDRESS_START, _ADDRESS_END = "formula", "end", "blank", "address", "stop"
 _INSERTED = {
@@ -53,12 +53,12 @@ class Edit(NamedTuple):
 
     @classmethod
     def formula_end(cls, position: int) -> Edit:
-        """Return an edit that ends such a formula."""
+        """Return an edit that ends a formula as `\\]` does."""
         return cls(position, position, _FORMULA_END)
 
     @classmethod
     def address_start(cls, position: int) -> Edit:
-        """Return an edit that lets an address begin after a letter."""
+        """Return an edit that makes an address begin directly after a letter."""
         return cls(position, position, _ADDRESS_START)
 
     @classmethod
@@ -68,7 +68,7 @@ class Edit(NamedTuple):
 
 
 def mask_dollars(position: int, count: int) -> list[Edit]:
-    """Return the edits that mask so many dollars from a position on."""
+    """Return the edits that mask `count` dollars from a position on."""
     return [Edit(one, one + 1, NUMBERS["$"]) for one in range(position, position + count)]
 
 
@@ -96,7 +96,7 @@ class MaskedSource:
     """The character on both sides of each mask's number; empty if nothing is masked."""
 
     def unmask(self, raw_html: str) -> str:
-        """Return the parser's HTML with all signs as they were typed, and without what was inserted."""
+        """Return the parser's HTML with all masked characters restored, and without inserted masks."""
         if not self.character:
             return raw_html
         character = f"(?:{self.character}|{quote(self.character)})"

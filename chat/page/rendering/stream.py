@@ -3,8 +3,9 @@
 Invariant: closed and tail HTML depend only on the text, not on the pieces in which it arrived. Joined, they are the
 HTML of the whole text.
 
-The first document of a long text stands bare. The closed HTML of each later one is in an element of its own, a *group*,
-so that the browser lays out only the groups in view, and a page may hold placeholders of the others (`groups`).
+The first document of a long text has no element around it. The closed HTML of each later one is in an element, a
+*group*, so that the browser lays out only the groups in view, and a page may hold placeholders of the others
+(`groups`).
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ class TextUpdate:
 
 
 class MarkdownStream:
-    """A growing text; the cost of an update depends on the length of its open tail, not of the whole text."""
+    """Renders a growing text; the cost of an update depends on the length of its open tail, not of the whole text."""
 
     def __init__(self, options: MarkdownOptions = DEFAULT_OPTIONS, held: HeldGroups | None = None) -> None:
-        """Create an empty text. `held`: which groups its pages hold; `None`: all."""
+        """Create an empty text. `held`: which groups the pages hold; `None`: all groups."""
         self._options = options
         self._held = held
         self._pending_texts: list[str] = []
@@ -89,7 +90,7 @@ class MarkdownStream:
             self._ended.append(self._document.closed_html)
             keep_ended(self._document, End(self._document.length - len(rest), next_document.prefix))
             self._document = next_document
-            # The rest may have come with earlier updates.
+            # The rest may be longer than the text that was read so far: it may contain text of earlier updates.
             text, start = (text, start - len(rest)) if len(rest) <= start else (rest + text[start:], 0)
         self._document.append(text[start:])
         change = self._document.close_blocks()
@@ -98,13 +99,13 @@ class MarkdownStream:
         return changes.update(first, self._options, self._tail_html, self._held)
 
     def _is_passed_over(self, chars: int) -> bool:
-        """Return whether pages get a placeholder of the current document. `chars`: of the text from it on."""
+        """Return whether pages get only a placeholder of the current document. `chars`: text from it on."""
         is_new = bool(self._ended) and self._document.length == 0
         return self._held is not None and is_new and chars > (self._held.at_end + 1) * LATER_LIMIT_CHARS
 
     @property
     def hides_end(self) -> bool:
-        """Whether the end of the text is hidden as long as it may grow."""
+        """Whether some of the end of the text is hidden while it may grow."""
         return hides_end(self._document.own_text)
 
     @property
@@ -114,7 +115,7 @@ class MarkdownStream:
 
 
 class _Changes:
-    """The changes of one update: of the document that was the last one before, and of those that follow it."""
+    """Collects the changes of one update: to the document that was last before it, and to the documents added since."""
 
     def __init__(self) -> None:
         self._html: list[list[SafeString]] = [[]]
@@ -128,13 +129,13 @@ class _Changes:
         self._html[-1].append(html)
 
     def end(self) -> None:
-        """Begin with the next document."""
+        """Let the following changes belong to the next document."""
         self._html.append([])
 
     def update(
         self, number: int, options: MarkdownOptions, tail_html: SafeString, held: HeldGroups | None
     ) -> TextUpdate:
-        """Return the update. `number`: of the document that was the last one before."""
+        """Return the update. `number`: that of the document that was the last one before the update."""
         first, *others = (SafeString("".join(pieces)) for pieces in self._html)
         new = new_groups_html(options, number + 1, others, held)
         if number == 0:
@@ -148,7 +149,8 @@ def split_markdown(
 ) -> tuple[SafeString, SafeString]:
     """Render a complete text and return (closed HTML, tail HTML); joined, they equal `render_markdown(text)`.
 
-    `held`: which groups are rendered; `None`: all. The others have placeholders. Raises ReaderLeft.
+    `held`: which groups are rendered; `None`: all groups. The others get placeholders. Raises ReaderLeft if the reader
+    has disconnected.
     """
     documents = split_documents(text, options)
     ended: list[SafeString | None] = []
@@ -162,7 +164,10 @@ def split_markdown(
 
 
 def split_documents(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> Sequence[tuple[str, int]]:
-    """Return the prefix of each document of a text, and the index of its first character. Raises ReaderLeft."""
+    """Return the prefix of each document of a text, and the index of its first character.
+
+    Raises ReaderLeft if the reader has disconnected.
+    """
     documents = [("", 0)]
     while len(text) - documents[-1][1] > (limit_chars := _limit(len(documents) - 1)):
         check_reader()
@@ -177,7 +182,7 @@ def _limit(number: int) -> int:
 
 
 def render_group(text: str, number: int, options: MarkdownOptions) -> SafeString | None:
-    """Return the element of one group; `None` if the text has no such group, or it may still grow."""
+    """Return the element of one group; `None` if the text has no such group, or the group may still grow."""
     documents = split_documents(text, options)
     if not 0 < number < len(documents) - 1:
         return None

@@ -1,4 +1,4 @@
-"""Sanitizing of SVG pictures that a kernel sent, and their delivery as `data:` URIs.
+"""Sanitizes SVG pictures that a kernel sent, and makes `data:` URIs of them.
 
 The page shows such a picture by an `img` element. A browser runs no script in an image, applies no style of it to the
 page, and loads nothing that it refers to. A `data:` URI makes the picture part of the fragment: a live page and a
@@ -32,11 +32,11 @@ from chat.page.rendering.svg_values import (
 
 SOURCE_LIMIT_CHARS = 400_000
 ELEMENTS_LIMIT = 5_000
-"""Elements of one picture, which take up to 40 ms to sanitize."""
+"""Maximum number of elements of one picture, which take up to 40 ms to sanitize."""
 DEPTH_LIMIT = 64
 IMAGES_LIMIT = 20
 REPEATED_LIMIT_CHARS = 20_000_000
-"""Length of the document if each reference to an element were replaced by the element."""
+"""Maximum length of the document if each reference to an element were replaced by the element."""
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 _XLINK_HREF = "http://www.w3.org/1999/xlink href"
@@ -83,7 +83,10 @@ class Picture:
 
 @lru_cache(maxsize=16)
 def sanitize_svg(source: str) -> Picture | None:
-    """Return the picture without everything that could run, load or hang; `None` if it is no picture or too large."""
+    """Return the picture without content that could run scripts, load files or block the browser.
+
+    Return `None` if the source is no SVG picture, or is too large.
+    """
     if len(source) > SOURCE_LIMIT_CHARS or source.count("/>") + source.count("</") > ELEMENTS_LIMIT:
         return None
     try:
@@ -102,7 +105,7 @@ class _OpenElement:
     start: int
     """Length of the document before the element."""
     references: list[tuple[str, int]] = field(default_factory=list)
-    """Ids that the element or one in it refers to, and how often what they name is drawn."""
+    """Ids to which the element or an element in it refers, and how often the referenced element is drawn."""
 
 
 class _NamedElement(NamedTuple):
@@ -120,12 +123,12 @@ class _Sanitizer:
     length: int = 0
     open_elements: list[_OpenElement] = field(default_factory=list)
     skipped_depth: int = 0
-    """Number of open elements in an element that is left out, which is counted too."""
+    """Number of open elements that are left out: the outermost one and those in it."""
     elements: int = 0
     images: int = 0
     named: dict[str, _NamedElement] = field(default_factory=dict)
     values: dict[tuple[str, str], Cleaned] = field(default_factory=dict)
-    """Cleaned values by name and value of the attribute."""
+    """Name and value of an attribute -> its cleaned value."""
     style: list[str] | None = None
     """The text of the open style element."""
     title: str = ""
@@ -177,7 +180,7 @@ class _Sanitizer:
         elif tag == "style":
             self.style = []
             kept = {}
-        # A marker is drawn at each point of a path, everything else once.
+        # A path may refer to a marker, which is drawn at each of its points. Other references are drawn once.
         times = max(len(kept.get("d", "")), len(kept.get("points", ""))) // 4 + 1
         targets = [(target, times) for target in references]
         self.open_elements.append(_OpenElement(tag, kept.get("id", ""), self.length, targets))
@@ -232,7 +235,7 @@ class _Sanitizer:
         return kept, references
 
     def _clean_value(self, name: str, value: str) -> Cleaned:
-        """Return an attribute's value as it may stay, or an empty one, and the ids that it refers to."""
+        """Return the cleaned value of an attribute, empty if it must be left out, and the ids that it refers to."""
         if len(value) > 200:
             return clean_value(name, value)
         # Most elements of a picture share a few styles.
@@ -259,7 +262,7 @@ class _Sanitizer:
     def _repeated_length(
         self, references: list[tuple[str, int]], lengths: dict[str, int], ancestors: frozenset[str]
     ) -> int:
-        """Return the length of everything that these references repeat. `lengths`: those that are known already."""
+        """Return the total length of the elements that these references repeat. `lengths`: known lengths by id."""
         total = 0
         for target, times in references:
             if target in ancestors or len(ancestors) > DEPTH_LIMIT:

@@ -1,11 +1,11 @@
-"""The size of an SVG picture in CSS pixels."""
+"""Reads and limits the size of an SVG picture in CSS pixels."""
 
 from __future__ import annotations
 
 import re
 
 SIDE_LIMIT = 10_000
-"""Width and height of a picture in CSS pixels. Larger ones are scaled down."""
+"""Maximum width and height of a picture in CSS pixels. Larger pictures are scaled down."""
 
 _LENGTH = re.compile(r"\s*+\+?(\d{1,6}(?:\.\d{0,12})?|\.\d{1,12})\s*+(px|pt|pc|in|cm|mm|em|ex)?\s*+")
 _PIXELS = {

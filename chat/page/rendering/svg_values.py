@@ -24,7 +24,7 @@ _PRESENTATION = frozenset(
         *("vector-effect", "visibility", "white-space", "word-spacing", "writing-mode"),
     }
 )
-"""Properties that may be attributes, or declarations in styles."""
+"""Allowed properties, as attributes or as declarations in styles."""
 ATTRIBUTES = _PRESENTATION | {
     *("class", "style", "clipPathUnits", "cx", "cy", "d", "dx", "dy", "fx", "fy", "fr", "gradientTransform"),
     *("gradientUnits", "height", "id", "lengthAdjust", "markerHeight", "markerUnits", "markerWidth"),
@@ -54,7 +54,7 @@ NOTHING: Cleaned = ("", ())
 
 
 def clean_value(name: str, value: str) -> Cleaned:
-    """Return the value of an allowed attribute as it may stay, and the ids that it refers to."""
+    """Return the cleaned value of an allowed attribute, and the ids that it refers to."""
     if name == "style":
         return _clean_declarations(value)
     if name == "id":

@@ -1,4 +1,4 @@
-"""How many cells the tables of a growing text have. The parser pads each short row to the columns of its table."""
+"""Counts the cells of the tables in a growing text. The parser pads each short row to the columns of its table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TableCellCounter:
 
     @staticmethod
     def _add_lines(text: str, columns: int, cells: int) -> tuple[int, int]:
-        """Return `columns` and `cells` after the lines of `text`."""
+        """Return the new values of `columns` and `cells` after the lines of `text`."""
         if not text or not (columns or "|" in text):
             return columns, cells
         for line in _NEWLINE.split(text.removesuffix("\n")):

@@ -1,4 +1,4 @@
-"""What pages show of the tables that code has changed: names as code, phrases in the reader's language."""
+"""Renders sentences about tables that code has changed: names as code, phrases in the reader's language."""
 
 from __future__ import annotations
 

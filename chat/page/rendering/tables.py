@@ -1,7 +1,7 @@
 """Tables as data: header, rows, types of columns and size.
 
-`html_tables` reads such tables from HTML, and the template `chat/displays/_table.jinja` renders them. Between the two,
-a table holds nothing but text.
+`html_tables` reads such tables from HTML, and the template `chat/displays/_table.jinja` renders them. In this form, a
+table holds only text.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 ROWS_SHOWN = 20
-"""The page shows this many rows until the reader asks for all of them."""
+"""Number of rows that a page shows before the reader opens the whole table."""
 ROWS_LIMIT = 1_000
 CELLS_LIMIT = 4_000
-"""Cells of one output, which take about 20 ms to read and render. Later rows are left out; the line with the size says
-so."""
+"""Maximum number of cells of one output. They take about 20 ms to read and render. Later rows are left out."""
 COLUMNS_LIMIT = 100
-"""Columns of one table. Later columns are left out."""
+"""Maximum number of columns of one table. Later columns are left out."""
 HEADER_ROWS_LIMIT = 10
 
 _NUMBER = re.compile(
@@ -26,7 +25,7 @@ _NUMBER = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 MISSING = frozenset({"", "nan", "nat", "none", "null", "<na>", "n/a", "-", "–", "—", "...", "…"})
-"""Texts, in lower case, that stand for a missing value. They do not decide about the type of a column."""
+"""Texts, in lower case, that represent a missing value. They are ignored when the type of a column is determined."""
 GAPS = frozenset({"...", "…"})
 """Texts that pandas and polars put in place of rows and columns that they leave out."""
 
@@ -62,7 +61,7 @@ class HeaderCell:
 
     text: str
     is_header: bool
-    """False for a cell below a column's name, such as the data type that polars writes there."""
+    """False for a cell below a column's name that is no header, such as the data type that polars writes there."""
     column: int
     """The index of the first column that the cell covers."""
     columns: int
@@ -85,13 +84,13 @@ class Table:
     number_columns: frozenset[int]
     """Columns whose values are numbers."""
     gap_rows: frozenset[int]
-    """Rows that only say that rows were left out in their place."""
+    """Rows of `…`, which show where rows were left out."""
     total_rows: int
     """Number of rows of the data that the output describes."""
     total_columns: int
     """Number of columns of the data, without index columns."""
     gap_columns: int
-    """Number of columns that only say that columns were left out in their place."""
+    """Number of columns of `…`, which show where columns were left out."""
 
     @property
     def right_columns(self) -> frozenset[int]:
@@ -116,7 +115,7 @@ class Table:
 
     @property
     def column_names(self) -> list[str]:
-        """The name of each column, those of several levels joined by ` / `. Empty for a column without a name."""
+        """The name of each column. Names of several levels are joined by ` / `. Empty for a column without a name."""
         levels: list[list[str]] = [[] for _ in range(self._width)]
         for row in self.header:
             for cell in row:
@@ -130,7 +129,7 @@ class Table:
         return len(self.rows[0]) if self.rows else sum(cell.columns for cell in self.header[0]) if self.header else 0
 
     def column_name(self, column: int) -> str:
-        """Return the name of a column that has no text in the header."""
+        """Return a substitute name for a column that has no text in the header."""
         return "Index" if column < self.index_columns else f"Column {column + 1}"
 
 
@@ -174,7 +173,7 @@ def build_table(source: SourceTable, *, total_rows: int = 0, total_columns: int 
 
 
 def _expand(rows: Sequence[Sequence[SourceCell]]) -> list[dict[int, SourceCell]]:
-    """Return for each row its cell in each column, spanning cells repeated. Stops before `CELLS_LIMIT` is exceeded."""
+    """Return for each row a map of column -> cell, spanning cells repeated. Stop before `CELLS_LIMIT` is exceeded."""
     lines: list[dict[int, SourceCell]] = []
     carried: dict[int, tuple[SourceCell, int]] = {}
     total = 0
@@ -214,7 +213,7 @@ def _texts(line: Mapping[int, SourceCell], width: int) -> tuple[str, ...]:
 
 
 def _count_index_columns(lines: Sequence[Mapping[int, SourceCell]], width: int) -> int:
-    """Return how many columns at the left consist of header cells. A table of header cells alone has none."""
+    """Return the number of columns at the left that consist of header cells; 0 if all cells are header cells."""
     for column in range(width if lines else 0):
         if not all(column in line and line[column].is_header for line in lines):
             return column
@@ -222,7 +221,7 @@ def _count_index_columns(lines: Sequence[Mapping[int, SourceCell]], width: int) 
 
 
 def _merge_index_names(grid: list[list[SourceCell]]) -> list[list[SourceCell]]:
-    """Merge the last two rows of a header if they complement each other.
+    """Merge the last two rows of a header if no column has a text in both.
 
     pandas writes the names of the index into a row of their own, below the names of the columns.
     """

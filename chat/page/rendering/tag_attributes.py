@@ -19,12 +19,12 @@ _ADDRESS = re.compile(r"https?://|mailto:", re.IGNORECASE)
 
 
 def link_address(rest: str) -> str:
-    """Return the address of `<a href="…">`; empty if it is none of the web or of mail."""
+    """Return the address of `<a href="…">`; empty if it is no web or mail address."""
     return _address(_HREF, rest)
 
 
 def image_element(rest: str) -> str:
-    """Return an image as the parser writes it; empty if its address is none of the web."""
+    """Return an image as the parser writes it; empty if its address is no web address."""
     address = _address(_SRC, rest)
     return f'<img src="{html.escape(address)}" alt="{html.escape(_value(_ALT, rest))}" />' if address else ""
 
@@ -36,7 +36,7 @@ def start_attribute(rest: str) -> str:
 
 
 def _address(attribute: re.Pattern[str], rest: str) -> str:
-    """Return the address in an attribute of a tag's escaped source; empty if it is none of the web or of mail."""
+    """Return the address in an attribute of a tag's escaped source; empty if it is no web or mail address."""
     address = _value(attribute, rest)
     return address if _ADDRESS.match(address) else ""
 

@@ -1,7 +1,7 @@
 """Makes elements of the marked tags in the parser's HTML, see `tags`.
 
-`<details>`, `<ul>` and `<ol>` hold whole blocks. Their tags split the paragraph in which they stand. They end at the
-latest where the list item, the quote or the document ends; a fold is shown open if its end has not come.
+`<details>`, `<ul>` and `<ol>` hold whole blocks. Their tags split the paragraph around them. They end at the latest
+where the list item, the quote or the document ends. A fold whose end tag is missing is shown open.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MARKED_TAG = re.compile(
 _OPEN = ' open=""'
 _OPEN_ATTRIBUTE = re.compile(r"\sopen\b", re.IGNORECASE)
 _TOKEN = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>|[^<]++")
-# Blocks without marked tags are read at once, which halves the time of a long fold.
+# Blocks without marked tags are read as a whole, which halves the time for a long fold.
 _LEAF = "p|pre|li|td|th|h[1-6]"
 _TOKEN_OR_BLOCK = re.compile(
     rf"<({_LEAF})(?: [^<>]*+)?>(?>(?:[^<{MARK}]+|<(?!/?(?:{_LEAF}|ul|ol|blockquote|tr|table)[ >]))*)</\1>|"
@@ -49,9 +49,9 @@ class Builder:
         self._output: list[str] = []
         self._frames = [Frame("")]
         self._links = 0
-        """How many links are open: those of the parser, and tags `<a>` that may become one."""
+        """Number of open links: links of the parser, and tags `<a>` that may become a link."""
         self._addresses: dict[int, str] = {}
-        """Position of such a tag in the output -> its address."""
+        """Position of a tag `<a>` in the output -> its address."""
 
     def build(self, raw_html: str) -> str:
         """Return the parser's HTML with the elements."""
@@ -154,7 +154,7 @@ class Builder:
             self._end_pair(frame, name)
 
     def _end_pair(self, frame: Frame, name: str) -> None:
-        """Make an element of the last tag with this name and what follows it. Tags that are open in it stay text."""
+        """Make an element of the last open tag with this name and the content after it. Open tags in it stay text."""
         opened = ""
         while opened != name:
             opened, position = frame.tags.pop()
@@ -171,7 +171,7 @@ class Builder:
         self._write(f"</{name}>")
 
     def _end_link(self, start: int) -> None:
-        """Make a link of a tag and what follows it. The parser's links in it, which repeat its address, go."""
+        """Make a link of a tag and the content after it. Remove the parser's links in it, which repeat its address."""
         for position in range(start + 1, len(self._output)):
             if self._output[position].startswith(("<a ", "</a>")):
                 self._output[position] = ""
@@ -209,7 +209,7 @@ class Builder:
         self._output.append(f"{before}<{name}{position}{start_attribute(rest) if name == 'ol' else ''}>\n")
 
     def _break_block(self, frame: Frame, name: str) -> None:
-        """Drop a tag of a block. Text before it and after it are different paragraphs."""
+        """Drop a tag of a block. The texts before and after it become separate paragraphs."""
         if frame.name in ("li", "td", "th"):
             self._write("\n")
         if frame.name != "p":
@@ -257,11 +257,11 @@ class Builder:
         self._output.append(f"<details{position}{_OPEN if _OPEN_ATTRIBUTE.search(rest) else ''}>")
 
     def _start_position(self, frame: Frame) -> str:
-        """Return the parser's position if the paragraph has no text yet. Only what begins a block has one."""
+        """Return the source position of the paragraph if it has no text yet; else an empty string."""
         return "" if frame.name != "p" or frame.is_open else frame.tag[len("<p") : -1]
 
     def _end_paragraph(self, frame: Frame) -> None:
-        """End the text before a tag of a fold or a list. Tags that are open in it stay text."""
+        """End the paragraph before a tag of a fold or a list. Open tags within it stay text."""
         self._links -= frame.counts["a"]
         frame.tags.clear()
         frame.counts.clear()
@@ -275,7 +275,7 @@ class Builder:
             self._output.append("</summary>")
 
     def _end_fold(self, container: Frame) -> None:
-        """End the innermost fold, list or item, whose end tag has not come. A fold is then open."""
+        """End the innermost fold, list or item, whose end tag is missing. A fold is then shown open."""
         fold = container.folds[-1]
         self._end_summary(container)
         container.folds.pop()

@@ -6,7 +6,7 @@ parser's HTML (`tag_builder`), and leaves comments out. All other tags stay text
 
 - Tags in code and formulas, in raw HTML that the parser shows as source, and in attributes.
 - A tag without its counterpart within the same element of the parser (paragraph, cell, emphasis, ...).
-- Links and images without an address in the web, tables, forms, scripts and all else.
+- Links and images without a web address, tables, forms, scripts and all other elements.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chat.page.rendering.tag_names import CONTAINERS, INLINE_NAMES, LINE_MARK, L
 
 # A tag of a fold that begins a line, after any quote and list markers.
 _FOLD_LINE = re.compile(rf"{LINE_START}({CONTAINERS})<(?=/?(?:details|summary){TAG_REST})", re.IGNORECASE)
-# Escapes are matched too, so that an escaped `<` begins no tag and an escaped comment is none.
+# Escapes are matched too, so that an escaped `<` begins no tag and no comment.
 _SOURCE_TAG = re.compile(
     r"(?P<escape>\\(?!<!--)[^\r\n])|(?:\\<|&(?:lt|\#60|\#x3c);)!(?=--)"
     rf"|<(?P<link>(?:a|img)(?=[ \t](?:[^<>\r\n]*[ \t])?(?:href|src)[ \t]*=)[^<>\r\n]*?=[ \t]*[\"']?"
@@ -29,7 +29,7 @@ _SOURCE_TAG = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS_SIGN = re.compile(r"(?<=:)/|(?<=@)")
-"""Where the parser would see the address in a tag."""
+"""Positions in a tag at which the parser would recognize an address."""
 _ROW_WITH_LIST = re.compile(rf"{LINE_START}[ \t>]*+\|[^\r\n<]*+<[^\r\n]*+")
 _LIST_TAG = re.compile(rf"(?<!\\)<(?=/?(?:{LIST_NAMES})>)", re.IGNORECASE)
 

@@ -1,9 +1,9 @@
 """Runs Temml, a library in JavaScript that converts LaTeX formulas to MathML, in QuickJS.
 
-Temml knows what KaTeX knows, and chemistry (`\\ce`) and physics (`\\dv`). QuickJS is an interpreter that runs in this
-process, 6 MB large, with limits of its own on memory, time and the depth of calls. docs/decisions/0030 has figures.
+Temml supports the commands of KaTeX, of chemistry (`\\ce`) and of physics (`\\dv`). QuickJS is an interpreter that runs
+in this process. It takes 6 MB, and limits memory, time and the depth of calls. docs/decisions/0030 has figures.
 
-All calls run on one thread of their own, because QuickJS belongs to the thread that made it.
+All calls run on one thread, because an interpreter can be used only by the thread that created it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import quickjs
 
 TIME_LIMIT_S = 0.5
-"""CPU time of the whole process. The slowest formula that `maths` lets through takes about 0.1 s on an idle machine."""
+"""Limit for the CPU time of the whole process. The slowest formula that `maths` accepts takes about 0.1 s."""
 MEMORY_LIMIT_BYTES = 64 * 1024 * 1024
 
 GC_CALLS = 500
-"""After how many formulas garbage with cycles is collected, which takes as long as a formula."""
+"""Number of formulas after which garbage with cycles is collected, which takes as long as one formula."""
 _calls = count(1)
 
 _CONVERT = """
@@ -44,20 +44,20 @@ function convert(latex, isBlock) {
 
 @cache
 def missing_scripts() -> list[Path]:
-    """Return the files of Temml that were not fetched."""
-    # Also if the folder may not be read.
+    """Return the files of Temml that are missing, because they were not downloaded."""
+    # `isfile` returns False also if the folder may not be read.
     return [path for path in _scripts() if not os.path.isfile(path)]
 
 
 def convert_formula(latex: str, *, is_block: bool) -> str:
     """Return the MathML of a formula, as untrusted text; empty if Temml cannot convert it, or is missing."""
-    # Half a character, which JSON can hold, is no formula.
+    # A text with an unpaired surrogate, which JSON can hold, is no formula.
     if missing_scripts() or latex != latex.encode(errors="ignore").decode():
         return ""
     try:
         converted: object = _converter()(latex, is_block, run_gc=next(_calls) % GC_CALLS == 0)
     except (import_module("quickjs").JSException, SystemError, TypeError):
-        # Out of memory, time or depth; the others are errors of the binding about strings.
+        # Memory, time or depth was exhausted, or the Python binding cannot handle a string.
         return ""
     return str(converted["mathml"]) if isinstance(converted, dict) else ""
 

@@ -1,7 +1,7 @@
 """Recognizes a table of pandas at the end of printed text: `print(df)` and `print(series)`. Pure.
 
-pandas aligns each column to the right, below its name, with two spaces before it. What does not have this form exactly
-is no table and stays text: nothing is guessed.
+pandas aligns each column to the right, below its name, with two spaces before it. A text that does not have exactly
+this form stays text.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from chat.page.rendering.tables import CELLS_LIMIT, COLUMNS_LIMIT, SourceCell, SourceTable, Table, build_table
 
 TEXT_LIMIT_CHARS = 40_000
-"""The longest text that is read, which takes a few milliseconds."""
+"""Maximum length of the text that is read, which takes a few milliseconds."""
 LINES_ABOVE = 3
-"""Lines of text above a table that may be as long as its rows."""
+"""Maximum number of text lines above a table that are as long as its rows."""
 
 _FRAME_SIZE = re.compile(r"\[(\d{1,12}) rows x (\d{1,6}) columns\]")
 _SERIES_END = re.compile(r"(?:Name: (?P<name>.{0,200}), )?(?:Length: (?P<rows>\d{1,12}), )?dtype: [\w\[\], ]{1,60}")
@@ -23,9 +23,9 @@ _WRAPPED = re.compile(r"\\ *$", re.MULTILINE)
 
 
 def split_table(text: str) -> tuple[str, Table | None]:
-    """Return the text before the table at its end, and the table; the whole text and `None` if it ends with none."""
+    """Return the text before the table at its end, and the table; the whole text and `None` if no table ends it."""
     if len(text) > TEXT_LIMIT_CHARS or _WRAPPED.search(text):
-        # A frame that is too wide continues in further blocks.
+        # pandas prints a wide frame in several blocks, which are not read.
         return text, None
     lines = text.rstrip().split("\n")
     table = _read_series(lines) or _read_frame(lines)
@@ -36,11 +36,11 @@ def split_table(text: str) -> tuple[str, Table | None]:
 
 
 def _read_frame(lines: list[str]) -> tuple[int, Table] | None:
-    """Return where the frame at the end begins, and the frame."""
+    """Return the index of the first line of the frame at the end, and the frame; `None` if there is no frame."""
     size = _FRAME_SIZE.fullmatch(lines[-1])
     end = len(lines) - 2 if size else len(lines)
     start = _block_start(lines, end)
-    # Text of the same width may stand above it.
+    # Lines of text as long as the rows may be above the table.
     rows, columns = map(int, size.groups()) if size else (0, 0)
     for first in range(start, min(start + LINES_ABOVE, end - 1)):
         if source := _frame_source(lines[first:end]):
@@ -55,7 +55,7 @@ def _frame_source(block: Sequence[str]) -> SourceTable | None:
     if not names or names[-1][1] != len(header) or len(names) >= COLUMNS_LIMIT:
         return None
     if not header.startswith(" "):
-        # The columns have a common name, such as those of a cross table.
+        # The first name is that of the column index, as in a cross table.
         del names[0]
     split = _split_after_index(block, names[0][1]) if names else 0
     ends = [end for _, end in names]
@@ -85,7 +85,7 @@ def _frame_source(block: Sequence[str]) -> SourceTable | None:
 
 
 def _read_series(lines: list[str]) -> tuple[int, Table] | None:
-    """Return where the series at the end begins, and the series as a table with one column."""
+    """Return the index of the first line of the series at the end, and the series as a table with one column."""
     end = _SERIES_END.fullmatch(lines[-1])
     if end is None:
         return None
@@ -106,7 +106,7 @@ def _series_table(block: Sequence[str], split: int, end: re.Match[str]) -> Table
 
 
 def _block_start(lines: Sequence[str], end: int) -> int:
-    """Return the first of the lines before `end` that are not blank and as long as the last of them."""
+    """Return the index of the first line of the block that ends before `end`. Its lines have the same length."""
     start = end
     while start > 0 and lines[start - 1].strip() and len(lines[start - 1]) == len(lines[end - 1]):
         start -= 1
@@ -114,7 +114,10 @@ def _block_start(lines: Sequence[str], end: int) -> int:
 
 
 def _split_after_index(block: Sequence[str], end: int) -> int:
-    """Return the end of the last two columns of characters before `end` that are blank in all lines; 0 without them."""
+    """Return the position after the last two adjacent columns of characters before `end` that are blank in all lines.
+
+    Return 0 if there are no such columns.
+    """
     for position in range(end - 1, 1, -1):
         if all(line[position - 2 : position] == "  " for line in block):
             return position
@@ -122,7 +125,7 @@ def _split_after_index(block: Sequence[str], end: int) -> int:
 
 
 def _is_aligned(row: str, split: int, ends: Sequence[int]) -> bool:
-    """Return whether each value of the row ends where its column does, with two spaces before the next column."""
+    """Return whether each value of the row ends where its column ends, with two spaces before the next column."""
     starts = [split, *ends[:-1]]
     columns = zip(starts, ends, strict=True)
     return all(
@@ -132,7 +135,7 @@ def _is_aligned(row: str, split: int, ends: Sequence[int]) -> bool:
 
 
 def _index_levels(parts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where each level of an index begins and ends: a column of blanks is between them."""
+    """Return where each level of an index begins and ends. Levels are separated by a column of spaces."""
     width = len(parts[0])
     blank = [all(part[position] == " " for part in parts) for position in range(width)]
     edges = [position for position in range(1, width) if blank[position - 1] and not blank[position]]
@@ -140,6 +143,6 @@ def _index_levels(parts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _value(text: str) -> str:
-    """Return a cell's text; pandas shortens the sign for rows that it leaves out."""
+    """Return a cell's text. pandas shortens `...` in narrow columns."""
     value = text.strip()
     return "..." if value == ".." else value

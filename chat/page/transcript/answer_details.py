@@ -33,30 +33,30 @@ ENGINE_WORDS: Mapping[str, str] = {
 IN_DEMO = "in the sandbox of the demo"
 IN_GOOGLE = "in Google's sandbox"
 SERVICE_NAMES: Mapping[str, str] = {"gemini": "Google Gemini", "openai_compatible": "OpenAI-compatible"}
-"""The providers as the details of an answer name them."""
+"""Names of providers in the details of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredBy:
-    """Who answered a question. `None`: nobody, as for a question itself."""
+    """Who answered a question: the model, or code of the user. All fields of a question itself are `None`."""
 
     provider: str | None = None
     endpoint: str | None = None
-    """Which server of the provider. Empty: the one that the settings describe."""
+    """Name of the provider's server. Empty: the server that the settings describe."""
     model: str | None = None
     engine: str | None = None
-    """Where code runs. `None`: nowhere."""
+    """Where code runs. `None`: code cannot run."""
 
     @property
     def service(self) -> str:
-        """The provider and its endpoint in words; empty if no provider of this server answered."""
+        """The provider and its endpoint in words; empty if no provider answered through this server."""
         if not self.provider:
             return ""
         return f"{self.provider}, endpoint {self.endpoint}" if self.endpoint else self.provider
 
     @property
     def sentence(self) -> str:
-        """All of it in words; empty for a question."""
+        """A sentence with the model, its service and the place of code; empty for a question."""
         place = ENGINE_WORDS.get(self.engine or "", "")
         code = f"code: {place}" if place else "no code"
         if not self.model:
@@ -66,7 +66,7 @@ class AnsweredBy:
 
 
 def answered_by(turn: Turn | None) -> AnsweredBy:
-    """Return who answered. `turn`: `None` for a question. No model answers code of the user that the session runs."""
+    """Return who answered. `turn`: `None` for a question. If the session ran the user's own code, no model is named."""
     if turn is None:
         return AnsweredBy()
     if turn.is_own_code:
@@ -75,7 +75,7 @@ def answered_by(turn: Turn | None) -> AnsweredBy:
 
 
 def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> AnswerDetails:
-    """Return how the answer of a turn was made, as far as the reader may know it. `parts`: of the answer.
+    """Return how the answer of a turn was made, as far as the reader may know it. `parts`: those of the answer.
 
     The usage is known once the turn has ended.
     """
@@ -114,9 +114,9 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
 def cleared_outputs(
     turn: Turn, parts: Iterable[Part], graphs: Sequence[AttachmentView], reader: Reader
 ) -> ClearedOutputs | None:
-    """Return what the code of an answer has shown and cleared; `None` if it has cleared nothing."""
+    """Return outputs that the code of an answer has shown and cleared; `None` if there are none to show."""
     if turn.is_live or reader.embeds_files:
-        # A live answer tells it at its end. An exported page does not hold the bytes.
+        # A live answer shows them when it has ended. An exported page does not contain the bytes of cleared graphs.
         return None
     results = [part for part in parts if isinstance(part, CodeExecutionResult)]
     texts = tuple(text for result in results for text in result.cleared)
@@ -137,7 +137,7 @@ def _service_words(turn: Turn) -> str:
 
 
 def _end_words(turn: Turn) -> str:
-    """Return why an answer that is not complete ended, in the words of its provider. They may be imported ones."""
+    """Return why an incomplete answer ended, in the provider's words, which may come from an imported file."""
     if turn.is_live or (turn.finish in ("", Finish.STOP) and turn.status != Turn.Status.FAILED):
         return ""
     words = (clean_reason(text) for text in (turn.finish_reason, turn.finish_message))
@@ -145,7 +145,7 @@ def _end_words(turn: Turn) -> str:
 
 
 def _engine_words(turn: Turn, parts: Iterable[Part], reader: Reader) -> str:
-    """Return where code could run. A model that runs code at its service may have chosen the session too."""
+    """Return in words where code could run. A model whose service runs code may have used the Python session too."""
     words = place_words(turn, turn.engine, reader)
     if turn.engine == Engine.NATIVE and any(isinstance(part, ExecutableCode) and part.made_by for part in parts):
         return f"{words}, and {ENGINE_WORDS[Engine.SESSION]}"
@@ -153,12 +153,12 @@ def _engine_words(turn: Turn, parts: Iterable[Part], reader: Reader) -> str:
 
 
 def code_place(turn: Turn, part: Part, reader: Reader) -> str:
-    """Return where the code of a part runs; empty for other parts."""
+    """Return in words where the code of a part runs; empty for parts without code."""
     return place_words(turn, part.engine, reader) if isinstance(part, ExecutableCode) else ""
 
 
 def place_words(turn: Turn, engine: str, reader: Reader) -> str:
-    """Return where code of this engine runs, as far as it is known and the reader may know it; empty for no engine."""
+    """Return in words where code of this engine runs, in the detail that the reader may see. Empty: it is unknown."""
     if engine == Engine.NATIVE and not turn.model:
         # An imported notebook, or an archive that does not name the model.
         return ""
@@ -172,7 +172,7 @@ def place_words(turn: Turn, engine: str, reader: Reader) -> str:
 def _searches(turn: Turn) -> str:
     """Return the number of web searches and their cost, which the cost of the answer includes.
 
-    The stored prices are those of the model that was asked: if another one may have answered, only the number.
+    Return only the number if another model may have answered, because the stored prices are those of the chosen model.
     """
     count = count_searches(turn.queries)
     price = turn.parameters.get("prices", {}).get("search")
@@ -182,7 +182,7 @@ def _searches(turn: Turn) -> str:
 
 
 def _parameters(turn: Turn) -> Iterator[str]:
-    """Yield the settings of the model that were not left to its service, in words."""
+    """Yield the settings of the model that differ from the defaults of its service, in words."""
     stored = turn.parameters
     if stored.get("label") and turn.model not in ("", stored["label"]):
         yield f"model {turn.model}"

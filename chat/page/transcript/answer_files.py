@@ -1,4 +1,4 @@
-"""Which files the texts of an answer can link to: those that earlier code of the answer wrote."""
+"""Determines which files a text of an answer can link to: those that earlier code of the answer wrote."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from chat.vocabulary.parts import CodeExecutionResult, Part
 
 
 class AnswerFiles:
-    """Reads the parts of an answer in their order."""
+    """Collects the written files from the parts of an answer, in order."""
 
     def __init__(self, conversation_id: uuid.UUID, reader: Reader, parts: Iterable[Part] = ()) -> None:
         self._conversation_id = conversation_id
         self._may_download = reader.may_act
         self._paths: dict[int, tuple[str, ...]] = {}
-        """The paths of written files, by the index of the result of their code."""
+        """Index of a code execution result -> paths of the files that its code wrote."""
         for index, part in enumerate(parts):
             self.add_part(index, part)
 
     def add_part(self, index: int, part: Part) -> None:
-        """Add the next part, or another form of a part."""
+        """Add the next part, or replace a part by its new form."""
         if isinstance(part, CodeExecutionResult) and part.files:
             self._paths[index] = tuple(file.name for file in part.files)
 
@@ -33,7 +33,7 @@ class AnswerFiles:
         self._paths = {index: paths for index, paths in self._paths.items() if index < kept}
 
     def before(self, index: int) -> FileLinks:
-        """Return the links in the text with this index. What is written later does not change what pages show."""
+        """Return the files to which the text with this index can link. Files written later do not change shown text."""
         written = dict.fromkeys(path for result, paths in self._paths.items() if result < index for path in paths)
         if not written or not self._may_download:
             return FileLinks(tuple(written))

@@ -1,6 +1,6 @@
-"""Reads the graphs and images of conversations, newest first. The number of queries does not grow with the images.
+"""Reads the graphs and images of conversations, newest first. The number of queries does not depend on that of images.
 
-Those of a live answer appear once the answer has ended, and those of hidden versions do not appear.
+Images of a live answer appear when the answer has ended. Images of hidden versions do not appear.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def gallery_page(
 ) -> GalleryPage:
     """Return the newest images of these conversations of one person, or those before a position."""
     rows = MessageAttachment.objects.filter(
-        # The index of the owner's attachments gives the order, so only as many rows as a page has are read.
+        # The database index of the owner's attachments has this order, so only the rows of one page are read.
         attachment__owner_id=owner_id,
-        # As `Attachment.is_image`.
+        # The same condition as `Attachment.is_image`.
         attachment__width__isnull=False,
         message__conversation__in=conversations.order_by(),
         message__is_shown=True,
@@ -74,10 +74,10 @@ def gallery_page(
 
 
 def _is_older(position: int) -> Q:
-    """Return the condition that an image comes after the one with this id in the gallery."""
+    """Return the condition for images that follow the one with this id in the gallery."""
     last = MessageAttachment.objects.select_related("attachment").filter(pk=position).first()
     if last is None:
-        # It has been deleted meanwhile. Ids grow with time, too.
+        # The attachment has been deleted meanwhile. Ids increase with time, so they have nearly the same order.
         return Q(pk__lt=position)
     created_at = last.attachment.created_at
     return Q(attachment__created_at__lt=created_at) | Q(attachment__created_at=created_at, pk__lt=position)

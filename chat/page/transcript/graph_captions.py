@@ -1,4 +1,4 @@
-"""Gives each graph of an answer its caption: the title that the figure had, and what the code before it contains."""
+"""Gives each graph of an answer its caption, from the title of the figure and from the code before it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class _Block:
 
 
 class GraphCaptions:
-    """Reads an answer from its start to its end: its parts, and its graphs as they follow them."""
+    """Assigns captions while it reads an answer from start to end: each part, and the graphs after it."""
 
     def __init__(self, message_id: uuid.UUID) -> None:
         self._message_id = message_id
         self._blocks: list[_Block] = []
         self._titles: dict[int, str] = {}
-        """What the kernel told of figures, by the indexes of their parts."""
+        """Index of a part with a figure -> title that the kernel reported for it."""
 
     def add_part(self, index: int, part: Part) -> None:
         """Add the next part."""
@@ -62,7 +62,7 @@ class GraphCaptions:
             block.graphs += [index for index in part_indexes if index is not None and index >= block.index]
 
     def with_caption(self, view: AttachmentView, part_index: int | None) -> AttachmentView:
-        """Return the view of the next attachment with the caption of a graph. `part_index`: of the part before it."""
+        """Return the view of the next attachment; a graph gets its caption. `part_index`: the part before it."""
         if not view.is_graph or part_index is None or not self._blocks:
             return view
         block = self._blocks[-1]
@@ -85,7 +85,7 @@ def captions_so_far(message_id: uuid.UUID, answer: Answer) -> GraphCaptions:
 def with_captions(
     message_id: uuid.UUID, parts: Sequence[Part], shown: Mapping[int | None, Sequence[AttachmentView]]
 ) -> dict[int | None, Sequence[AttachmentView]]:
-    """Return the attachments of an answer with captions. `shown`: by the index of the part before them."""
+    """Return the attachments of an answer with captions. `shown`: index of a part -> attachments shown after it."""
     captions = GraphCaptions(message_id)
     result = dict(shown)
     for index, part in enumerate(parts):

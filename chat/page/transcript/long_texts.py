@@ -1,4 +1,4 @@
-"""The groups of blocks of long texts: the one that a page is opened for, and those that it loads."""
+"""Finds groups of blocks in long texts: the group that a page is opened for, and groups that a page loads later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links to messages: which messages of a conversation a link shows, and the URL of a message."""
+"""Links to messages: finds the messages that a link shows, and makes the URL of a message."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from chat.page.transcript.window import ChooseWindow
 from chat.people.access import NotFound
 
 CHOICES = ((window.around, 0), (window.before, -1), (window.after, 1))
-"""The functions that choose a window, in the order of the arguments of `find_link_target`, and the distance from the
-named message to the one that the window must hold."""
+"""Functions that choose a window, each with the distance from the named message to the one that the window must hold.
+They are in the order of the arguments of `find_link_target`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ def find_link_target(
     before: uuid.UUID | None = None,
     after: uuid.UUID | None = None,
 ) -> LinkTarget:
-    """Return what a link shows; only the first given id counts. Raise NotFound for an id that is not a
-    message of this conversation.
+    """Return the messages that a link shows. Only the first of the given ids is used.
+
+    Raises NotFound if it is not the id of a message of this conversation.
     """
     named = next(((choice, pk) for choice, pk in zip(CHOICES, (message, before, after), strict=True) if pk), None)
     if named is None:

@@ -1,4 +1,4 @@
-"""What pages show of blocks of code that run again or have run again."""
+"""Views of blocks of code that run again or have run again."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from chat.vocabulary.parts import Engine, ExecutableCode, Part
 
 
 class RerunState(TypedDict, total=False):
-    """What `Message.reruns` holds of one block of code."""
+    """The value of `Message.reruns` for one block of code."""
 
     until: str
-    """Until when the block may run, in ISO 8601. Without it, the block does not run."""
+    """Latest time until which the block runs, in ISO 8601. Without this key, the block does not run."""
     output: str
     verdict: str
     detail: str
 
 
 def is_running(state: Mapping[str, object]) -> bool:
-    """Return whether a block runs again now. `state`: see `Message.reruns`. Takes a query if it has `until`."""
-    # Both are in UTC, and in the same form.
+    """Return whether a block runs again now. `state`: see `Message.reruns`. Runs a query if `state` has `until`."""
+    # Both times are in UTC and have the same format, so they can be compared as texts.
     return "until" in state and str(state["until"]) > database_time().isoformat(timespec="seconds")
 
 

@@ -1,7 +1,7 @@
 """Reads the messages of a share, page by page, as readers who are not the owner see them.
 
-Readers see the messages with their code, results and graphs. `readers.guest_reader` says what their views leave
-out. Other versions and the instruction of the conversation belong to its owner, too.
+Readers see the messages with their code, results and graphs. `readers.guest_reader` determines what their views leave
+out. Other versions and the instruction of the conversation are not shown either.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chat.page.transcript.window import PAGE_CHARS, Window, within
 from chat.vocabulary.parts import CodeExecutionResult, Part
 
 PAGE_MESSAGES = 40
-"""The most messages of one page."""
+"""Maximum number of messages on one page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SharedPage:
 
     messages: tuple[MessageView, ...]
     earlier: int | None
-    """The index before which the page before ends; `None` on the first page."""
+    """The index before which the previous page ends; `None` on the first page."""
     later: int | None
     """The index with which the next page begins; `None` on the last page."""
 
@@ -36,7 +36,7 @@ class SharedPage:
 def shared_page(share: Share, reader: Reader, first: int = 0, stop: int = 0) -> SharedPage:
     """Return the page that begins with an index, or the one that ends before `stop` if this is given.
 
-    Its messages have at most PAGE_CHARS characters together, if there are several.
+    Its messages have at most PAGE_CHARS characters in total, except that the page always has one message.
     """
     near = stop - 1 if stop else first
     first, stop = (max(0, stop - PAGE_MESSAGES), stop) if stop else (first, first + PAGE_MESSAGES)
@@ -64,9 +64,7 @@ def index_of(share: Share, message_id: uuid.UUID) -> int:
 
 
 def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:
-    """Read messages of the share in this order, without the files that were added to them later, and without what code
-    has cleared.
-    """
+    """Read messages of the share in this order, without cleared outputs and without attachments added later."""
     records = records_by_id(ids)
     later = MessageAttachment.objects.filter(message__in=ids, pk__gt=share.last_attachment).order_by()
     added = set(later.values_list("message_id", "index"))

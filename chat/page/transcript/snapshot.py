@@ -1,7 +1,7 @@
-"""A conversation's page, or a range of its messages, at one revision.
+"""Reads a conversation's messages, or a range of them, at one revision.
 
-Everything is read so that it agrees with one revision. A live answer is exactly what its log held at `seq`; a page that
-then follows the turn's frames from there ends with the same HTML as a reload.
+All values agree with one revision. A live answer is exactly what its log contained at `seq`. So a page that follows the
+turn's frames from there ends with the same HTML as a reload.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Snapshot:
     window: Window
     messages: tuple[MessageView, ...]
     live: LivePosition | None
-    """`None` also if the range ends before the live answer."""
+    """The live turn. `None`: no turn is live, or the range ends before its answer."""
 
     @property
     def earlier(self) -> SafeString:
@@ -65,8 +65,8 @@ def snapshot(
 ) -> Snapshot:
     """Read a range of the transcript.
 
-    `limit_chars`: to how many characters it is shortened (`window.within`). `near`: the index of a message that it must
-    hold then; `None`: the last one. Raises Conversation.DoesNotExist.
+    `limit_chars`: maximum number of characters (see `window.within`). `near`: the index of a message that the shortened
+    range must contain; `None`: the last one. Raises Conversation.DoesNotExist.
     """
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
@@ -81,7 +81,7 @@ def snapshot(
 
 
 def _sizes(conversation_id: uuid.UUID, window: Window) -> list[int]:
-    """Return the characters of each message of a range, in order."""
+    """Return the number of characters of each message of a range, in order."""
     rows = Message.objects.filter(_is_in(window), conversation_id=conversation_id, is_shown=True)
     return list(message_chars(rows).values())
 
@@ -114,14 +114,14 @@ def _read(conversation_id: uuid.UUID, revision: int, window: Window, condition: 
 
 
 def path_length(conversation_id: uuid.UUID) -> int:
-    """Return how many messages a conversation shows. Reads one row of the index of shown messages."""
+    """Return how many messages a conversation shows. Reads one row of the database index of shown messages."""
     shown = Message.objects.filter(conversation_id=conversation_id, is_shown=True)
     last = shown.order_by("-index").values_list("index", flat=True).first()
     return 0 if last is None else last + 1
 
 
 def shown_index(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int | None:
-    """Return the index of a shown message; `None` if it is another version, or not of this conversation."""
+    """Return the index of a shown message; `None` if the message is hidden, or not in this conversation."""
     rows = Message.objects.filter(conversation_id=conversation_id, pk=message_id, is_shown=True)
     return rows.values_list("index", flat=True).first()
 

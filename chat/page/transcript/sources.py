@@ -14,16 +14,14 @@ URL_LIMIT_CHARS = 2_000
 WORDS_LIMIT_CHARS = 200
 
 MISLEADING_URL = re.compile(r"[\\\s\x00-\x1f]|^[^/]*//[^/?#]*@")
-"""Browsers read a backslash as a slash, and what is before `@` as a user name: the host shown must be the one
-opened.
-"""
+"""URLs that may open another host than they show: browsers read `\\` as `/`, and text before `@` as a user name."""
 
 
 def grounding_of(sources: Iterable[Mapping[str, object]], queries: Iterable[object]) -> Grounding | None:
     """Return the pages and searches to show; `None` if there are none.
 
-    `sources`, `queries`: as `Turn` stores them, perhaps from an import, so of any form. Only http and https addresses
-    are returned, each once.
+    `sources`, `queries`: values that `Turn` stores. They may come from an import, so they may have any form. Only http
+    and https addresses are returned, each once.
     """
     views = {view.url: view for view in reversed([view for source in sources for view in _source_views(source)])}
     searched = [" ".join(query.split())[:WORDS_LIMIT_CHARS] for query in queries if isinstance(query, str)]

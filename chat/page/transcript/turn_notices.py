@@ -1,4 +1,4 @@
-"""What pages and exports say about how a turn ended, and about what its answer leaves unsaid."""
+"""Notices of pages and exports: how a turn ended, or that the answer does not mention missing table cells."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from chat.vocabulary.parts import Part, ToolCall
 
 
 def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
-    """Return what the page says about how a turn ended. `parts`: of its answer."""
+    """Return the notice below an answer, or `None`. `parts`: those of the answer."""
     if turn.is_own_code and turn.status == Turn.Status.DONE:
-        # Code may print nothing. Its result says how it ended.
+        # A person's own code may print nothing. Its result shows how it ended.
         return None
     notice = notice_of(
         status=turn.status,
@@ -22,7 +22,7 @@ def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
         finish_message=turn.finish_message,
         error_code=turn.error_code,
         retry_after_s=turn.retry_after_s,
-        # The notice then offers to run it again: there is nothing that a model could continue.
+        # For a person's own code, the notice offers to run it again, because no model can continue it.
         is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
         has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
     )

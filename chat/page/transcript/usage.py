@@ -15,7 +15,7 @@ from chat.page.transcript.answer_details import dollars
 
 
 def conversation_usage(conversation: Conversation) -> ConversationUsage:
-    """Return the sums over all turns that have ended, and over the requests for titles. One query."""
+    """Return the sums over all ended turns and over the requests for titles. Runs one query."""
     return conversation_usages([conversation])[conversation.pk]
 
 

@@ -13,7 +13,7 @@ from chat.models import Message
 from chat.page.message_views import Versions
 
 PARENTS_LIMIT = 500
-"""A query may not have much more parameters."""
+"""Maximum number of parents in one query, because databases limit its parameters."""
 
 
 def versions_among(message_id: uuid.UUID, ids: list[uuid.UUID]) -> Versions | None:
@@ -30,13 +30,13 @@ def versions_among(message_id: uuid.UUID, ids: list[uuid.UUID]) -> Versions | No
 
 
 def versions_of(message: Message) -> Versions | None:
-    """Read the versions of a message, and return its position. One query."""
+    """Read the versions of a message, and return its position. Runs one query."""
     siblings = Message.objects.filter(conversation_id=message.conversation_id, parent_id=message.parent_id)
     return versions_among(message.pk, list(siblings.order_by("created_at", "pk").values_list("pk", flat=True)))
 
 
 def versions_in_view(conversation_id: uuid.UUID, shown: Sequence[Message]) -> dict[uuid.UUID, Versions]:
-    """Return the positions of those shown messages that have other versions, by message id. One query."""
+    """Return the positions of those shown messages that have other versions, by message id."""
     siblings_by_parent: dict[uuid.UUID | None, list[tuple[datetime, uuid.UUID]]] = defaultdict(list)
     for pk, parent_id, created_at in _hidden_siblings(conversation_id, shown):
         siblings_by_parent[parent_id].append((created_at, pk))
@@ -53,13 +53,14 @@ def versions_in_view(conversation_id: uuid.UUID, shown: Sequence[Message]) -> di
 def _hidden_siblings(
     conversation_id: uuid.UUID, shown: Sequence[Message]
 ) -> Iterable[tuple[uuid.UUID, uuid.UUID | None, datetime]]:
-    """Return id, parent and date of the messages that are versions of shown ones, and perhaps of others."""
+    """Return id, parent and date of hidden messages. They include all hidden versions of the shown messages."""
     hidden = Message.objects.filter(is_shown=False).order_by()
     parents = [message.parent_id for message in shown]
     if len(parents) > PARENTS_LIMIT:
         hidden = hidden.filter(conversation_id=conversation_id)
     else:
-        # The versions of these messages alone, found by their parents: an early edit may have hidden thousands.
+        # Only the versions of these messages are read, by their parents: an early edit may have hidden thousands of
+        # messages.
         has_parent = Q(parent__in=[pk for pk in parents if pk is not None])
         is_first = Q(conversation_id=conversation_id, index=0)
         hidden = hidden.filter(has_parent | is_first if None in parents else has_parent)

@@ -37,7 +37,7 @@ from chat.vocabulary.fences import unfence_code
 from chat.vocabulary.parts import Part, Role, Text, Thought, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
-"""Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
+"""Index of a part -> attachments that are shown after it. Key `None`: attachments at the end of the message."""
 
 NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
 
@@ -51,7 +51,7 @@ class ShownAnswer:
     parts: Sequence[Part]
     attachments: ShownAttachments
     cleared: Sequence[AttachmentView]
-    """Graphs that code has shown and cleared."""
+    """Graphs that code has shown and then cleared."""
     retry_notice: str
     left_out: int
     approval: Approval | None
@@ -60,7 +60,7 @@ class ShownAnswer:
     is_traced: bool
     rating: Rating | None
     reruns: Mapping[str, RerunState] | None
-    """Index of a part, as text -> what is known of running its code again. `None`: code cannot be run again."""
+    """Index of a part, as text -> state of running its code again. `None`: code cannot be run again."""
     texts: Mapping[int, RenderedText]
     """Rendered texts by the index of the first part of their run."""
 
@@ -99,7 +99,7 @@ def rating_of(message: Message, feedback: Feedback | None) -> Rating:
 
 
 def _shows_something(parts: Sequence[Part]) -> bool:
-    """Return whether there is anything to rate. Of empty texts and thoughts, only a signature is kept."""
+    """Return whether an answer has visible content to rate. Empty texts and thoughts hold only signatures."""
     return any(part.text if isinstance(part, Text | Thought) else True for part in parts)
 
 
@@ -131,9 +131,7 @@ def answer_view(
     versions: Versions | None = None,
     texts: Mapping[int, RenderedText] = NO_TEXTS,
 ) -> MessageView:
-    """Return the owner's view of an answer that this process holds in memory. `texts`: those that are rendered
-    already.
-    """
+    """Return the owner's view of an answer that this process holds in memory. `texts`: rendered texts, by part."""
     shown: dict[int | None, list[AttachmentView]] = {}
     for attachment in answer.attachments:
         shown.setdefault(attachment.part_index, []).append(new_attachment_view(attachment))
@@ -168,7 +166,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
     message, turn, parts = answer.message, answer.turn, answer.parts
     shown = with_captions(message.pk, parts, answer.attachments)
     unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
-    # A live answer does not show them yet: a later block may change them.
+    # A live answer does not show files yet, because a later block may change them.
     files = () if turn.is_live else file_views(message, written_files(parts), unplaced, reader)
     kept_ids = {file.kept.attachment_id for file in files if file.kept}
     return MessageView(
@@ -233,7 +231,7 @@ def file_views(
 ) -> tuple[WrittenFileView, ...]:
     """Return the views of files that code wrote. `attachments`: those at the message's end.
 
-    An attachment at an answer's end with the name of a file is this file, which was kept.
+    An attachment with the name of a file is taken to be that file, which was kept.
     """
     if not files:
         return ()

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 PAGE_MESSAGES = 30
-"""The most messages that a page opens with, and that each step loads."""
+"""Maximum number of messages with which a page opens, and which each step loads."""
 
 PAGE_CHARS = 256 * 1024
-"""The most characters of these messages, except that one message is always loaded."""
+"""Maximum number of characters of these messages. A single message may exceed it."""
 
 SNAPSHOT_MESSAGES = 300
-"""The most messages in one snapshot. A page that holds more loses those that are far from its reader."""
+"""Maximum number of messages in one snapshot. If a page holds more, messages far from its reader are dropped."""
 
 SNAPSHOT_CHARS = 4 * PAGE_CHARS
-"""The most characters of the messages in one snapshot."""
+"""Maximum number of characters of the messages in one snapshot."""
 
 Direction: TypeAlias = Literal["earlier", "later"]
 
@@ -35,7 +35,7 @@ class Window:
     first: int
     """Index of the first message."""
     last: int | None = None
-    """Index after the last message. `None`: to the end of the conversation, and new messages are added."""
+    """Index after the last message. `None`: the range extends to the end of the conversation, so it grows with it."""
 
     @property
     def is_at_end(self) -> bool:
@@ -43,29 +43,29 @@ class Window:
         return self.last is None
 
     def earlier(self) -> Window:
-        """Return the messages before this range that are loaded next."""
+        """Return the range of messages before this range that is loaded next."""
         return Window(max(0, self.first - PAGE_MESSAGES), self.first)
 
     def later(self, count: int) -> Window:
-        """Return the messages after this range that are loaded next. `count`: messages of the conversation."""
+        """Return the range of messages after this range that is loaded next. `count`: number of all messages."""
         if self.last is None:
             return self
         stop = self.last + PAGE_MESSAGES
         return Window(self.last, None if stop >= count else stop)
 
     def extended(self, direction: Direction) -> Window:
-        """Return this range with PAGE_MESSAGES more in a direction. Its end may be after the conversation's end."""
+        """Return this range with PAGE_MESSAGES more messages in a direction. It may exceed the conversation's end."""
         if direction == "earlier":
             return Window(self.earlier().first, self.last)
         return self if self.last is None else Window(self.first, self.last + PAGE_MESSAGES)
 
     def is_cut_at(self, index: int | None) -> bool:
-        """Return whether the message before this range is replaced if all messages from `index` on are replaced."""
+        """Return whether replacing all messages from `index` on replaces this whole range. False if it begins at 0."""
         return index is not None and index <= self.first and self.first > 0
 
 
 ChooseWindow: TypeAlias = Callable[[int], Window]
-"""Returns the range to read, for the number of messages that the conversation shows."""
+"""Takes the number of messages that a conversation shows, and returns the range to read."""
 
 
 def newest(count: int) -> Window:
@@ -98,10 +98,10 @@ def around(index: int, count: int) -> Window:
 
 
 def fit(held: Window, count: int, reader_at: int | None = None) -> Window:
-    """Return the range of a snapshot for a page that holds `held`. At the end it has at least the newest messages.
+    """Return the range of a snapshot for a page that holds `held`. At the conversation's end it holds a full page.
 
-    If that is more than SNAPSHOT_MESSAGES, the range is around the reader. `reader_at`: the index of a message that the
-    reader sees; `None`: the reader is at the end.
+    If `held` has more than SNAPSHOT_MESSAGES, the range is around the reader. `reader_at`: the index of a message that
+    the reader sees; `None`: the reader is at the end.
     """
     wanted = _to_end_of(count, held.first, count if held.last is None else held.last)
     stop = count if wanted.last is None else wanted.last
@@ -114,9 +114,9 @@ def fit(held: Window, count: int, reader_at: int | None = None) -> Window:
 
 
 def within(window: Window, sizes: Sequence[int], limit: int, near: int | None = None) -> Window:
-    """Return the part of a range around a message whose sizes add up to at most the limit, but always this message.
+    """Return the part of a range around a message with a total size of at most `limit`. It always holds the message.
 
-    `sizes`: of all messages of the range, in order. `near`: the index of the message; `None`: the last one.
+    `sizes`: characters of each message of the range, in order. `near`: the index of the message; `None`: the last one.
     """
     if not sizes:
         return window
@@ -134,7 +134,10 @@ def within(window: Window, sizes: Sequence[int], limit: int, near: int | None = 
 
 
 def _to_end_of(count: int, first: int, stop: int) -> Window:
-    """Return a range that is clipped to the conversation. At its end, it holds at least the newest messages."""
+    """Return the range from `first` to `stop`, clipped to the conversation.
+
+    A range that reaches the end holds at least PAGE_MESSAGES messages.
+    """
     if stop >= count:
         return Window(max(0, min(first, count - PAGE_MESSAGES)))
     return Window(max(0, first), stop)

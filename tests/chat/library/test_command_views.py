@@ -1,4 +1,4 @@
-"""The palette of commands: what it finds, for whom, and the number of queries."""
+"""The palette of commands: its results for each person, and the number of queries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_palette_begins_with_own_recent_conversations_actions_and_pages() -> Non
     shown = labels(user, f"?open={opened.pk}")
     assert [label for label in shown if "mine" in label] == [f"mine {number}" for number in (6, 5, 4, 3, 2)]
     [result] = labels(user, f"?open={opened.pk}&q=and open")
-    # Its day follows the title.
+    # The day of the conversation follows its title.
     assert result.split() == ["mine,", "and", "open", f"{timezone.now():%Y-%m-%d}"]
     assert {"New conversation", "Conversation settings", "Import", "API tokens"} <= {*shown}
 

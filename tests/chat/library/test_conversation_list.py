@@ -168,7 +168,9 @@ def test_result_links_to_its_message_and_is_escaped(browser: Client, owner: User
     assert "a &lt;script&gt;<mark>needle</mark>&lt;/script&gt;" in html
 
 
-def test_result_says_when_its_message_was_written_and_by_which_side(browser: Client, owner: User) -> None:
+def test_search_result_says_when_its_message_was_written_and_whether_by_user_or_model(
+    browser: Client, owner: User
+) -> None:
     conversation = make_conversation(owner, title="Harbour")
     day = datetime(2026, 1, 5, 12, tzinfo=UTC)
     expected = [(make_user_message(conversation, "alpha beta"), "alpha", "Question")]
@@ -258,7 +260,7 @@ def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -
 
 
 def age(conversation: Conversation, **units: float) -> Conversation:
-    """Let a conversation have changed last so many days or hours ago."""
+    """Set the time of a conversation's last change to this number of days or hours ago."""
     Conversation.objects.filter(pk=conversation.pk).update(updated_at=timezone.now() - timedelta(**units))
     return conversation
 
@@ -267,7 +269,7 @@ def test_next_page_is_grouped_by_the_day_of_the_first(browser: Client, owner: Us
     make_many(owner, LIST_PAGE_SIZE + 1)
     first = browser.get("/conversations/", headers=HTMX).content.decode()
     following = next_page(first)
-    # As if midnight had passed: the entries have become those of yesterday.
+    # As if midnight had passed since, so that the entries belong to yesterday.
     path = re.sub(r"day=[0-9-]+", f"day={timezone.now().date() + timedelta(days=1)}", following)
     assert headings_in(first) == ["today"]
     assert headings_in(browser.get(following, headers=HTMX).content.decode()) == []
@@ -418,7 +420,7 @@ def test_invalid_query_is_refused_with_a_sentence(browser: Client, query: dict[s
     assert (response.status_code, response.content.decode()) == (400, sentence)
 
 
-def test_list_position_survives_a_round_trip(owner: User) -> None:
+def test_list_position_is_equal_after_it_was_written_and_parsed(owner: User) -> None:
     conversation = make_conversation(owner)
     position = ListPosition(conversation.updated_at, conversation.pk)
     form = ListForm({"after": ListPositionField.serialize(position)})

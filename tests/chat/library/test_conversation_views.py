@@ -1,4 +1,4 @@
-"""Pages of conversations: what they show, what they change, and how many queries they take."""
+"""Pages of conversations: their content, the changes that they make, and the number of their queries."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_text_of_an_answer_is_the_markdown_of_the_model(browser: Client, owner: 
     assert response.content.decode() == "# A\n\n**bold** $x<y$"
 
 
-def test_page_names_the_revision_of_its_messages(browser: Client, owner: User) -> None:
+def test_page_contains_the_revision_of_its_messages(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     Conversation.objects.filter(pk=conversation.pk).update(revision=7)
     context = browser.get(conversation.get_absolute_url()).context
@@ -154,7 +154,9 @@ def test_page_says_whether_the_model_is_emulated(
     assert ("Demo model" in html) is is_emulated
 
 
-def test_page_names_the_demo_model_only_where_it_answers(browser: Client, owner: User, settings: Settings) -> None:
+def test_page_mentions_the_demo_model_only_if_the_demo_model_answers(
+    browser: Client, owner: User, settings: Settings
+) -> None:
     settings.GEMINI_EMULATED = True
     settings.OPENAI_BASE_URL, settings.OPENAI_MODELS = "http://localhost:11434/v1", ["llama"]
     settings.DEFAULT_MODEL = "llama"
@@ -342,7 +344,7 @@ def test_usage_says_if_a_price_is_not_known(owner: User) -> None:
     assert conversation_usage(conversation) == ConversationUsage(14, "at least $0.02", 2)
 
 
-def test_usage_takes_one_query(owner: User) -> None:
+def test_usage_runs_one_query(owner: User) -> None:
     conversation = make_conversation(owner)
     for _ in range(3):
         make_model_message(conversation)
@@ -383,9 +385,7 @@ def test_demo_user_is_not_created_if_debug_is_off(settings: Settings) -> None:
     assert not User.objects.exists()
 
 
-def test_page_asks_for_numbers_that_were_or_may_be_traced_and_for_a_session_that_exists(
-    browser: Client, owner: User
-) -> None:
+def test_page_requests_numbers_that_may_be_traced_and_a_session_that_exists(browser: Client, owner: User) -> None:
     def read() -> tuple[list[bool], bool]:
         page = ParsedHtml(browser.get(conversation.get_absolute_url()).content.decode())
         lines = ["data-traced" in line.attributes for line in page.select(class_="numbers")]

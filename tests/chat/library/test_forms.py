@@ -71,7 +71,7 @@ def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
     assert cleaned(SendForm(data))["text"] == "a � 😀"
 
 
-def test_one_attachment_needs_no_list() -> None:
+def test_single_attachment_may_be_sent_without_a_list() -> None:
     assert cleaned(SendForm({"text": "a", "attachments": ID}))["attachments"] == [uuid.UUID(ID)]
 
 
@@ -177,7 +177,7 @@ def test_settings_contain_only_the_fields_that_were_sent() -> None:
         ),
     ],
 )
-def test_names_of_models_are_valid(model: str) -> None:
+def test_names_of_known_kinds_of_models_are_valid(model: str) -> None:
     assert cleaned(ConversationSettingsForm({"model": model})) == {"model": model}
 
 
@@ -187,7 +187,7 @@ def test_names_of_models_are_valid(model: str) -> None:
         *("a\nb", "a\tb", "a\x7f", "a\x1bb", "../files", "..", "models/../files", "a/.."),
     ],
 )
-def test_name_with_control_characters_or_a_way_out_is_no_name_of_a_model(model: str) -> None:
+def test_model_name_with_control_characters_or_a_parent_folder_is_refused(model: str) -> None:
     assert sentence(ConversationSettingsForm({"model": model})) == "This is not the name of a model."
 
 

@@ -59,7 +59,7 @@ def test_every_page_has_the_conversations_the_projects_and_the_menu_of_the_accou
         assert "Of a stranger" not in html, path
 
 
-def test_sidebar_takes_the_same_queries_for_any_number_of_conversations(browser: Client, owner: User) -> None:
+def test_sidebar_runs_the_same_queries_for_any_number_of_conversations(browser: Client, owner: User) -> None:
     paths = paths_of(owner)
     counts: list[list[int]] = []
     for number in range(2):

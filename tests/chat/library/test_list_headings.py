@@ -32,7 +32,7 @@ def test_heading_says_how_long_ago_a_day_was(age_days: int, heading: Heading) ->
     assert heading_of(TODAY - timedelta(days=age_days), TODAY) == heading
 
 
-def test_months_have_keys_of_their_own() -> None:
+def test_headings_of_different_months_have_different_keys() -> None:
     assert [heading_of(day, TODAY).key for day in (TODAY, date(2025, 2, 1), date(2025, 1, 31))] == [
         "today",
         "2025-02",
@@ -51,7 +51,7 @@ def test_days_begin_at_midnight_of_the_zone(zone: tzinfo, names: list[str]) -> N
     assert not any(group.is_begun for group in groups)
 
 
-def test_group_that_began_on_the_page_before_has_no_second_heading() -> None:
+def test_group_that_began_on_the_previous_page_has_no_second_heading() -> None:
     at = datetime(2026, 3, 2, 12, tzinfo=UTC)
     rows = [Conversation(updated_at=at), Conversation(updated_at=at - timedelta(days=1))]
     groups = list(group_by_day(rows, TODAY, UTC, after=at + timedelta(hours=1)))

@@ -1,4 +1,4 @@
-"""Answers that are too long for a page: it holds a part of them, and the rest is loaded by its readers alone."""
+"""Answers that are too long for a page: it holds a part of them, and only its readers can load the rest."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_page_holds_both_ends_of_a_long_answer_and_its_owner_loads_the_rest(answ
     assert len(shown) == 8000
 
 
-def test_nobody_else_loads_a_part_of_an_answer(answer: Message) -> None:
+def test_only_the_owner_can_load_a_part_of_an_answer(answer: Message) -> None:
     url = f"/messages/{answer.pk}/parts/0/blocks/3/"
     other = Client()
     other.force_login(make_user("other"))

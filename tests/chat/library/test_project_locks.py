@@ -1,4 +1,4 @@
-"""Projects that are changed, deleted and locked while others do the same, and what lists read of them."""
+"""Projects that are changed, deleted and locked at the same time by several requests, and columns that lists read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_conversations_of_a_project_are_locked_in_the_order_of_their_ids(project
     assert not project.conversations.filter(deleted_at__isnull=True).exists()
 
 
-def test_change_of_a_project_that_was_just_deleted_finds_nothing(
+def test_change_of_a_project_that_was_just_deleted_is_answered_with_404(
     project: Project, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read_before_the_deletion(user: AnyUser, project_id: uuid.UUID) -> Project:
@@ -72,7 +72,7 @@ def test_change_of_a_project_that_was_just_deleted_finds_nothing(
     assert not Project.objects.exists()
 
 
-def test_change_by_the_api_compares_with_the_locked_project(
+def test_api_compares_a_change_with_the_locked_row_of_the_project(
     project: Project, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = f"/api/v1/projects/{project.pk}/"

@@ -1,4 +1,4 @@
-"""Projects: their pages, moves of conversations, files, and what a deletion leaves."""
+"""Projects: their pages, moves of conversations, files, and the effects of a deletion."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_new_conversation_of_a_project_is_in_it_and_an_empty_one_is_reused(brows
 # --- moves
 
 
-def test_conversation_is_moved_into_a_project_to_a_new_one_and_out(browser: Client, owner: User) -> None:
+def test_conversation_can_be_moved_into_a_project_into_a_new_one_and_out_of_it(browser: Client, owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner, title="Cranes")
     changed_at, path = conversation.updated_at, f"/c/{conversation.pk}/move/"
     assert 'value="" checked' in html_of(browser, path)
@@ -175,7 +175,7 @@ def test_htmx_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -
     assert 'hx-target="#conversation-project"' not in swaps
 
 
-def test_project_of_another_user_is_not_there_for_anybody_else(browser: Client, owner: User) -> None:
+def test_project_of_another_user_is_not_found(browser: Client, owner: User) -> None:
     foreign, conversation = make_project(make_user(), "Theirs"), make_conversation(owner)
     path = f"/c/{conversation.pk}/move/"
     assert "Theirs" not in html_of(browser, path) + html_of(browser, "/projects/")
@@ -303,7 +303,7 @@ def test_deleted_project_leaves_its_conversations(browser: Client, owner: User) 
     assert browser.get(project.get_absolute_url()).status_code == 404
 
 
-def test_conversations_are_deleted_with_their_project_if_asked_for(browser: Client, owner: User) -> None:
+def test_conversations_are_deleted_with_their_project_if_the_owner_chooses_this(browser: Client, owner: User) -> None:
     project = make_project(owner)
     conversation = make_conversation(owner)
     turn = make_model_message(conversation, status=Turn.Status.RUNNING).turn
@@ -344,7 +344,7 @@ def test_readers_of_a_link_see_nothing_of_the_project(browser: Client, owner: Us
         assert text not in page
 
 
-def test_export_names_the_project_alone(owner: User) -> None:
+def test_export_contains_only_the_name_of_the_project(owner: User) -> None:
     conversation = make_conversation(owner)
     assert conversation_json(conversation)["project"] is None
     move_conversation(conversation, make_project(owner, "Harbour", "Hidden instruction."))

@@ -1,4 +1,4 @@
-"""Shares: what a link leads to, and what it does not lead to."""
+"""Shares: the content that a link gives access to, and the content that it does not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def answer() -> Message:
 
 @pytest.fixture
 def share(answer: Message) -> Share:
-    """A link to it."""
+    """A link to the answer."""
     return Share.objects.issue(answer.conversation)
 
 
@@ -81,7 +81,7 @@ def graph_of(message: Message) -> Attachment:
 # --- what a link shows
 
 
-def test_anybody_reads_messages_thoughts_and_graphs(share: Share, answer: Message) -> None:
+def test_anybody_with_a_link_can_read_messages_thoughts_and_graphs(share: Share, answer: Message) -> None:
     page = page_of(share)
     assert '<h1 dir="auto">Sales of May</h1>' in page
     assert all(text in page for text in ("What is this?", "Let me think.", "It rose."))
@@ -91,7 +91,7 @@ def test_anybody_reads_messages_thoughts_and_graphs(share: Share, answer: Messag
     assert (response.status_code, response.content) == (200, png())
 
 
-def test_page_has_nothing_of_its_owner_and_no_scripts_and_forms(share: Share, answer: Message) -> None:
+def test_shared_page_has_no_data_of_its_owner_no_scripts_and_no_forms(share: Share, answer: Message) -> None:
     Turn.objects.filter(message=answer).update(cost="1.5", code_reason="The owner wanted it.", endpoint="inner-server")
     page = page_of(share)
     for private in ("owner-name", "My secret instruction", "$1.50", "The owner wanted it", "inner-server", "7 tokens"):
@@ -100,7 +100,7 @@ def test_page_has_nothing_of_its_owner_and_no_scripts_and_forms(share: Share, an
     assert not re.search(r'data-action="(edit|regenerate|continue|rerun|rate|say-why|switch|copy-image)"', page)
 
 
-def test_shared_messages_stay_when_the_conversation_goes_on(share: Share, answer: Message) -> None:
+def test_shared_messages_do_not_change_when_the_conversation_continues(share: Share, answer: Message) -> None:
     before = page_of(share)
     conversation = answer.conversation
     later = make_model_message(conversation, parts=[(PartKind.TEXT, "Said later.")])
@@ -153,7 +153,7 @@ def test_number_of_queries_for_a_file_does_not_depend_on_the_messages_that_show_
     assert counts[0] == counts[1]
 
 
-def test_answer_that_is_being_written_is_not_shared_with_its_question(answer: Message) -> None:
+def test_share_leaves_out_an_answer_that_is_being_written_and_its_question(answer: Message) -> None:
     make_model_message(answer.conversation, parts=[(PartKind.TEXT, "Half")], status=Turn.Status.RUNNING)
     share = Share.objects.issue(answer.conversation)
     assert share.last_message == answer
@@ -203,7 +203,7 @@ def test_pages_of_a_share_with_long_messages_are_short_and_lead_through_all_of_i
 # --- links that lead nowhere
 
 
-def test_guessed_revoked_and_expired_links_and_those_of_deleted_rows_look_the_same(
+def test_guessed_revoked_expired_and_deleted_links_get_the_same_response(
     share: Share, answer: Message, settings: Settings
 ) -> None:
     graph = graph_of(answer)
@@ -250,7 +250,7 @@ def test_tokens_have_192_random_bits(share: Share) -> None:
     assert Share.objects.issue(share.conversation).token != share.token
 
 
-def test_revoked_link_ends_at_once_even_for_browsers_that_have_the_bytes(share: Share, answer: Message) -> None:
+def test_revoked_link_shows_no_content_even_in_browsers_that_have_loaded_it(share: Share, answer: Message) -> None:
     url = file_url(share, graph_of(answer))
     reader = Client()
     etag = reader.get(url).headers["ETag"]
@@ -276,7 +276,7 @@ def test_headers_keep_pages_and_files_out_of_indexes_caches_and_referrers(share:
     assert '<meta name="robots" content="noindex' in page_of(share)
 
 
-def test_readers_are_limited_by_their_address(share: Share, settings: Settings) -> None:
+def test_requests_of_readers_are_limited_by_ip_address(share: Share, settings: Settings) -> None:
     settings.API_CALLS_PER_MINUTE = 3
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 0
     reader = Client()
@@ -307,7 +307,7 @@ def test_each_opening_is_counted_once_and_those_of_the_owner_are_not(share: Shar
 # --- the owner's links
 
 
-def test_owner_makes_lists_and_revokes_links_on_pages(answer: Message) -> None:
+def test_owner_can_make_list_and_revoke_links_on_pages(answer: Message) -> None:
     client = Client()
     client.force_login(answer.conversation.owner)
     path = f"/c/{answer.conversation_id}/shares/"
@@ -334,7 +334,7 @@ def test_number_of_links_is_limited(share: Share, monkeypatch: pytest.MonkeyPatc
     assert "has 1 links already" in response.content.decode()
 
 
-def test_lists_of_links_take_the_same_queries_for_any_number(share: Share) -> None:
+def test_lists_of_links_run_the_same_queries_for_any_number_of_links(share: Share) -> None:
     client = owner_of(share)
     counts = []
     for number in (0, 5):
@@ -349,7 +349,7 @@ def test_lists_of_links_take_the_same_queries_for_any_number(share: Share) -> No
     assert counts[0] == counts[1]
 
 
-def test_buttons_vanish_and_pages_answer_404_while_sharing_is_off(share: Share, settings: Settings) -> None:
+def test_buttons_are_hidden_and_pages_answer_404_while_sharing_is_off(share: Share, settings: Settings) -> None:
     client = owner_of(share)
     own_pages = [
         "/shares/",
@@ -365,7 +365,7 @@ def test_buttons_vanish_and_pages_answer_404_while_sharing_is_off(share: Share, 
     assert client.post(own_pages[1]).status_code == 404
 
 
-def test_api_makes_lists_and_revokes_links(answer: Message) -> None:
+def test_api_can_make_list_and_revoke_links(answer: Message) -> None:
     client = Client()
     client.force_login(answer.conversation.owner)
     path = f"/api/v1/conversations/{answer.conversation_id}/shares/"
@@ -409,7 +409,7 @@ def test_reader_continues_with_a_copy_of_the_share(share: Share, answer: Message
     assert (turn.cost, turn.endpoint, turn.usage, turn.response_id, turn.code_reason) == (None, "", {}, "", "")
     graph = MessageAttachment.objects.get(message__conversation=copy).attachment
     assert (graph.owner, graph.sha256) == (copy.owner, graph_of(answer).sha256)
-    # Pressed twice, it leads to the same copy.
+    # A second press redirects to the same copy.
     assert client.post(path).headers["Location"] == copy.get_absolute_url()
     delete_conversation(answer.conversation)
     assert client.get(f"/attachments/{graph.pk}/content/").status_code == 200

@@ -1,4 +1,4 @@
-"""The queue in which pages are rendered: who is served when, and what a reader who leaves gives up."""
+"""The queue in which pages are rendered: the order of readers, and the place of a reader who disconnects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Readers:
         self._ends: dict[str, asyncio.Event] = {}
 
     async def ask(self, *names: str) -> None:
-        """Ask for a place for each name, whose first letter is the reader, and let all get as far as they can."""
+        """Request a place for each name, whose first letter is the reader, and let all requests run until they wait."""
         for name in names:
             self._ends[name] = asyncio.Event()
             self.tasks[name] = asyncio.create_task(self._hold(name))
@@ -130,7 +130,7 @@ async def aiter_of(queue: RenderQueue) -> AsyncGenerator[Place, None]:
         yield place
 
 
-async def test_reader_who_left_before_the_thread_began_is_not_rendered_for() -> None:
+async def test_thread_renders_nothing_for_a_reader_who_left_before_it_began() -> None:
     queue = RenderQueue(at_once=1, waiting_per_reader=1)
     async with queue.place("a") as place:
         place.leave()
@@ -140,7 +140,7 @@ async def test_reader_who_left_before_the_thread_began_is_not_rendered_for() -> 
         next_place.run(check_reader)
 
 
-async def test_request_that_finds_the_queue_full_is_told_when_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_response_says_when_to_retry_if_the_queue_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = RenderQueue(at_once=1, waiting_per_reader=1)
     monkeypatch.setattr(queued_views, "PEOPLE", queue)
     request = AsyncRequestFactory().get("/s/token/")

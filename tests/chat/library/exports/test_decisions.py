@@ -99,7 +99,7 @@ def test_web_page_says_what_was_decided(conversation: Conversation) -> None:
 
 
 @pytest.mark.parametrize("format_name", ["md", "ipynb", "html"])
-def test_export_of_a_waiting_answer_says_so_and_asks_nothing(format_name: str) -> None:
+def test_export_says_that_an_answer_waits_and_has_no_buttons_for_a_decision(format_name: str) -> None:
     conversation = make_conversation()
     make_model_message(conversation, parts=[], status=Turn.Status.WAITING)
     text = exported_bytes(conversation, format_name).decode()

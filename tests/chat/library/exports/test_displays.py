@@ -42,7 +42,7 @@ def markdown_of(name: str) -> str:
 # Markdown
 
 
-def test_table_is_a_table_with_its_size() -> None:
+def test_table_becomes_a_markdown_table_below_its_size() -> None:
     assert markdown_of("small").splitlines() == [
         "*3 rows × 3 columns*",
         "",
@@ -90,7 +90,7 @@ def test_picture_is_embedded() -> None:
 
 
 @given(st.lists(st.lists(st.text(max_size=10), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_any_cell_stays_in_its_place(rows: list[list[str]]) -> None:
+def test_any_text_of_a_cell_stays_in_its_cell(rows: list[list[str]]) -> None:
     lines = "".join(f"<tr>{''.join(f'<td>x{json_text(text)}</td>' for text in row)}</tr>" for row in rows)
     parsed = ParsedHtml(rendered(display_markdown(Display({"text/html": f"<table>{lines}</table>"}))))
     tags = [one.tag for one in parsed.elements if one.tag not in ("p", "em", "table", "thead", "tbody", "tr")]

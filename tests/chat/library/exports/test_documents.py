@@ -1,4 +1,4 @@
-"""The exports as PDF and for Word, made by the real programs and read by other ones."""
+"""The exports as PDF and for Word, made by the real programs and read by other programs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def body_of(response: HttpResponseBase) -> bytes:
 
 
 def illustrated_conversation() -> Conversation:
-    """Return one with everything that a document shows, also words in other scripts."""
+    """Return a conversation with all content that a document shows, also words in other scripts."""
     conversation = rich_conversation()
     make_user_message(conversation, "Is $x^2$ right?\n数据 مرحبا بالعالم नमस्ते")
     answer = make_model_message(conversation, parts=[])
@@ -165,7 +165,7 @@ def test_programs_read_no_file_and_no_address() -> None:
 
 
 @pytest.mark.django_db
-def test_formula_that_a_program_refuses_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formula_that_a_program_refuses_is_shown_as_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.library.exports.as_documents.MENDED", ((b"frac", b"?"),))
     conversation = make_conversation()
     add_parts(make_model_message(conversation, parts=[]), Text(FORMULAS))
@@ -173,7 +173,7 @@ def test_formula_that_a_program_refuses_is_its_source(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.django_db
-def test_picture_that_is_missing_is_named() -> None:
+def test_document_names_a_picture_that_is_missing_in_storage() -> None:
     conversation = make_conversation()
     graph = graph_in(make_model_message(conversation, parts=[]), None, name="plot.png")
     PendingUpload.objects.filter(attachment=graph).delete()
@@ -181,7 +181,7 @@ def test_picture_that_is_missing_is_named() -> None:
 
 
 @pytest.mark.django_db
-def test_pictures_are_named_if_one_is_broken() -> None:
+def test_document_has_names_in_place_of_pictures_if_one_is_broken() -> None:
     conversation = make_conversation()
     answer = make_model_message(conversation, parts=[])
     broken = make_attachment(conversation.owner, data=png(), is_graph=True, name="plot.png")
@@ -222,7 +222,7 @@ def test_one_answer_is_exported_alone() -> None:
 
 
 @pytest.mark.django_db
-def test_too_large_and_too_many_are_refused_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_documents_and_too_many_requests_are_refused_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = rich_conversation()
     graph_in(make_model_message(conversation, parts=[]), None)
     client = Client()
@@ -256,7 +256,9 @@ def test_too_large_and_too_many_are_refused_with_a_sentence(monkeypatch: pytest.
         ("TYPST_MEMORY_BYTES", 128 * 1024**2, "#let a = range(9000000)"),
     ],
 )
-def test_programs_end_at_their_limits(monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str) -> None:
+def test_programs_are_ended_at_their_limits(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str
+) -> None:
     monkeypatch.setattr(document_programs, name, value)
     before = set(Path(gettempdir()).glob("plotline-document-*"))
     with pytest.raises(ExportTooLarge):
@@ -264,7 +266,7 @@ def test_programs_end_at_their_limits(monkeypatch: pytest.MonkeyPatch, name: str
     assert set(Path(gettempdir()).glob("plotline-document-*")) <= before
 
 
-async def test_programs_end_with_the_client_that_asked_for_the_document() -> None:
+async def test_programs_are_ended_when_the_client_disconnects() -> None:
     has_begun, has_ended = threading.Event(), threading.Event()
 
     @ended_with_client
@@ -295,7 +297,9 @@ def test_size_of_a_document_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_refusals_are_problems_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_api_answers_refused_documents_with_an_error_status_and_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     conversation = await sync_to_async(make_conversation)()
     client = AsyncClient()
     await client.aforce_login(await User.objects.aget())
@@ -314,7 +318,9 @@ async def test_refusals_are_problems_of_the_api(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.django_db
-def test_command_names_what_it_could_not_export(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_command_prints_the_id_of_a_conversation_that_it_could_not_export(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     conversation = make_conversation()
     make_model_message(conversation)
     monkeypatch.setattr(document_programs, "find_spec", lambda _name: None)
@@ -325,7 +331,7 @@ def test_command_names_what_it_could_not_export(monkeypatch: pytest.MonkeyPatch,
     assert "Wrote 0 conversations" in output.getvalue()
 
 
-def test_signs_and_lines_of_formulas_are_kept() -> None:
+def test_accents_lines_and_boxes_of_formulas_are_kept() -> None:
     html = _adapt(render_markdown(r"$\vec v \dot x \overline{ab} \cancel{c} \boxed{d}$", PLAIN), has_formulas=True)
     with convert_html(html.encode(), "typst") as file:
         text = file.read().decode()

@@ -1,4 +1,4 @@
-"""Evidence packs: what they hold, and that a change of any byte is found and named without the server."""
+"""Evidence packs: their content, and a check that finds a change of any byte without the server."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_pack_holds_the_archive_with_hashes_and_verdicts() -> None:
     ]
 
 
-def test_a_changed_ledger_is_named() -> None:
+def test_check_of_a_pack_reports_a_changed_ledger() -> None:
     pack = exported_bytes(rich_conversation(), "evidence")
     with zipfile.ZipFile(io.BytesIO(pack)) as archive:
         info = archive.getinfo("numbers.json")
@@ -60,7 +60,7 @@ def test_a_changed_ledger_is_named() -> None:
     assert problem.startswith("numbers.json ")
 
 
-def test_pack_is_checked_by_the_program_that_the_server_gives(client: Client, tmp_path: Path) -> None:
+def test_pack_can_be_checked_with_the_program_that_the_server_offers(client: Client, tmp_path: Path) -> None:
     page, program = client.get("/evidence/"), client.get("/evidence/verify_evidence.py")
     assert fingerprint() in page.content.decode()
     (tmp_path / "verify_evidence.py").write_bytes(program.content)
@@ -80,7 +80,7 @@ def test_pack_is_checked_by_the_program_that_the_server_gives(client: Client, tm
 
 
 @pytest.mark.parametrize("changes", [40, pytest.param(1_000, marks=pytest.mark.drill)])
-def test_change_of_any_byte_is_found_and_named(changes: int, shown: Shown) -> None:
+def test_check_of_a_pack_reports_a_change_of_any_byte(changes: int, shown: Shown) -> None:
     pack = exported_bytes(rich_conversation(), "evidence")
     chance = random.Random(changes)
     kinds: dict[str, int] = {}

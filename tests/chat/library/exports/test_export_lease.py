@@ -34,7 +34,7 @@ async def test_lease_of_an_export_is_renewed_while_it_is_sent(monkeypatch: pytes
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_export_that_another_one_has_replaced_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_export_ends_if_another_one_has_taken_its_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_lease, "LEASE_S", 0.1)
     user = await sync_to_async(make_user)()
     claim = await sync_to_async(claim_export)(user.pk)

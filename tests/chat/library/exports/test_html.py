@@ -1,4 +1,4 @@
-"""The HTML export: it shows what the page shows, and nothing in it runs or requests anything."""
+"""The HTML export: it shows the same as the page, runs no scripts and sends no requests."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
     assert shown[-3:] == ["function_call", "function_response", "text"]
 
 
-def test_export_says_who_answered_but_not_what_it_cost() -> None:
+def test_export_shows_model_and_service_of_an_answer_but_not_its_cost() -> None:
     conversation = make_conversation()
     make_model_message(conversation, endpoint="local", engine="session", code_reason="The owner wanted it", cost="1.5")
     html = exported_bytes(conversation, "html").decode()
@@ -127,7 +127,7 @@ def test_export_says_who_answered_but_not_what_it_cost() -> None:
         assert private not in html
 
 
-def test_reason_of_a_refused_request_is_text() -> None:
+def test_reason_of_a_refused_request_is_escaped() -> None:
     conversation = make_conversation()
     reason = "Bad <img src=x onerror=alert(1)>"
     make_model_message(

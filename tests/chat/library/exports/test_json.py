@@ -183,7 +183,7 @@ def test_switching_a_version_during_the_export_does_not_change_the_path(monkeypa
 TITLES = ["../../etc/passwd", "a\r\nSet-Cookie: x=1", "CON", "", "x" * 200, "Ωμέγα 日本", "..."]
 
 
-def test_marks_stay_in_the_words_of_a_file_name() -> None:
+def test_combining_marks_stay_in_the_words_of_a_file_name() -> None:
     assert file_stem("हिन्दी भाषा: \u0301 ภาษาไทย!") == "हिन्दी-भाषा-ภาษาไทย"
 
 
@@ -220,7 +220,7 @@ def test_parts_of_a_tool_and_rounds_are_exported() -> None:
     assert rounds[1]["metadata"] == {"safetyRatings": []}
 
 
-def test_export_tells_real_markers_from_typed_ones() -> None:
+def test_export_distinguishes_real_markers_from_typed_ones() -> None:
     messages = exported_json(rich_conversation())["messages"]
     assert "markers" in messages[0]
     assert messages[0]["markers"] == []
@@ -229,7 +229,7 @@ def test_export_tells_real_markers_from_typed_ones() -> None:
     assert (marker["kind"], marker["index"]) == ("graph", 0)
 
 
-def test_export_says_who_answered() -> None:
+def test_export_contains_provider_endpoint_and_model_of_an_answer() -> None:
     answer = exported_json(rich_conversation())["messages"][1]
     assert [answer["turn"][name] for name in ("provider", "endpoint", "model", "engine")] == [
         "gemini",

@@ -192,7 +192,7 @@ def test_function_calls_and_displays_are_exported_as_text() -> None:
 
 
 @pytest.mark.django_db
-def test_export_says_who_answered() -> None:
+def test_markdown_contains_provider_endpoint_and_model_of_an_answer() -> None:
     text = exported_bytes(rich_conversation(), "md").decode()
     assert text.count("*Model: plotline-demo (gemini); no code*") == 2
     conversation = make_conversation()
@@ -202,7 +202,7 @@ def test_export_says_who_answered() -> None:
 
 
 @pytest.mark.django_db
-def test_code_without_a_result_says_so_and_an_unknown_outcome_is_no_failure() -> None:
+def test_export_says_that_code_has_no_result_and_an_unknown_outcome_is_no_failure() -> None:
     answer = make_model_message(make_conversation(), parts=[])
     add_parts(
         answer,
@@ -218,7 +218,7 @@ def test_code_without_a_result_says_so_and_an_unknown_outcome_is_no_failure() ->
 
 
 @pytest.mark.django_db
-def test_thought_has_the_line_of_the_page_above_it() -> None:
+def test_thought_is_exported_below_the_same_line_as_on_the_page() -> None:
     answer = make_model_message(make_conversation(), parts=[])
     add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is *old*."))
     html = html_of(exported_bytes(answer.conversation, "md").decode())

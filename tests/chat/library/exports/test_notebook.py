@@ -106,7 +106,7 @@ def test_files_with_the_same_name_are_copied_before_they_are_needed() -> None:
     ]
 
 
-def test_text_beside_the_notebook_is_utf_8_as_it_was_for_the_code() -> None:
+def test_text_file_beside_the_notebook_is_in_utf_8_as_the_code_read_it() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)
     attach(question, make_attachment(conversation.owner, data="城市\n北京\n上海\n".encode("gb18030"), name="a.csv"))
@@ -218,7 +218,7 @@ def test_only_safe_types_of_a_display_are_exported() -> None:
     assert notebook.cells[-1].source == "```text\noutside of code\n```"
 
 
-def test_cells_of_an_answer_say_who_answered() -> None:
+def test_cells_of_an_answer_contain_its_provider_endpoint_and_model() -> None:
     conversation = make_conversation()
     make_model_message(conversation, endpoint="local", engine="session")
     cell = notebook_of(conversation).cells[2]
@@ -241,7 +241,7 @@ def test_output_of_an_unknown_outcome_is_no_error() -> None:
     assert code.metadata.tags == ["raises-exception"]
 
 
-def test_label_of_a_model_is_text() -> None:
+def test_label_of_a_model_is_escaped_in_markdown_cells() -> None:
     conversation = make_conversation()
     make_model_message(conversation)
     label = "<img src=x>\n\n# Not *a* heading"
@@ -252,7 +252,7 @@ def test_label_of_a_model_is_text() -> None:
     assert "<img" not in html
 
 
-def test_thought_has_the_line_of_the_page_above_it() -> None:
+def test_thought_is_exported_below_the_same_line_as_on_the_page() -> None:
     answer = make_model_message(make_conversation(), parts=[])
     add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is old."))
     first, second = (cell.source for cell in notebook_of(answer.conversation).cells if ">" in cell.source)

@@ -41,7 +41,7 @@ plt.show()
 PROMPTS = ("Plot a sine wave", BARS, "```python\n1 / 0\n```")
 NBCONVERT = ["-W", "ignore", "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "ran.ipynb"]
 HASH_DISTANCE = 10
-"""Bits of 256 that may differ, because the kernel may draw at another size than the recorded one."""
+"""Maximum number of 256 bits that differ. The kernel may draw at another size than the recorded one."""
 
 
 async def ask_and_wait(conversation: Conversation, text: str, attachment_ids: Sequence[uuid.UUID] = ()) -> Turn:
@@ -100,7 +100,7 @@ async def test_exported_notebook_runs_again_and_imported_conversation_continues(
         assert turn.status == Turn.Status.DONE
     await sync_to_async(check_notebook)(conversation, tmp_path)
     copy = await sync_to_async(check_import)(conversation)
-    # The emulator refuses signatures that it did not give, and calls without results.
+    # The emulator refuses signatures that it has not made, and calls without results.
     turn = await ask_and_wait(copy, "Plot a sine wave")
     assert (turn.status, turn.error_code) == (Turn.Status.DONE, "")
 

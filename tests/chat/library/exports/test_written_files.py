@@ -36,7 +36,7 @@ def make_conversation() -> Conversation:
     return conversation
 
 
-def test_markdown_and_notebook_name_the_files() -> None:
+def test_markdown_and_notebook_list_the_written_files() -> None:
     conversation = make_conversation()
     markdown = exported_bytes(conversation, "md").decode()
     assert SENTENCE in markdown
@@ -45,7 +45,7 @@ def test_markdown_and_notebook_name_the_files() -> None:
     assert SENTENCE in cells[-1]["source"]
 
 
-def test_page_names_the_files_and_embeds_those_that_were_kept() -> None:
+def test_web_page_lists_the_written_files_and_embeds_those_that_were_kept() -> None:
     html = exported_bytes(make_conversation(), "html").decode()
     assert html.count("<bdi>out_*.csv</bdi>") == 1
     # A link to the bytes, and no button: the file has no script.
@@ -53,7 +53,7 @@ def test_page_names_the_files_and_embeds_those_that_were_kept() -> None:
     assert "<button" not in html.partition('class="written"')[2].partition("</section>")[0]
 
 
-def test_json_and_archive_hold_the_files() -> None:
+def test_json_lists_the_written_files_and_the_archive_contains_the_kept_one() -> None:
     conversation = make_conversation()
     document = json.loads(exported_bytes(conversation, "json"))
     [files] = [part["files"] for part in document["messages"][-1]["parts"] if "files" in part]
@@ -65,7 +65,7 @@ def test_json_and_archive_hold_the_files() -> None:
     assert "[kept.csv](" in markdown
 
 
-def test_files_are_imported_again_and_odd_names_are_refused() -> None:
+def test_written_files_are_imported_and_a_path_out_of_the_folder_is_refused() -> None:
     data = exported_bytes(make_conversation(), "json")
     result = import_file(data, owner_id=make_user().pk)
     copy = Conversation.objects.get(pk=result.created[0])
@@ -75,7 +75,7 @@ def test_files_are_imported_again_and_odd_names_are_refused() -> None:
         import_file(data.replace(b"out_*.csv", b"../out.csv"), owner_id=make_user("other").pk)
 
 
-def test_code_of_the_user_is_a_block_in_markdown() -> None:
+def test_users_own_code_is_a_code_block_in_markdown() -> None:
     conversation = make_conversation()
     question = conversation.messages.get(role="user")
     question.text = "```python\nprint('*')\n```"

@@ -165,10 +165,10 @@ def files_by_title(content: bytes) -> dict[str, set[str]]:
     [(0, set()), (1, set()), (2, {"conversation.json"}), (4, DOCUMENTS - {"notebook/conversation.ipynb"})],
 )
 @pytest.mark.django_db
-def test_archive_of_all_is_whole_if_a_conversation_is_deleted_while_it_is_read(
+def test_archive_of_all_conversations_is_complete_if_one_is_deleted_while_it_is_read(
     three: list[Conversation], monkeypatch: pytest.MonkeyPatch, reads: int, whole: set[str]
 ) -> None:
-    """`reads`: of the conversation before its deletion; the first one finds its attachments."""
+    """`reads`: number of reads of the conversation before its deletion. The first one finds its attachments."""
     deleted, ids_read = three[1], []
 
     def read(ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
@@ -195,7 +195,7 @@ def test_document_that_begins_after_the_deletion_of_its_conversation_is_left_out
 
 
 @pytest.mark.django_db
-def test_archive_of_all_is_whole_if_the_project_of_a_conversation_is_deleted_meanwhile(
+def test_archive_of_all_conversations_is_complete_if_a_project_is_deleted_meanwhile(
     three: list[Conversation],
 ) -> None:
     project = Project.objects.start(three[0].owner_id, name="Harbour")

@@ -49,7 +49,7 @@ def conversation(number: int, *, files: int = 1, turns: int = 2) -> dict[str, An
 def write_archive(
     file: Path | BinaryIO, conversations: list[dict[str, Any]], *, file_bytes: int = 1000, seed: int = 1
 ) -> None:
-    """Write an archive of these conversations, with the files that they name. The files do not shrink."""
+    """Write an archive of these conversations, with the files that they name. The files cannot be compressed."""
     source = random.Random(seed)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", json.dumps(conversations))

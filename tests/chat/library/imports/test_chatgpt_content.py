@@ -1,4 +1,4 @@
-"""What ChatGPT's answers hold beside plain text: citations, documents of a canvas, and files of the archive."""
+"""Content of ChatGPT's answers besides plain text: citations, documents of a canvas, and files of the archive."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_text_that_a_person_typed_keeps_words_that_look_like_marks() -> None:
     assert read_citations({}, text).link(text, is_typed=True) == "What is turn0search3 or citeturn0search3?"
 
 
-def test_links_of_a_message_are_bounded() -> None:
+def test_length_of_all_links_of_a_message_is_limited() -> None:
     items = [{"title": "t" * 200, "url": f"https://example.org/{number}{'u' * 1_900}"} for number in range(50)]
     text = MARK * 10_000
     assert len(read_citations(reference(MARK, *items), text).link(text)) < 2 * LINKS_LIMIT_CHARS
@@ -115,18 +115,18 @@ def update(*changes: dict[str, Any], document: Document | None = PLAN) -> tuple[
         ("- Day 2.*", False, "# Plan\n\n- Day 1: arrive\nNEW"),
     ],
 )
-def test_change_of_a_document_is_a_readable_version(pattern: str, multiple: bool, content: str) -> None:
+def test_changed_canvas_document_is_shown_as_a_readable_version(pattern: str, multiple: bool, content: str) -> None:
     document, shown = update({"pattern": pattern, "multiple": multiple, "replacement": "NEW"})
     assert document == Document("Plan", "document", content, version=2)
     assert shown == f"**Document “Plan”, version 2**\n\n{content.strip()}"
 
 
-def test_change_that_is_not_understood_is_shown_and_no_pattern_of_a_file_is_run() -> None:
+def test_change_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> None:
     document, shown = update({"pattern": "(a+)+[bc]$", "replacement": "harbour"})
     assert document == Document("Plan", "document", None, version=2)
     assert "(a+)+[bc]$" in shown
     assert "harbour" in shown
-    # The text is not known any more until it is written as a whole.
+    # The text is unknown from now on, until it is written as a whole.
     document, _ = update({"pattern": "museum", "replacement": "x"}, document=document)
     document, shown = update({"pattern": ".*", "replacement": "All"}, document=document)
     assert (document, shown) == (
@@ -136,7 +136,7 @@ def test_change_that_is_not_understood_is_shown_and_no_pattern_of_a_file_is_run(
     assert "harbour" in update({"pattern": "x", "replacement": "harbour"}, document=None)[1]
 
 
-def test_last_place_of_a_text_is_found_in_linear_time_and_groups_are_not_understood() -> None:
+def test_last_match_is_found_in_linear_time_and_a_change_with_a_group_is_not_applied() -> None:
     def change(length: int) -> None:
         pattern = f".*ab{'a' * (length // 2)}"
         update({"pattern": pattern, "replacement": "x"}, document=Document("A", "document", "a" * length))
@@ -145,7 +145,7 @@ def test_last_place_of_a_text_is_found_in_linear_time_and_groups_are_not_underst
     assert update({"pattern": "Day (.*)", "replacement": r"Tag \1"})[0] == Document("Plan", "document", None, version=2)
 
 
-def test_growth_of_a_document_is_bounded() -> None:
+def test_length_of_a_changed_document_is_limited() -> None:
     long = Document("A", "document", "a" * 1_000_000)
     assert update({"pattern": "a", "multiple": True, "replacement": "b" * 1_000_000}, document=long)[0] == Document(
         "A", "document", None, version=2
@@ -188,7 +188,7 @@ def test_documents_of_a_canvas_are_text_of_the_answer() -> None:
 
 
 @pytest.mark.django_db
-def test_citations_in_a_canvas_are_links_and_a_change_that_failed_says_so() -> None:
+def test_citations_in_a_canvas_become_links_and_the_error_of_a_failed_change_is_shown() -> None:
     def call(key: str, parent: str, name: str, value: object, **fields: Any) -> dict[str, Any]:
         content = {"content_type": "code", "language": "json", "text": json.dumps(value)}
         return node(key, parent, "assistant", content=content, recipient=f"canmore.{name}_textdoc", **fields)
@@ -254,7 +254,7 @@ def test_call_of_the_canvas_that_was_stopped_or_has_raw_line_breaks_is_read(text
     ],
 )
 @pytest.mark.django_db
-def test_content_of_an_unusual_form_is_read_and_refuses_no_archive(content: object, expected: list[str]) -> None:
+def test_content_of_an_unusual_form_is_read_or_replaced_by_a_sentence(content: object, expected: list[str]) -> None:
     tree = conversation_of(node("u", None, "user", "Hi"), node("a", "u", "assistant"), title=5)
     tree["mapping"]["a"]["message"] |= {"content": content, "metadata": [], "recipient": None}
     tree["mapping"]["x"] = None
@@ -264,7 +264,7 @@ def test_content_of_an_unusual_form_is_read_and_refuses_no_archive(content: obje
 
 
 @pytest.mark.django_db
-def test_roles_that_are_not_known_are_thoughts_and_failed_code_says_why() -> None:
+def test_message_with_an_unknown_role_becomes_a_thought_and_failed_code_has_its_error() -> None:
     error = {"name": "ZeroDivisionError", "args": ["division by zero"]}
     result = {"status": "failed_with_in_kernel_exception", "in_kernel_exception": error}
     (conversation,) = import_conversations(
@@ -285,7 +285,7 @@ UNKNOWN = {"content_type": "new_widget", "value": 7, "text": ["x"]}
 
 
 @pytest.mark.django_db
-def test_unknown_content_is_named_and_the_model_has_no_provider_of_this_server() -> None:
+def test_sentence_replaces_unknown_content_and_the_imported_answer_has_no_provider() -> None:
     mixed = {"content_type": "multimodal_text", "parts": [{"content_type": "hologram"}, "Look"]}
     (conversation,) = import_conversations(
         conversation_of(
@@ -353,7 +353,7 @@ PACKED = {
 
 @pytest.mark.parametrize(("files", "drawn"), [(NAMED, "image.png"), (PACKED, "drawn.png")])
 @pytest.mark.django_db
-def test_files_of_the_archive_become_attachments(files: dict[str, bytes], drawn: str) -> None:
+def test_files_in_the_archive_become_attachments(files: dict[str, bytes], drawn: str) -> None:
     data = zipped({"conversations.json": json.dumps([with_files()]).encode(), **files})
     result = import_file(data, owner_id=make_user().pk)
     question, answer = Message.objects.filter(conversation__in=result.created).order_by("index")
@@ -398,7 +398,7 @@ def test_files_are_found_by_every_form_of_their_ids(name: str) -> None:
 
 
 @pytest.mark.django_db
-def test_files_of_a_session_are_named_and_names_are_no_markup() -> None:
+def test_sentences_replace_missing_files_and_their_names_are_escaped() -> None:
     name = "**x** [a](http://example.org)"
     attached = {"attachments": [{"id": "file-Gone", "name": name}]}
     (conversation,) = import_conversations(
@@ -420,7 +420,7 @@ def test_files_of_a_session_are_named_and_names_are_no_markup() -> None:
 
 
 @pytest.mark.django_db
-def test_files_of_a_document_without_its_archive_are_named() -> None:
+def test_sentences_replace_files_if_the_document_comes_without_its_archive() -> None:
     result = import_file(json.dumps([with_files()]).encode(), owner_id=make_user().pk)
     text = Message.objects.get(conversation__in=result.created, role="user").text
     assert "(Not imported: image “label.png”. Import the whole archive to get its files.)" in text
@@ -428,7 +428,7 @@ def test_files_of_a_document_without_its_archive_are_named() -> None:
 
 
 @pytest.mark.django_db
-def test_file_that_is_broken_or_too_large_is_named_and_the_rest_is_imported() -> None:
+def test_sentence_replaces_a_broken_or_too_large_file_and_the_rest_is_imported() -> None:
     files = {**NAMED, "file_0000aaaa-label.png": b"", "user-Xy12/file-Bbbb-prices.csv": bytes(16 * 1024 * 1024)}
     data = zipped({"conversations.json": json.dumps([with_files()]).encode(), **files})
     result = import_file(data, owner_id=make_user().pk)
@@ -440,7 +440,7 @@ def test_file_that_is_broken_or_too_large_is_named_and_the_rest_is_imported() ->
 
 @pytest.mark.django_db
 def test_archive_whose_files_are_too_large_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also files that are unpacked in vain count: else each entry could cost megabytes of work."""
+    """Refused files that were unpacked count too. Otherwise each entry could cost megabytes of work."""
     monkeypatch.setattr(importer, "IN_MEMORY", replace(IN_MEMORY, unpacked_bytes=3 * 1024 * 1024))
     attached = [{"id": f"file-{number}", "name": "bomb.bin"} for number in range(20)]
     conversation = conversation_of(node("u", None, "user", "Hi", metadata={"attachments": attached}))
@@ -463,8 +463,10 @@ def test_archive_whose_files_are_too_large_together_is_refused(monkeypatch: pyte
     ],
 )
 @pytest.mark.django_db
-def test_what_versions_share_is_bounded(fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each version has its own places of files and its own sources, so few of a file could fill the memory."""
+def test_import_is_refused_if_versions_repeat_too_many_files_or_sources(
+    fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each version has its own list of files and sources, so a few files or sources could fill the memory."""
     monkeypatch.setattr(chatgpt, "PARTS_LIMIT", 100)
     monkeypatch.setattr(chatgpt, "ANSWERS_LIMIT_CHARS", 200)
     leaves = [node(f"leaf{number}", "long", "assistant", "y") for number in range(10)]

@@ -121,7 +121,7 @@ def test_edited_question_is_a_version_and_the_last_path_is_shown() -> None:
     assert [one.text for one in read.messages if one.is_shown] == ["Two", "two"]
 
 
-def test_cycle_double_ids_and_missing_roles_do_no_harm() -> None:
+def test_messages_in_a_cycle_are_left_out_and_of_a_repeated_id_the_last_is_taken() -> None:
     read = parsed(
         message("u", "human", text("One"), parent_message_uuid="u"),
         message("x", "human", text("x"), parent_message_uuid="y"),
@@ -149,7 +149,7 @@ def test_cycle_double_ids_and_missing_roles_do_no_harm() -> None:
         ),
     ],
 )
-def test_blocks_of_an_unusual_form_are_read_or_named(blocks: list[Any], expected: list[str]) -> None:
+def test_blocks_of_an_unusual_form_are_read_or_replaced_by_a_sentence(blocks: list[Any], expected: list[str]) -> None:
     answer = message("a", "assistant", minute=1) | {"content": blocks, "attachments": {}, "files": [None, "a.png"]}
     read = parsed(message("u", "human", text("Hi")), answer, name=4)
     assert [part.long_text.strip() for part in read.messages[1].parts][: len(expected)] == expected
@@ -162,7 +162,7 @@ def test_conversation_without_time_begins_with_its_first_message() -> None:
     assert [one.created_at.minute for one in parse_conversations(document, ArchiveFiles())] == [7]
 
 
-def test_question_without_answer_and_answer_without_question_alternate() -> None:
+def test_missing_questions_and_answers_are_added_so_that_they_alternate() -> None:
     read = parsed(
         message("a", "assistant", text("Hello")),
         message("u", "human", text("One"), minute=1),
@@ -211,7 +211,7 @@ def test_citations_become_links_and_sources() -> None:
     ]
 
 
-def test_thoughts_tools_and_unknown_blocks_are_named() -> None:
+def test_thoughts_and_tools_become_thoughts_and_sentences_replace_unknown_blocks() -> None:
     assert answer_of(
         {"type": "thinking", "thinking": "Hm", "summaries": [{"summary": "s"}], "cut_off": False},
         call("web_fetch", url="https://a.example/"),
@@ -255,7 +255,7 @@ def test_every_version_of_an_artifact_is_readable() -> None:
     ]
 
 
-def test_artifact_is_changed_as_its_own_path_left_it() -> None:
+def test_change_of_an_artifact_applies_to_the_version_on_its_own_path() -> None:
     def artifact(**values: Any) -> dict[str, Any]:
         return call("artifacts", id="art", **values)
 
@@ -315,7 +315,7 @@ def test_files_become_attachments_or_a_sentence() -> None:
 
 
 @pytest.mark.django_db
-def test_grown_conversation_is_continued_and_another_title_adds_nothing() -> None:
+def test_grown_conversation_is_continued_and_a_new_title_adds_nothing() -> None:
     owner = make_user().pk
 
     def load(*messages: dict[str, Any], **fields: Any) -> ImportResult:
@@ -336,6 +336,6 @@ def test_grown_conversation_is_continued_and_another_title_adds_nothing() -> Non
         {"chat_messages": {}},
     ],
 )
-def test_invalid_value_is_named(fields: dict[str, Any]) -> None:
+def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         list(parse_conversations(JSONValue([conversation_of(**fields)]), ArchiveFiles()))

@@ -1,4 +1,4 @@
-"""A later export of a conversation continues it: nothing is doubled, and nothing that a person did here is lost."""
+"""A later export of a conversation continues it, without duplicates and without loss of the person's own changes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def shown_texts(conversation: Conversation) -> list[str]:
     return [text for _, _, text, is_shown in messages_of(conversation) if is_shown]
 
 
-def test_conversation_that_has_grown_is_continued_and_not_doubled(owner: User) -> None:
+def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User) -> None:
     first = send(owner, export(2))
     conversation = Conversation.objects.get(pk=first.created[0])
     grown = send(owner, export(4))
@@ -64,13 +64,13 @@ def test_conversation_that_has_grown_is_continued_and_not_doubled(owner: User) -
         assert (again.created, again.continued) == ((), ())
     assert Message.objects.count() == 4
     assert Conversation.objects.get().revision == revision
-    # Only what was added counts for the quotas.
+    # Only added content counts for the quotas.
     use = QuotaUse.objects.get()
     assert use.conversations == 1
     assert use.import_bytes == sum(len(text) for text in TEXTS)
 
 
-def test_new_version_becomes_a_version(owner: User) -> None:
+def test_new_version_in_a_later_export_becomes_a_version(owner: User) -> None:
     send(owner, export(2))
     send(owner, export(2, node("b", "q", "assistant", "Another answer", time=1.7e9 + 9)))
     conversation = Conversation.objects.get()
@@ -82,7 +82,7 @@ def test_new_version_becomes_a_version(owner: User) -> None:
     ]
 
 
-def test_unanswered_question_gets_its_answer_and_a_begun_answer_the_rest(owner: User) -> None:
+def test_unanswered_question_gets_its_answer_and_an_incomplete_answer_gets_the_rest(owner: User) -> None:
     for count in (1, 2):
         send(owner, export(count))
     more = node("c", "a", "assistant", "And more", time=1.7e9 + 3)
@@ -95,7 +95,7 @@ def test_unanswered_question_gets_its_answer_and_a_begun_answer_the_rest(owner: 
     assert (answer.turn.status, answer.parts.count()) == ("done", 2)
 
 
-def test_what_a_person_wrote_here_stays_and_is_shown(owner: User) -> None:
+def test_messages_that_a_person_wrote_in_plotline_stay_and_are_shown(owner: User) -> None:
     send(owner, export(2))
     conversation = Conversation.objects.get()
     make_user_message(conversation, "My own question")
@@ -120,7 +120,7 @@ def test_files_that_were_missing_are_added_once(owner: User) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_import_of_an_earlier_version_of_plotline_is_recognized_and_mended(owner: User, count: int) -> None:
+def test_import_by_an_earlier_version_of_plotline_is_recognized_and_corrected(owner: User, count: int) -> None:
     data = export(2)
     send(owner, data)
     [parsed] = chatgpt.parse_conversations(parse_json(data), ArchiveFiles())
@@ -133,7 +133,7 @@ def test_import_of_an_earlier_version_of_plotline_is_recognized_and_mended(owner
     assert shown_texts(Conversation.objects.get()) == TEXTS[:count]
 
 
-def test_conversations_with_one_time_and_different_ids_are_different(owner: User) -> None:
+def test_conversations_with_the_same_time_and_different_ids_are_different(owner: User) -> None:
     for key in ("c-1", "c-2"):
         assert len(send(owner, export(2, conversation_id=key)).created) == 1
 
@@ -144,8 +144,8 @@ VERSIONS = (
 )
 
 
-def test_versions_within_one_answer_are_told_apart_by_their_texts(owner: User) -> None:
-    # Both begin with the same node, so they have one parent, role and time.
+def test_versions_within_one_answer_are_distinguished_by_their_texts(owner: User) -> None:
+    # Both versions begin with the same node, so they have the same parent, role and time.
     send(owner, export(2, *VERSIONS))
     before = messages_of(Conversation.objects.get())
     send(owner, export(2, *VERSIONS[::-1], update_time=1.75e9))
@@ -201,7 +201,7 @@ def test_answer_whose_only_part_has_grown_is_completed_and_never_shortened(owner
     assert Message.objects.get(role="model").text == "First answer, complete."
 
 
-def test_deleted_double_does_not_hinder_the_conversation_that_is_continued(owner: User) -> None:
+def test_deleted_copy_of_a_conversation_does_not_prevent_its_continuation(owner: User) -> None:
     data = export(2)
     send(owner, data)
     mark = ImportedConversation.objects.get()
@@ -229,7 +229,9 @@ def test_conversation_without_times_is_continued(owner: User, times: dict[str, A
     assert shown_texts(Conversation.objects.get()) == TEXTS
 
 
-def test_what_is_added_before_a_failure_stays_counted(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_content_that_was_added_before_a_failure_stays_counted_for_the_quota(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def both(count: int) -> bytes:
         return json.dumps([json.loads(export(count, conversation_id=key))[0] for key in ("c-1", "c-2")]).encode()
 
@@ -263,14 +265,14 @@ def test_own_export_of_a_conversation_that_is_here_adds_nothing(format_name: str
     assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
 
 
-def test_own_export_of_a_temporary_conversation_is_kept_by_importing_it() -> None:
+def test_importing_the_export_of_a_temporary_conversation_makes_a_copy_that_stays() -> None:
     conversation = rich_conversation()
     data = exported_bytes(conversation, "json")
     Conversation.objects.filter(pk=conversation.pk).update(temporary_seen_at=timezone.now())
     assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
 
 
-def test_export_that_says_more_than_the_conversation_is_imported() -> None:
+def test_own_export_is_imported_if_its_text_differs_or_another_user_imports_it() -> None:
     conversation = make_conversation()
     make_model_message(conversation)
     document = exported_json(conversation)

@@ -62,7 +62,7 @@ def node(parent: str | None, role: str, text: str) -> dict[str, Any]:
 
 @pytest.mark.django_db
 def test_text_that_many_versions_share_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each version of an answer has a text of its own, so the text of one file could fill the memory."""
+    """Each version of an answer has its own copy of the text, so the text of one file could fill the memory."""
     mapping = {"u": node(None, "user", "Hi"), "long": node("u", "assistant", "x" * 1_000)}
     mapping |= {f"leaf {number}": node("long", "assistant", "y") for number in range(20)}
     export = chatgpt_export(mapping, "leaf 1")
@@ -125,7 +125,7 @@ def test_imported_graphs_count_towards_the_upload_limit(settings: Settings) -> N
 
 
 @pytest.mark.django_db
-def test_text_of_imports_is_limited() -> None:
+def test_text_that_a_person_imports_in_a_day_is_limited() -> None:
     owner = make_user()
     Quota.objects.create(user=owner, import_mb_per_day=1)
     document = {**MINIMAL, "messages": [{**MINIMAL["messages"][0], "text": "é" * 300_000}]}
@@ -139,7 +139,7 @@ def test_text_of_imports_is_limited() -> None:
 
 
 @pytest.mark.django_db
-def test_import_that_brings_nothing_new_or_fails_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_that_adds_nothing_or_fails_is_not_counted_for_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_user()
     import_file(json.dumps(MINIMAL).encode(), owner_id=owner.pk)
     counted = QuotaUse.objects.values().get()
@@ -168,7 +168,9 @@ def test_conversations_that_were_imported_before_need_no_quota() -> None:
 
 
 @pytest.mark.django_db
-def test_import_is_undone_if_other_files_took_its_room_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_is_undone_if_other_files_have_used_up_the_storage_quota_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def store_after_another(*arguments: Any, **options: Any) -> store.ImportResult:
         make_attachment(owner, data=bytes(MB))
         return store.store_conversations(*arguments, **options)

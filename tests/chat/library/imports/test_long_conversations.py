@@ -1,4 +1,4 @@
-"""A long conversation is imported in several transactions, and as a whole or not at all."""
+"""A long conversation is imported in several transactions, but either completely or not at all."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_others_can_write_while_a_long_conversation_is_imported(owner: User, mon
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_what_a_failed_import_left_is_gone_after_the_next(
+def test_next_import_deletes_what_a_failed_import_has_left(
     owner: User, monkeypatch: pytest.MonkeyPatch, dies: bool
 ) -> None:
     def fail_after_two_slices(_: float) -> None:
@@ -96,9 +96,11 @@ def test_what_a_failed_import_left_is_gone_after_the_next(
     assert ImportedConversation.objects.count() == 1
 
 
-def test_import_that_another_process_has_begun_is_left_alone(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_is_refused_while_another_process_imports_the_same_conversation(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def import_elsewhere(_: float) -> None:
-        # Only the first pause is used, and the other process does not know who imports here.
+        # The other import runs in the first pause only. As another process, it has no list of users who import here.
         monkeypatch.setattr("chat.models.write_pauses.time.sleep", lambda _: None)
         monkeypatch.setattr(importer, "_importing_users", set())
         with pytest.raises(RefusedImport, match="is being imported just now"):

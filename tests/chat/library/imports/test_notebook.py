@@ -82,7 +82,7 @@ def test_notebook_of_another_tool_becomes_one_answer() -> None:
     assert answer.text == "# Title\nWords\n[GRAPH:0]\n```python\nnever()\n```"
 
 
-def test_adjoining_text_cells_stay_paragraphs_of_their_own() -> None:
+def test_adjoining_text_cells_stay_separate_paragraphs() -> None:
     cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "metadata": {}, "source": source} for source in ("one", "# Two", "three")
     ]
@@ -181,7 +181,7 @@ def test_numbers_that_are_not_finite_become_null() -> None:
     assert shown.bundle["application/vnd.plotly.v1+json"] == {"data": [{"y": [1.5, None, None, None]}]}
 
 
-def test_error_without_traceback_is_its_name_and_value() -> None:
+def test_error_without_traceback_is_shown_by_its_name_and_value() -> None:
     values = values_of(
         import_notebook(
             notebook(
@@ -237,7 +237,7 @@ def test_pictures_within_texts_become_files() -> None:
     assert [(link.part_index, link.attachment.is_graph) for link in links] == [(0, False), (0, False), (3, True)]
 
 
-def test_what_cannot_be_read_is_left_out_and_listed() -> None:
+def test_unreadable_pieces_are_left_out_and_listed() -> None:
     answer = import_notebook(
         notebook(
             code("empty()", display(image_png="", text_plain="<Figure size 640x480 with 1 Axes>")),
@@ -296,7 +296,7 @@ def test_values_of_an_unusual_form_are_read() -> None:
     assert "“a.svg” is not a PNG, JPEG, GIF or WebP image." in unescape_text(answer.text)
 
 
-def test_list_of_what_was_left_out_is_short() -> None:
+def test_list_of_left_out_pieces_has_a_limit() -> None:
     answer = import_notebook(notebook(*[{"cell_type": "x"}] * 70)).messages.get(role="model")
     assert answer.text.count("\n- Cell") == 50
     assert answer.text.endswith("\n- and 20 more")

@@ -94,7 +94,7 @@ def test_rounds_and_parts_of_tools_are_imported_unchanged() -> None:
 
 
 @pytest.mark.parametrize("conversation_of", [rich_conversation, session_conversation])
-def test_export_of_an_earlier_version_that_says_always_is_imported_whole(
+def test_approval_always_in_an_export_of_an_earlier_version_is_imported_as_auto(
     conversation_of: Callable[[], Conversation],
 ) -> None:
     document = exported_json(conversation_of())
@@ -169,7 +169,7 @@ def test_deleted_import_can_be_imported_again() -> None:
 
 
 @pytest.mark.django_db
-def test_conversation_comes_into_the_project_of_the_same_name_if_there_is_one() -> None:
+def test_conversation_is_imported_into_the_owners_project_of_the_same_name() -> None:
     conversation = make_conversation()
     make_model_message(conversation)
     move_conversation(conversation, Project.objects.start(conversation.owner_id, name="Harbour"))

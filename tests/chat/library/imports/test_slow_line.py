@@ -41,9 +41,9 @@ PIECE_BYTES = 4 * 1024**2
 LINE_BYTES_S = 20 * 1024**2
 """Speed of the line."""
 P95_LIMIT_S = 0.25
-"""Of requests of others while the import runs."""
+"""Maximum 95th percentile of the times of other people's requests while the import runs."""
 MEMORY_LIMIT_BYTES = 600 * 1024**2
-"""Of the worker. A list of 3,000 conversations and a file of 200 MB are never in memory at once."""
+"""Maximum memory of the worker. A list of 3,000 conversations and a file of 200 MB are never in memory at once."""
 
 
 @dataclass
@@ -165,7 +165,9 @@ def is_empty(server: LiveServer, table: str) -> bool:
 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("write", [write_chatgpt_archive, write_claude_archive, write_takeout_archive])
-def test_archive_of_200_mb_arrives_whole_and_once(write: Callable[..., None], tmp_path: Path) -> None:
+def test_archive_of_200_mb_is_imported_completely_and_once_over_a_slow_line(
+    write: Callable[..., None], tmp_path: Path
+) -> None:
     path = tmp_path / "export.zip"
     write(path, CONVERSATIONS, file_bytes=FILE_BYTES)
     assert path.stat().st_size > 200 * 1024**2

@@ -70,7 +70,7 @@ def texts(conversation: ParsedConversation) -> list[str]:
     return [message.text for message in conversation.messages]
 
 
-def test_questions_with_short_gaps_form_one_conversation_which_says_so() -> None:
+def test_questions_with_short_pauses_form_one_conversation_with_a_note_about_this() -> None:
     first, second = of_json(
         entry("Prompted And now?", "09:00:00.100", "<p>C</p>"),
         entry("Prompted Why?", "07:40:00.500", "<p>B</p>"),
@@ -85,7 +85,7 @@ def test_questions_with_short_gaps_form_one_conversation_which_says_so() -> None
     assert all(message.is_shown for message in first.messages)
 
 
-def test_conversations_that_the_file_names_are_not_guessed() -> None:
+def test_conversations_named_in_the_file_are_used_instead_of_pauses() -> None:
     conversations = of_html(
         cell("Prompted\xa0Third", "Nov 7, 2025, 1:00:00\u202fAM CET", "<p>C</p>", "abc12345"),
         cell("Prompted\xa0Other", "Nov 5, 2025, 1:00:10\u202fAM CET", "<p>X</p>", "def12345"),
@@ -108,7 +108,7 @@ def test_conversations_that_the_file_names_are_not_guessed() -> None:
         ("Requête envoyée\xa0: ", "5 nov. 2025, 01:34:47 CET"),
     ],
 )
-def test_words_and_times_of_the_readers_language_are_understood(label: str, time: str) -> None:
+def test_words_and_times_in_the_readers_language_are_read(label: str, time: str) -> None:
     (conversation,) = of_html(
         cell(f"{label}Ab: c?", time, "<p>Yes</p>"), cell(f"{label}Hi &amp;\nyou", time, "<p>No</p>")
     )
@@ -121,7 +121,7 @@ def test_title_in_an_unknown_form_is_kept_whole() -> None:
     assert texts(conversation) == ["Begin: one", "A", "Two", "B"]
 
 
-def test_line_of_a_question_that_is_a_time_does_not_end_it() -> None:
+def test_question_may_contain_a_line_that_is_a_time() -> None:
     (conversation,) = of_html(
         cell("Prompted\xa0What is<br>Nov 4, 2025, 1:00:00\u202fPM CET<br>in UTC?", "Nov 5, 2025, 1:00:00\u202fAM CET",
              "<p>12</p>Nov 6, 2025, 1:00:00\u202fPM CET")
@@ -130,7 +130,7 @@ def test_line_of_a_question_that_is_a_time_does_not_end_it() -> None:
     assert conversation.created_at == datetime(2025, 11, 5, tzinfo=UTC)
 
 
-def test_entry_with_a_time_that_is_not_understood_is_not_lost() -> None:
+def test_entry_with_an_unreadable_time_is_imported() -> None:
     (conversation,) = of_html(
         cell("Prompted\xa0Two", "Nov 5, 2025, 1:00:00\u202fAM CET", "<p>B</p>"),
         cell("Prompted\xa0One", "5 brumaire 2025, 01:00:00", "<p>A</p>"),
@@ -166,11 +166,11 @@ def test_entry_with_a_time_that_is_not_understood_is_not_lost() -> None:
         ("31.10.2025, 99:00:00", None),
     ],
 )
-def test_times(line: str, hour: int | None) -> None:
+def test_times_are_read_in_the_formats_of_many_languages(line: str, hour: int | None) -> None:
     assert read_time(line) == (hour if hour is None else datetime(2025, 10, 31, hour, 0, 1, tzinfo=UTC))
 
 
-def test_what_is_no_question_is_named_in_the_answer_before_it() -> None:
+def test_activity_that_is_no_question_is_noted_in_the_previous_answer() -> None:
     (conversation,) = of_json(
         entry("Created Gemini Canvas titled Quiz", "07:03:00", subtitles=[{"name": "print(1)"}]),
         entry("Gave feedback: Good response", "07:02:00"),
@@ -272,7 +272,7 @@ def test_html_becomes_markdown_in_which_only_known_elements_are_markup() -> None
 
 
 @pytest.mark.parametrize("piece", ["<ul><li>x", "<blockquote>", "<b a=1><b b=2>", "<table><tr><td>", "<a ", "<i> </i>"])
-def test_hostile_html_is_bounded(piece: str) -> None:
+def test_hostile_html_gives_little_markdown(piece: str) -> None:
     assert len(html_to_markdown(piece * 20_000)) < 40 * 20_000
 
 
@@ -280,7 +280,7 @@ def test_hostile_html_is_bounded(piece: str) -> None:
     "fields",
     [{"title": 7}, {"safeHtmlItem": [{"html": 7}]}, {"safeHtmlItem": ["x"]}],
 )
-def test_invalid_value_is_named(fields: dict[str, Any]) -> None:
+def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         of_json(entry("Prompted One", "07:00:00") | fields)
 

@@ -160,7 +160,7 @@ def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> No
         (b"hello", UNKNOWN_KIND),
         (b"\x89PNG\r\n\x1a\n", UNKNOWN_KIND),
         (b"{}", UNKNOWN_KIND),
-        # DeepSeek's.
+        # An export of DeepSeek.
         (b'[{"mapping": {"1": {"message": {"fragments": [{"type": "REQUEST", "content": "Hi"}]}}}}]', UNKNOWN_KIND),
         (b"[]", EMPTY),
         (b'{"format": "plotline-conversation"', "Line 1, column 35: this is no JSON"),

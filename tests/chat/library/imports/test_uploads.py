@@ -72,13 +72,13 @@ def stored_objects(media: Path) -> list[Path]:
     return [path for path in media.rglob("*") if path.is_file()]
 
 
-def test_upload_goes_on_where_it_ended_and_its_result_is_shown(client: Client, owner: User, media: Path) -> None:
+def test_upload_continues_where_it_ended_and_its_result_is_shown(client: Client, owner: User, media: Path) -> None:
     data = archive_of([conversation(number) for number in range(4)], file_bytes=200_000)
     created = begin(client, len(data), fingerprint="a")
     url = created.headers["Location"]
     assert (created.status_code, created.headers["Upload-Offset"]) == (201, "0")
     assert send_piece(client, url, 0, data[:PIECE_BYTES]).headers["Upload-Offset"] == str(PIECE_BYTES)
-    # Sent twice, or after a gap.
+    # A piece that is sent twice, or after a gap.
     for offset in (0, 2 * PIECE_BYTES):
         refused = send_piece(client, url, offset, data[offset : offset + PIECE_BYTES])
         assert (refused.status_code, refused.headers["Upload-Offset"]) == (409, str(PIECE_BYTES))
@@ -105,7 +105,7 @@ def test_upload_goes_on_where_it_ended_and_its_result_is_shown(client: Client, o
     assert ObjectDeletion.objects.filter(storage_name__contains="/imports/").count() == len(stored_objects(media))
 
 
-def test_broken_conversations_are_left_out_and_named(client: Client) -> None:
+def test_broken_conversations_are_left_out_and_listed(client: Client) -> None:
     broken = {"name": "Broken one", "uuid": "broken", "chat_messages": [7]}
     other = {"title": "Of another product"}
     job = upload(client, archive_of([conversation(1), broken, other, conversation(2)]))
@@ -117,7 +117,7 @@ def test_broken_conversations_are_left_out_and_named(client: Client) -> None:
     assert "<bdi>Of another product</bdi>: This file cannot be imported." in page
 
 
-def test_import_whose_worker_died_is_taken_again_and_nothing_is_doubled(client: Client, owner: User) -> None:
+def test_import_whose_worker_died_is_repeated_without_duplicates(client: Client, owner: User) -> None:
     conversations = [conversation(number) for number in range(6)]
     job = upload(client, archive_of(conversations))
     earlier = conversation(9)
@@ -131,7 +131,7 @@ def test_import_whose_worker_died_is_taken_again_and_nothing_is_doubled(client: 
     assert (job.state, job.created, job.existing) == (ImportJob.State.DONE, 6, 0)
     assert Conversation.objects.count() == 7
     assert Message.objects.count() == 7 * 4
-    # A later export has one that has grown, and one that is new.
+    # A later export has one conversation that has grown, and a new one.
     grown = conversation(0, turns=3)
     job = upload(client, archive_of([grown, *conversations[1:], conversation(7)]))
     run_one_step()
@@ -163,7 +163,7 @@ def test_quota_ends_an_import_and_the_rest_can_be_imported_later(client: Client,
     assert (job.created, job.existing) == (2, 2)
 
 
-def test_archive_that_is_imported_counts_only_once_for_the_quota(client: Client, owner: User) -> None:
+def test_imported_archive_counts_only_once_for_the_quota(client: Client, owner: User) -> None:
     data = archive_of([conversation(1)], file_bytes=700_000)
     Quota.objects.create(user=owner, storage_mb=1)
     job = upload(client, data)
@@ -172,7 +172,7 @@ def test_archive_that_is_imported_counts_only_once_for_the_quota(client: Client,
     assert (job.state, job.created, job.reasons) == (ImportJob.State.DONE, 1, [])
 
 
-def test_uploads_are_limited(client: Client, owner: User, settings: Settings) -> None:
+def test_size_and_number_of_uploads_are_limited(client: Client, owner: User, settings: Settings) -> None:
     settings.IMPORT_LIMIT_BYTES = 5 * 1024**2
     too_large = begin(client, 6 * 1024**2)
     assert (too_large.status_code, json.loads(too_large.content)["detail"]) == (
@@ -193,7 +193,7 @@ def test_uploads_are_limited(client: Client, owner: User, settings: Settings) ->
     assert not Attachment.objects.exists()
 
 
-def test_piece_that_storage_does_not_take_changes_nothing(client: Client, media: Path) -> None:
+def test_piece_that_storage_does_not_accept_changes_nothing(client: Client, media: Path) -> None:
     url = begin(client, 600_000).headers["Location"]
     media.write_text("This is no folder.")
     refused = send_piece(client, url, 0, bytes(PIECE_BYTES))
@@ -219,7 +219,7 @@ def test_import_waits_while_storage_cannot_be_read(client: Client, media: Path) 
 
 
 @pytest.mark.parametrize("state", [ImportJob.State.UPLOADING, ImportJob.State.QUEUED])
-def test_cancelled_upload_is_forgotten_with_its_pieces(client: Client, state: str) -> None:
+def test_cancelled_upload_is_deleted_with_its_pieces(client: Client, state: str) -> None:
     data = archive_of([conversation(1)], file_bytes=600_000)
     url = begin(client, len(data)).headers["Location"]
     send_piece(client, url, 0, data[:PIECE_BYTES])
@@ -253,9 +253,7 @@ def test_cancelled_import_stops_and_keeps_what_it_has_stored(
     assert not ImportPiece.objects.exists()
 
 
-def test_import_of_an_account_that_is_not_in_use_any_more_ends(
-    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_import_of_a_deactivated_account_ends(client: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "REPORT_S", 0)
     upload(client, archive_of([conversation(number) for number in range(5)]))
     url = begin(client, 600_000).headers["Location"]
@@ -275,7 +273,7 @@ def test_import_of_an_account_that_is_not_in_use_any_more_ends(
     assert not ImportJob.objects.filter(state__in=ImportJob.OPEN).exists()
 
 
-def test_result_shows_no_number_that_is_zero(client: Client) -> None:
+def test_result_page_leaves_out_counts_that_are_zero(client: Client) -> None:
     job = upload(client, zipped({"conversations.json": b"[]"}))
     run_one_step()
     page = client.get(job.get_absolute_url()).text
@@ -301,7 +299,7 @@ def test_abandoned_uploads_and_old_results_are_deleted(client: Client, owner: Us
     assert Conversation.objects.count() == 1
 
 
-def test_files_without_a_list_are_imported_whole_and_others_are_refused(client: Client) -> None:
+def test_file_with_one_conversation_is_imported_and_unknown_or_empty_files_are_refused(client: Client) -> None:
     alone = json.dumps(conversation(1, files=0)).encode()
     job = upload(client, alone, "conversations.json")
     run_one_step()

@@ -68,7 +68,7 @@ def view_of(part: Part, *attachments: AttachmentView) -> PartView:
 
 
 def text_view(part: Part, *, closed: str, tail: str) -> PartView:
-    """Return the view of a text or thought whose HTML is given."""
+    """Return the view of a text or thought with this HTML."""
     rendered = RenderedText(SafeString(closed), SafeString(tail))
     return fragments.part_view(MESSAGE_ID, 0, part, reader=OWNER, rendered=rendered)
 

@@ -60,7 +60,7 @@ def kinds_of(bundle: Mapping[str, JSON]) -> list[str]:
 
 
 def assert_is_safe_html(html: str) -> None:
-    """Check that HTML has only elements and attributes that the templates write, and loads nothing."""
+    """Check that HTML has only elements and attributes that the templates write, and loads no resources."""
     parsed = ParsedHtml(html)
     assert parsed.open_elements == 0
     for element in parsed.elements:
@@ -79,7 +79,7 @@ def assert_is_safe_html(html: str) -> None:
             assert picture is not None
             assert_is_safe(picture)
         if "href" in attributes:
-            # Only links of Markdown, which need a click.
+            # Only links in Markdown have addresses. They need a click.
             assert urlsplit(attributes["href"] or "").scheme in ("http", "https", "mailto")
             assert attributes["rel"] == "noopener noreferrer nofollow"
 
@@ -100,7 +100,7 @@ def assert_is_safe_html(html: str) -> None:
     ],
 )
 @pytest.mark.formulas
-def test_richest_safe_form_is_shown(name: str, kinds: list[str]) -> None:
+def test_richest_safe_form_of_an_output_is_shown(name: str, kinds: list[str]) -> None:
     assert kinds_of(BUNDLES[name]) == kinds
     assert_is_safe_html(html_of(BUNDLES[name]))
 
@@ -125,7 +125,7 @@ def test_richest_safe_form_is_shown(name: str, kinds: list[str]) -> None:
     ],
 )
 @pytest.mark.formulas
-def test_next_form_is_shown_if_one_cannot_be(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
+def test_next_form_is_shown_if_a_richer_one_cannot_be_shown(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
     assert kinds_of(bundle) == kinds
 
 
@@ -139,7 +139,7 @@ def test_headings_of_html_begin_below_the_heading_of_the_message_and_skip_no_lev
     assert re.findall(r"<h(\d)>(\w)", html) == [*zip("343454", "ABCDEF", strict=True)]
 
 
-def test_html_keeps_links_items_and_tables_and_names_what_cannot_be_shown() -> None:
+def test_html_output_keeps_links_lists_and_tables_and_has_notes_about_the_rest() -> None:
     source = (
         '<h3>1. *Parts*</h3><a href="https://example.com/a_(b)">more</a><ul><li>one<li>two</ul>'
         "<table><tr><td>1</td></tr></table><audio controls>cannot play</audio><button>Go</button>"
@@ -162,17 +162,17 @@ def test_html_keeps_links_items_and_tables_and_names_what_cannot_be_shown() -> N
     assert_is_safe_html(html)
 
 
-def test_widget_is_named_as_a_control_with_its_text() -> None:
+def test_note_says_that_a_widget_does_not_work_and_its_text_is_shown() -> None:
     html = html_of({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(value=5)"})
     assert "A Jupyter widget is a control that does not work here." in html
     assert "IntSlider(value=5)" in html
 
 
-def test_interactive_output_is_named() -> None:
+def test_note_says_what_kind_of_interactive_output_is_not_shown() -> None:
     assert "An interactive Plotly chart. Only static pictures are shown here" in html_of(BUNDLES["plotly"])
 
 
-def test_output_that_an_image_stands_for_is_empty() -> None:
+def test_output_without_a_form_is_hidden_if_an_image_shows_it() -> None:
     html = part_html(view_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH))
     assert "cannot be shown" not in html
 
@@ -191,7 +191,7 @@ def test_table_has_headers_labels_and_buttons() -> None:
     assert '<span class="visually-hidden">Index</span>' in html
 
 
-def test_only_sentences_of_ours_are_translated() -> None:
+def test_notes_are_translated_but_not_equal_texts_of_an_output() -> None:
     ours = "5 more tables are left out here."
     tables = f"<table><caption>{ours}</caption><tr><td>1</td></tr></table>" * (TABLES_LIMIT + 5)
     with translation.override("de"):
@@ -215,7 +215,7 @@ def test_style_sheet_and_limit_agree_about_the_rows_shown_at_first() -> None:
     assert f"tr:nth-child(n + {ROWS_SHOWN + 1})" in sheet
 
 
-def test_html_of_a_display_depends_on_the_bundle_alone() -> None:
+def test_html_of_a_display_depends_only_on_the_bundle() -> None:
     for bundle in BUNDLES.values():
         first = html_of(bundle)
         html_tables.read_html.cache_clear()
@@ -305,7 +305,7 @@ def test_bundle_of_a_megabyte_takes_little_time_and_gives_little_html(name: str)
         started_at = time.thread_time()
         html = html_of(bundle)
         times.append(time.thread_time() - started_at)
-    # About 10 to 45 ms on a machine of 2026; the limit leaves room for slower ones.
+    # This takes 10 to 45 ms on a machine of 2026. The limit is higher, for slower machines.
     print(f"{name}: {min(times) * 1000:.1f} ms, {len(html):,} characters")
     assert min(times) < 0.25
     assert len(html) < 6 * MEGABYTE
@@ -319,7 +319,7 @@ def test_table_within_its_limits_is_complete() -> None:
     assert re.fullmatch(r"900 rows × 3 columns", table.size)
 
 
-def test_printed_frame_is_a_table_below_the_text_before_it() -> None:
+def test_printed_data_frame_is_shown_as_a_table_below_the_text_before_it() -> None:
     output = "Mean: 5\n   a\n0  4\n1  6\n"
     html = part_html(view_of(CodeExecutionResult(output, OUTCOME_OK)))
     assert html.index("Mean: 5") < html.index("<table>")

@@ -61,7 +61,7 @@ def test_message_template_renders_every_include(role: str, status: str) -> None:
 
 
 @pytest.mark.parametrize("status", Turn.Status)
-def test_article_has_its_hooks_and_no_whitespace_between_parts(status: Turn.Status) -> None:
+def test_article_has_the_attributes_that_scripts_use_and_no_whitespace_between_parts(status: Turn.Status) -> None:
     parts = (view_of(Text("a")), view_of(ExecutableCode("print(1)", "PYTHON")))
     html = message_html(message_view(status=status, parts=parts))
     parsed = ParsedHtml(html)
@@ -138,13 +138,13 @@ def test_notice_has_the_button_of_its_action(
     assert button.get("data-message-id") == (str(MESSAGE_ID) if button_action == "regenerate" else None)
 
 
-def test_wait_for_the_provider_replaces_the_activity() -> None:
+def test_notice_of_a_wait_for_the_provider_replaces_the_activity() -> None:
     html = message_html(replace(message_view(status="running"), retry_notice="Asking again in 3 s…"))
     assert "Asking again in 3 s…" in html
     assert "Waiting for the model…" not in html
 
 
-def test_number_of_messages_that_were_not_sent_is_shown() -> None:
+def test_page_shows_how_many_messages_were_not_sent_to_the_model() -> None:
     one, two = replace(message_view(), left_out=1), replace(message_view(), left_out=2)
     assert "The 1 oldest message of this conversation was not sent" in message_html(one)
     assert "The 2 oldest messages of this conversation were not sent" in message_html(two)
@@ -188,7 +188,7 @@ def test_function_without_code_is_shown_by_name_and_arguments() -> None:
         assert words in html
 
 
-def test_result_that_needs_a_release_is_shown() -> None:
+def test_result_that_needs_approval_is_shown_with_buttons_to_send_it_or_not() -> None:
     html = waiting_message(RESULT_APPROVAL)
     assert decision_buttons(html) == [("approve", "approval-2"), ("deny", "approval-2")]
     for words in (
@@ -215,14 +215,14 @@ def test_invisible_characters_in_code_are_pointed_out(character: str) -> None:
     assert warning not in waiting_message(replace(CALL_APPROVAL, code="print('👩\u200d🔬')"))
 
 
-def test_answer_that_runs_again_asks_nothing() -> None:
+def test_running_answer_has_no_buttons_for_a_decision() -> None:
     assert decision_buttons(message_html(message_view(status="running"))) == []
 
 
 # Versions
 
 
-def test_version_shows_its_number_and_leads_to_both_neighbours() -> None:
+def test_version_shows_its_number_and_has_buttons_for_both_neighbours() -> None:
     before, after = OTHER_MESSAGE_ID, uuid.UUID(int=9, version=4)
     html = message_html(replace(message_view(role="user", text="a"), versions=Versions(2, 3, before, after)))
     assert button_actions(html)[:2] == [("switch", str(before)), ("switch", str(after))]
@@ -230,11 +230,11 @@ def test_version_shows_its_number_and_leads_to_both_neighbours() -> None:
     assert " disabled" not in html
 
 
-def test_message_without_other_versions_has_no_switch() -> None:
+def test_message_without_other_versions_has_no_buttons_to_switch() -> None:
     assert 'class="versions"' not in message_html(message_view(role="user", text="a"))
 
 
-def test_first_and_last_version_lead_in_one_direction_only() -> None:
+def test_first_and_last_version_have_a_button_in_one_direction_only() -> None:
     first = message_html(replace(message_view(), versions=Versions(1, 2, None, OTHER_MESSAGE_ID)))
     last = message_html(replace(message_view(), versions=Versions(2, 2, OTHER_MESSAGE_ID, None)))
     assert button_actions(first)[:2] == [("switch", None), ("switch", str(OTHER_MESSAGE_ID))]
@@ -282,12 +282,12 @@ def test_details_without_values_are_left_out() -> None:
     assert "<dt>Model</dt><dd>m</dd><dt>Code</dt><dd>no code</dd></dl>" in html
 
 
-def test_cost_without_a_known_price_is_shown_as_not_known() -> None:
+def test_cost_is_shown_as_unknown_if_the_price_is_unknown() -> None:
     html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, cost="")))
     assert "<dt>Cost</dt><dd>not known</dd>" in html
 
 
-def test_tokens_by_estimate_and_unknown_ones_are_named_so() -> None:
+def test_estimated_and_unknown_token_counts_are_labelled() -> None:
     unknown = replace(DETAILS, usage=(), total=None, cost="")
     not_known = "not known: the model's service did not report them"
     html = message_html(replace(COMPLETE_ANSWER, details=replace(unknown, is_uncounted=True)))
@@ -298,7 +298,7 @@ def test_tokens_by_estimate_and_unknown_ones_are_named_so() -> None:
     assert "<dt>Tokens in all</dt><dd>1,234</dd><dt>Tokens, estimated</dt><dd>about 1,000:" in html
 
 
-def test_words_of_the_service_about_the_end_are_escaped() -> None:
+def test_providers_reason_for_the_end_is_escaped() -> None:
     html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, ended="SAFETY: <i>no</i>")))
     assert "<dt>Ended with</dt><dd><bdi>SAFETY: &lt;i&gt;no&lt;/i&gt;</bdi></dd>" in html
 

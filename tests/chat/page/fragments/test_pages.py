@@ -44,7 +44,7 @@ def page_html(conversation: Conversation) -> str:
     return render_to_string("chat/conversation.html", context, request)
 
 
-def test_conversation_page_has_the_hooks_of_its_composer() -> None:
+def test_conversation_page_has_the_elements_that_scripts_of_the_composer_use() -> None:
     html = page_html(Conversation(title="Waves & more"))
     assert "composer" in [form.get("id") for form in ParsedHtml(html).find_all("form")]
     start = html.index('<form id="composer"')
@@ -68,7 +68,7 @@ def test_conversation_page_has_unique_ids_and_no_inline_style_or_script() -> Non
     assert not [name for name in parsed.attribute_names if name == "style" or name.startswith("on")]
 
 
-def test_composer_selects_the_saved_settings_and_names_a_missing_model() -> None:
+def test_composer_selects_the_saved_settings_and_lists_a_model_that_is_no_longer_offered() -> None:
     conversation = Conversation(model="gone-1", code_execution="on", system_instruction="\nBe <brief>.")
     html = render_to_string("chat/_composer.html", settings_context(conversation))
     composer = ParsedHtml(html)

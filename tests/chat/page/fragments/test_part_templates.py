@@ -73,7 +73,7 @@ JSON_PARTS: Mapping[str, Callable[[dict[str, JSON]], Part]] = {
     "response": lambda value: FunctionResponse("add", value),
     "unsupported": lambda value: Unsupported(provider_data=value),
 }
-"""Makes parts that show a JSON object."""
+"""Name -> function that makes a part from a JSON object."""
 
 
 def html_of(part: Part, *attachments: AttachmentView) -> str:
@@ -118,7 +118,7 @@ def test_thought_is_folded_and_contains_only_closed_blocks_and_tail() -> None:
 
 
 @pytest.mark.parametrize(("duration_ms", "words"), [(None, "Thoughts"), (4200, "Thought for 4.2 s")])
-def test_line_of_a_thought_says_how_long_it_took(duration_ms: int | None, words: str) -> None:
+def test_line_above_a_thought_says_how_long_it_took(duration_ms: int | None, words: str) -> None:
     html = part_html(part_view(MESSAGE_ID, 0, Thought("a", duration_ms=duration_ms), reader=OWNER))
     assert f">{words}</summary>" in html
 
@@ -179,7 +179,9 @@ def test_output_is_shown_however_long_it_is() -> None:
         (CodeExecutionResult(outcome="OUTCOME_OF_TOMORROW", duration_ms=20), "ended; its service does not say how"),
     ],
 )
-def test_line_of_code_says_how_it_ended_and_after_which_time(result: CodeExecutionResult | None, words: str) -> None:
+def test_line_above_code_says_how_the_code_ended_and_how_long_it_ran(
+    result: CodeExecutionResult | None, words: str
+) -> None:
     html = part_html(
         part_view(MESSAGE_ID, 0, ExecutableCode("a", "PYTHON"), reader=OWNER, context=CodeContext(result=result))
     )
@@ -195,7 +197,7 @@ def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
 
 def test_output_is_shown_character_for_character() -> None:
     html = html_of(CodeExecutionResult(output="  a\n\n\tb <i> &amp; \n", outcome=OUTCOME_OK))
-    # A parser drops the line feed after the tag.
+    # An HTML parser drops the line feed after the tag.
     assert f">\n<span>  a\n{open_tail(chr(10) + chr(9) + 'b &lt;i&gt; &amp;amp; ' + chr(10))}</span></pre>" in html
 
 
@@ -250,7 +252,7 @@ def test_function_call_is_folded_below_its_name_and_shows_its_arguments() -> Non
     assert " open" not in html
 
 
-def test_function_call_without_valid_arguments_says_so() -> None:
+def test_page_says_that_a_function_call_has_no_valid_arguments() -> None:
     assert ">Arguments that are not a JSON object</pre>" in html_of(FunctionCall("add", None))
     assert ">{}</pre>" in html_of(FunctionCall("add", {}))
 
@@ -273,7 +275,7 @@ def test_function_response_is_folded_below_its_outcome_and_shows_its_result(is_e
         (Refusal.LOST, "Function cut off"),
     ],
 )
-def test_page_and_exports_say_why_there_is_no_result(refusal: Refusal, words: str) -> None:
+def test_page_and_exports_say_why_a_function_call_has_no_result(refusal: Refusal, words: str) -> None:
     response = FunctionResponse("add", {"error": "No."}, is_error=True, refusal=refusal)
     html = html_of(response)
     assert f'<summary>{words}<span class="muted">add</span></summary>' in html
@@ -281,7 +283,7 @@ def test_page_and_exports_say_why_there_is_no_result(refusal: Refusal, words: st
 
 
 @pytest.mark.parametrize("part", [FunctionCall("add", {}), FunctionResponse("add", {})])
-def test_call_whose_code_shows_the_same_is_hidden(part: Part) -> None:
+def test_function_call_is_hidden_if_its_code_shows_the_same(part: Part) -> None:
     for is_hidden in (False, True):
         html = part_html(part_view(MESSAGE_ID, 0, part, reader=OWNER, context=CodeContext(is_hidden=is_hidden)))
         assert ("hidden" in ParsedHtml(html).elements[0].attributes) == is_hidden
@@ -374,7 +376,7 @@ def test_file_that_is_not_an_image_is_a_link_and_a_table_has_a_preview() -> None
         assert ParsedHtml(render("chat/_attachment", {"attachment": file})).root_tags == ["a"]
 
 
-def test_line_of_code_without_a_result_says_so() -> None:
+def test_line_above_code_says_that_there_is_no_result() -> None:
     code = ExecutableCode("a", "PYTHON")
     html = part_html(part_view(MESSAGE_ID, 0, code, reader=OWNER, context=CodeContext(is_without_result=True)))
     assert ' data-end="none">no result</span></summary>' in html

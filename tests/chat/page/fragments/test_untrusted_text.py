@@ -116,7 +116,7 @@ def assert_is_harmless(html: str) -> None:
     parsed = ParsedHtml(html)
     assert not parsed.find_all("script")
     assert not [name for name in parsed.attribute_names if name.startswith("on")]
-    # What a template engine makes of the expression in `HOSTILE`.
+    # The result if a template engine evaluates the expression in `HOSTILE`.
     assert "2 \u202e" not in html
 
 

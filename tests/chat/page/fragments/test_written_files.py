@@ -38,7 +38,7 @@ def test_kept_file_links_to_its_attachment() -> None:
     assert '<span class="tag">changed</span>' in html
 
 
-def test_readers_without_the_session_see_names_alone() -> None:
+def test_readers_who_may_not_use_the_session_see_only_the_names_of_files() -> None:
     static = replace(WRITTEN, url="", keep_url="")
     html = message_html(replace(message_view(), files=(static, replace(KEPT, kept_state_url="", url="", keep_url=""))))
     assert "data-name" not in html
@@ -53,6 +53,6 @@ def test_many_files_are_folded() -> None:
     assert f'id="file-{MESSAGE_ID}-14"' in html
 
 
-def test_own_code_is_labelled() -> None:
+def test_question_of_own_code_has_a_heading_that_says_so() -> None:
     view = replace(message_view(role="user", text="```python\n1\n```"), is_own_code=True)
     assert '<p class="heading">Your code</p>' in message_html(view)

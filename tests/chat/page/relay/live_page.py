@@ -61,7 +61,7 @@ class LivePage:
 
     @property
     def parts_html(self) -> str:
-        """What the page shows of the answer."""
+        """The HTML of the answer on the page."""
         return self.page.ids[f"message-{MESSAGE_ID}-parts"].inner()
 
     def check(self) -> None:
@@ -80,7 +80,7 @@ class LivePage:
 
 
 def shown_runs(answer: Answer) -> list[PartRun]:
-    """Return the parts as they are shown: adjoining texts are one."""
+    """Return the runs of parts that pages show: adjoining texts are one run."""
     return [*part_runs(answer.parts, {one.part_index for one in answer.attachments})]
 
 

@@ -86,7 +86,7 @@ async def test_items_of_a_call_that_failed_are_tried_alone() -> None:
     assert recorder.batches == [["first"], ["a", "broken", "b"], ["a"], ["broken"], ["b"]]
 
 
-async def test_failure_of_a_type_that_concerns_all_is_raised_for_all() -> None:
+async def test_error_of_a_type_that_fails_all_items_is_raised_for_each_of_them() -> None:
     recorder = Recorder()
     outcomes = await recorder.submit_while_busy("a", "unavailable", "b")
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 3
@@ -94,7 +94,7 @@ async def test_failure_of_a_type_that_concerns_all_is_raised_for_all() -> None:
     assert await recorder.calls.submit("later") == "LATER"
 
 
-async def test_cancelled_item_is_passed_on_and_delays_nobody() -> None:
+async def test_cancelled_item_is_passed_on_and_does_not_delay_other_items() -> None:
     recorder = Recorder()
     async with recorder.busy():
         cancelled, other = recorder.calls.submit("cancelled"), recorder.calls.submit("other")

@@ -111,7 +111,7 @@ async def test_frames_go_in_order_to_the_processes_that_follow_their_conversatio
         await process.end()
 
 
-async def test_changes_of_what_a_process_follows_are_announced() -> None:
+async def test_process_announces_when_it_follows_a_conversation_or_stops_following_it() -> None:
     sender, receiver = Process(), Process()
     receiver.follow("late")
     await sender.post_once_followed("late", "hello")

@@ -88,9 +88,9 @@ async def opened(
     is_silent: bool = False,
     **window: Any,
 ) -> AsyncIterator[HeldPage]:
-    """Load a page over HTTP, open its socket, and say what the page holds: `window`, or what it was loaded with.
+    """Load a page over HTTP, open its socket, and send its window: `window`, or the one with which it was loaded.
 
-    `is_silent`: do not say it.
+    `is_silent`: send no window.
     """
     browser = AsyncClient()
     await browser.aforce_login(conversation.owner)
@@ -144,7 +144,7 @@ async def test_earlier_messages_are_added_until_the_beginning(emulated: Settings
 
 
 async def test_verdict_of_an_earlier_answer_is_shown_while_another_answer_is_written(emulated: Settings) -> None:
-    """The revision does not change meanwhile, so the page reads all that it shows."""
+    """The revision does not change meanwhile, so the page reads its whole window again."""
     conversation = await make(2)
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-endless")
     answer = await conversation.messages.aget(index=1)
@@ -180,7 +180,9 @@ async def reload(conversation: Conversation, window: Window) -> str:
     return str(transcript_html(page.messages))
 
 
-async def test_page_at_an_old_message_gets_no_new_answer_but_its_own_changes(emulated: Settings) -> None:
+async def test_page_that_does_not_show_the_end_gets_changes_of_its_messages_but_no_new_answer(
+    emulated: Settings,
+) -> None:
     conversation = await make(200)
     old = await conversation.messages.aget(index=50)
     async with opened(conversation, f"?message={old.pk}") as page:
@@ -210,7 +212,7 @@ async def test_page_that_reaches_the_end_follows_the_conversation_from_there(emu
         assert page.page.transcript == await reload(conversation, Window(35))
 
 
-async def test_edit_of_a_message_that_a_page_does_not_hold_gives_it_the_new_end(emulated: Settings) -> None:
+async def test_page_gets_the_new_end_if_a_message_before_its_window_is_edited(emulated: Settings) -> None:
     conversation = await make(100)
     async with opened(conversation) as page:
         await edit(conversation, 20)
@@ -220,7 +222,9 @@ async def test_edit_of_a_message_that_a_page_does_not_hold_gives_it_the_new_end(
         assert page.page.transcript == await reload(conversation, Window(0))
 
 
-async def test_switch_back_to_a_long_version_keeps_what_the_reader_sees_and_is_bounded(emulated: Settings) -> None:
+async def test_switch_back_to_a_long_version_keeps_the_message_in_view_and_loads_few_messages(
+    emulated: Settings,
+) -> None:
     conversation = await make(1000)
     first = await conversation.messages.aget(index=20)
     await edit(conversation, 20)
@@ -235,7 +239,7 @@ async def test_switch_back_to_a_long_version_keeps_what_the_reader_sees_and_is_b
         assert page.numbers() == list(range(110))
 
 
-async def test_page_with_long_messages_loads_few_at_a_time_and_keeps_its_readers_place(
+async def test_page_with_long_messages_loads_few_at_a_time_and_keeps_the_message_in_view(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each message has 100,000 characters, so that two fit on a page, and three into a snapshot."""
@@ -260,7 +264,7 @@ async def test_page_with_long_messages_loads_few_at_a_time_and_keeps_its_readers
 
 
 @pytest.mark.drill
-async def test_reconnected_page_keeps_what_it_holds_or_what_is_around_its_reader(emulated: Settings) -> None:
+async def test_reconnected_page_keeps_its_window_or_the_messages_around_its_reader(emulated: Settings) -> None:
     conversation = await make(1000)
     seen = await conversation.messages.aget(index=420)
     for first, message_id, expected in ((730, None, (730, 1000)), (400, None, (970, 1000)), (400, seen.pk, (400, 480))):
@@ -287,7 +291,7 @@ async def test_malformed_window_is_answered_with_a_sentence(emulated: Settings, 
         assert page.page.ids["composer-error"].inner()
 
 
-async def test_client_that_does_not_say_what_it_holds_is_sent_the_newest_messages(
+async def test_client_that_sends_no_window_gets_the_newest_messages(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "WINDOW_WAIT_S", 0.05)
@@ -302,7 +306,7 @@ async def test_client_that_does_not_say_what_it_holds_is_sent_the_newest_message
         await page.receive_until("<p>Message 42.</p>")
 
 
-async def test_page_that_says_late_what_it_holds_gets_exactly_that(
+async def test_page_that_sends_its_window_late_gets_exactly_this_window(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "WINDOW_WAIT_S", 0.0)

@@ -73,9 +73,10 @@ OUTPUTS: list[Part] = [RUNNING, GRAPH, TABLE, PRINTED, *CUT]
 
 
 def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | None) -> list[Part]:
-    """Return the parts of a run in the session, the last of which repeats all output. Without an outcome, it is cut.
+    """Return the parts of a run in the session. The last part repeats all output; without an outcome, the output is
+    cut.
 
-    `last_text`: output that only the last part has. `None`: it has no output.
+    `last_text`: output that only the last part has. `None`: the last part has no output.
     """
     code = ExecutableCode(PLOT_CODE, "PYTHON", engine=Engine.SESSION)
     texts = [output.long_text for output in outputs if isinstance(output, CodeExecutionResult)]
@@ -85,7 +86,7 @@ def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | N
 
 
 def call_run(call_id: str, ending: Sequence[str], *, is_edited: bool) -> list[Part]:
-    """Return the parts that the tool of a call leaves. `ending`: the outcome, and the response, in any order."""
+    """Return the parts of a tool's call. `ending`: the outcome and the response, in any order."""
     code = ExecutableCode("1", call_id=call_id, engine=Engine.SESSION, made_by=call_id, is_edited=is_edited)
     result = CodeExecutionResult(output="1\n", call_id=call_id, engine=Engine.SESSION, made_by=call_id)
     endings: dict[str, Part] = {
@@ -104,7 +105,7 @@ CALL_RUNS = st.permutations(["outcome", "response"]).flatmap(
         ]
     )
 )
-"""Three calls that came together: code has run for the first, the second has not ended, the third has not begun."""
+"""Three calls of one round: the first has run its code, the second has not ended, the third has not begun."""
 GROUPS = st.one_of(
     CALL_RUNS,
     WORDS.map(lambda words: [Text(word) for word in words]),
@@ -122,8 +123,8 @@ GROUPS = st.one_of(
         ]
     ),
     st.just([ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult(output="1\n", outcome=OUTCOME_OK)]),
-    # What a run in the session leaves: texts, graphs and rich outputs in any order, then a result with the outcome, or
-    # none if it was stopped.
+    # The parts of a run in the session: texts, graphs and rich outputs in any order, then a result with the outcome, or
+    # no result if it was stopped.
     st.tuples(
         st.lists(st.sampled_from(OUTPUTS), max_size=6),
         st.sampled_from([None, "", "1\n", URI]),
@@ -161,7 +162,7 @@ def test_text_that_is_cut_at_every_character_looks_like_the_whole_message(parts:
     assert many_frames.parts_html == one_frame.parts_html
 
 
-def test_text_around_a_signature_is_one_document_that_grows_by_its_new_text_alone() -> None:
+def test_text_around_a_signature_is_one_document_of_which_only_the_new_blocks_are_sent() -> None:
     page = LivePage()
     page.receive([Text("# A\n\nfirst\n\none **bo"), Text("ld** and `co", provider_data=SIGNED)])
     swaps = page.live.update(page.assembler.add(PartReceived(Text("de`\n\nend"))))
@@ -216,7 +217,7 @@ def test_graphs_have_the_titles_of_the_code_before_them() -> None:
     assert 'download="second.png"' in page.parts_html
 
 
-def test_title_that_a_figure_had_takes_the_place_of_that_in_the_code() -> None:
+def test_title_of_the_drawn_figure_replaces_the_title_in_the_code() -> None:
     page = LivePage()
     known, untitled = replace(GRAPH, title="epoch 3"), replace(GRAPH, data=png(1), title="")
     page.receive(session_run([known, untitled], None, OUTCOME_OK))
@@ -261,7 +262,7 @@ NO_ANSWER = st.lists(
 
 
 @given(attempts=st.lists(NO_ANSWER, max_size=3), last=PARTS, data=st.data())
-def test_attempts_without_an_answer_look_like_the_whole_message(
+def test_answer_after_failed_attempts_looks_like_the_whole_message(
     attempts: Sequence[Sequence[Part]], last: Sequence[Part], data: st.DataObject
 ) -> None:
     page = LivePage()
@@ -288,7 +289,7 @@ def test_attempts_without_an_answer_look_like_the_whole_message(
 def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
     first: Sequence[Part], second: Sequence[Part], data: st.DataObject
 ) -> None:
-    """A turn that waited for a decision goes on in another process, which did not render its first part."""
+    """A turn that waited for a decision continues in another process, which has not rendered its first part."""
     before = LivePage()
     before.receive(first)
     before.show(before.assembler.start_round())
@@ -301,7 +302,7 @@ def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
     assert after.parts_html == render_whole(answer)
 
 
-def test_page_that_joins_within_a_text_goes_on_with_its_document() -> None:
+def test_page_that_joins_within_a_text_continues_its_document() -> None:
     before = LivePage()
     before.receive([Text("one **bo", provider_data=SIGNED), Thought("", provider_data=SIGNED)])
     after = LivePage()
@@ -338,7 +339,7 @@ def test_text_of_several_documents_looks_like_the_whole_message(
 
 
 @pytest.mark.parametrize("end", ["-", "--", "- ", "\n-", "\n=", "\n> -", "\n- [Who", "\n- [Who](#as"])
-def test_answer_that_ends_in_a_lone_sign_looks_the_same_live_and_reloaded(end: str) -> None:
+def test_answer_that_ends_in_an_unfinished_list_item_looks_the_same_live_and_reloaded(end: str) -> None:
     page = LivePage()
     for character in f"Three points:\n{end}":
         page.receive([Text(character)])

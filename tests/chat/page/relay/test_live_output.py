@@ -1,4 +1,4 @@
-"""Output that a page shows while its code runs: what was sent is not sent again, and the page equals a reloaded one."""
+"""Output that a page shows while its code runs: no output is sent twice, and the page equals a reloaded one."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def frames_of(outputs: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("piece", [LINE, "."])
 def test_frame_does_not_grow_with_the_output_before_it(piece: str) -> None:
-    """A frame holds what is new, and the last lines, or the end of a long line."""
+    """A frame holds the new output, and the last lines or the end of a long line."""
     frames = [*map(len, frames_of([piece] * 3000))]
     assert max(frames[2000:]) <= max(frames[1000:2000])
 
 
-def test_frame_that_extends_an_output_is_paced_like_one_that_extends_a_text() -> None:
+def test_frame_that_extends_an_output_has_only_swaps_that_the_page_can_merge() -> None:
     """The page merges frames that append to the closed part, and then replace the tail."""
     *_, frame = frames_of([LINE * 3, f"{LINE}\x1b[3"])
     swaps = re.findall(r'hx-target="#([^"]+-tail)" hx-swap="(\w+)">(.*?)</hx-partial>', frame, flags=re.DOTALL)
@@ -92,7 +92,7 @@ def test_outcome_replaces_the_result_at_the_end_of_its_code() -> None:
 
 
 @pytest.mark.parametrize("final", ["done\n", "", " \n", "100 %\rdone"])
-def test_final_output_that_differs_replaces_what_was_shown(final: str) -> None:
+def test_final_output_replaces_the_shown_output_if_it_differs(final: str) -> None:
     page = LivePage()
     page.receive([CODE, printed("10 %\r")])
     page.receive([printed("100 %")])
@@ -143,7 +143,7 @@ ENDS = st.sampled_from(["whole", "more", "other", "without output", "stopped", "
 
 
 def run_parts(outputs: Sequence[ToolOutput], end: str) -> list[ToolOutput]:
-    """Return code, its outputs, and the result with the outcome that its service sends, if it does."""
+    """Return code, its outputs, and a result with the outcome, which not every service sends."""
     whole = ""
     for output in outputs:
         if isinstance(output, OutputsRedrawn):
@@ -215,7 +215,7 @@ def test_graph_that_is_redrawn_keeps_its_number_and_its_element() -> None:
     assert answer.data_bytes == len(png(1)) + len(png(2))
 
 
-def test_result_of_code_that_is_stopped_holds_what_it_has_cleared() -> None:
+def test_result_of_stopped_code_contains_the_outputs_that_it_has_cleared() -> None:
     page = LivePage()
     page.receive([CODE, printed("working")])
     page.receive([OutputsRedrawn((printed("done"),), ("working",), left_out=3)])

@@ -16,7 +16,7 @@ POSITION = StreamPosition(3, "turn", 5)
 
 
 def make_live_turn(conversation: Conversation, *, lease_owner: str, steps: int) -> Turn:
-    """Create a live turn of a process, with so many rows in its log."""
+    """Create a live turn of a process. `steps`: number of rows in its log."""
     message = make_model_message(conversation, status=Turn.Status.RUNNING, lease_owner=lease_owner)
     turn = Turn.objects.get(message=message)
     TurnEvent.objects.bulk_create(
@@ -36,7 +36,7 @@ def test_positions_are_those_of_other_processes_in_followed_conversations() -> N
 
 
 @pytest.mark.django_db
-def test_turn_that_has_ended_is_expected_once_more_with_its_revision() -> None:
+def test_ended_turn_is_in_the_positions_one_last_time_with_its_revision() -> None:
     conversation = make_conversation()
     turn = make_live_turn(conversation, lease_owner="another", steps=2)
     key = str(conversation.pk)
@@ -49,7 +49,7 @@ def test_turn_that_has_ended_is_expected_once_more_with_its_revision() -> None:
 
 
 @pytest.mark.django_db
-def test_reading_positions_takes_one_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_reading_positions_runs_one_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     conversations = [make_conversation() for _ in range(4)]
     for conversation in conversations:
         make_live_turn(conversation, lease_owner="another", steps=3)
@@ -76,6 +76,6 @@ def test_page_is_behind_a_position_that_it_has_not_reached(expected: ExpectedPos
     assert POSITION.is_behind(expected, shows_end=True) is is_behind
 
 
-def test_page_that_does_not_show_the_end_is_behind_only_with_its_revision() -> None:
+def test_page_that_does_not_show_the_end_is_behind_only_if_its_revision_is_old() -> None:
     assert not POSITION.is_behind(ExpectedPosition("c", 3, "turn", 6), shows_end=False)
     assert POSITION.is_behind(ExpectedPosition("c", 4, "turn", 6), shows_end=False)

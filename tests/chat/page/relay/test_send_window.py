@@ -38,7 +38,7 @@ def test_unordered_messages_do_not_fill_the_window() -> None:
     assert not window.is_full, "unordered messages are never acknowledged by themselves"
 
 
-def test_client_that_ignores_unordered_messages_is_ignored() -> None:
+def test_client_that_does_not_acknowledge_after_unordered_messages_is_stalled() -> None:
     window = SendWindow()
     window.add("t", 0, 10)
     window.acknowledge("t", 99)
@@ -49,7 +49,7 @@ def test_client_that_ignores_unordered_messages_is_ignored() -> None:
     assert not window.is_client_stalled
 
 
-def test_client_that_ignores_more_than_its_largest_message_is_ignored() -> None:
+def test_client_that_acknowledges_less_than_all_but_its_largest_message_is_stalled() -> None:
     window = SendWindow()
     window.add("t", 1, 17 * 1024 * 1024)
     assert not window.is_client_stalled, "a page acknowledges a large message only when it has shown it"

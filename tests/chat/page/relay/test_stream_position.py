@@ -1,4 +1,4 @@
-"""How far a page has come: which frame is the next step, and which it shows already."""
+"""The position of a page: which frame is the next step, and which frames it shows already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSITION = StreamPosition(3, "turn", 5)
 
 
 def step(revision: int, turn_id: str, after: int, seq: int) -> Step:
-    """Return a step of these numbers."""
+    """Return a step with these numbers."""
     return Step(conversation_id="conversation", revision=revision, turn_id=turn_id, after=after, seq=seq, text="text")
 
 
@@ -32,7 +32,7 @@ def opening(revision: int) -> NewRevision:
     return NewRevision(conversation_id="conversation", revision=revision, text="text", turn_id="another")
 
 
-def test_only_the_very_next_step_is_next() -> None:
+def test_position_precedes_only_the_very_next_step() -> None:
     assert POSITION.precedes(step(3, "turn", 5, 6))
     # The end of a turn brings the next revision.
     assert POSITION.precedes(step(4, "turn", 5, 7))
@@ -50,7 +50,7 @@ def test_first_step_of_a_turn_follows_the_revision_that_the_turn_began() -> None
     assert StreamPosition.of(opening(4)).precedes(step(4, "another", 0, 1))
 
 
-def test_frame_that_the_page_shows_already_is_included() -> None:
+def test_position_includes_a_frame_that_the_page_shows_already() -> None:
     assert POSITION.includes(step(3, "turn", 4, 5))
     assert POSITION.includes(step(2, "earlier", 1, 9))
     assert not POSITION.includes(step(3, "turn", 5, 6))
@@ -67,7 +67,7 @@ def test_frame_that_the_page_shows_already_is_included() -> None:
         ExpectedPosition("conversation", 3, "turn", 5),
     ],
 )
-def test_frame_is_the_same_in_another_process(frame: Frame) -> None:
+def test_frame_is_equal_after_its_way_to_another_process(frame: Frame) -> None:
     assert frame_from_json(json.loads(json.dumps(frame_to_json(frame)))) == frame
 
 
@@ -79,5 +79,5 @@ def test_frame_is_the_same_in_another_process(frame: Frame) -> None:
         {"kind": "UnorderedUpdate", "conversation_id": "conversation", "text": "text", "later": 1},
     ],
 )
-def test_frame_of_another_version_is_left_out(data: dict[str, object]) -> None:
+def test_frame_from_another_version_of_plotline_is_ignored(data: dict[str, object]) -> None:
     assert frame_from_json(data) is None

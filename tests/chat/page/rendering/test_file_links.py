@@ -69,18 +69,18 @@ def test_link_to_no_written_file_is_text(address: str) -> None:
     assert "words" in html
 
 
-def test_words_in_parentheses_after_brackets_and_code_stay() -> None:
+def test_words_in_parentheses_after_brackets_are_no_link_and_code_is_unchanged() -> None:
     for text in ("[1](see the report)", "`[x](my table (1).csv)`"):
         assert f">{text.strip('`')}<" in render_markdown(text, OWNER)
 
 
-def test_link_to_the_web_stays() -> None:
+def test_link_to_a_web_address_is_kept() -> None:
     for options in (OWNER, GUEST):
         html = render_markdown("[x](https://e.example/result.csv)", options)
         assert '<a href="https://e.example/result.csv" title="https://e.example/result.csv" target="_blank"' in html
 
 
 @pytest.mark.parametrize("options", [OWNER, GUEST])
-def test_image_of_a_graph_leaves_nothing_in_the_text(options: MarkdownOptions) -> None:
+def test_image_link_to_a_graph_is_removed_from_the_text(options: MarkdownOptions) -> None:
     text = "Here:\n\n![chart](chart.png)\n\n![line](sandbox:/mnt/data/out/plots/line.png) below ![other](other.png)"
     assert render_markdown(text, options) == "<p>Here:</p>\n<p> below ![other](other.png)</p>\n"

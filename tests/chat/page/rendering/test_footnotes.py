@@ -30,7 +30,7 @@ def test_footnotes_are_linked_both_ways_with_ids_that_begin_with_the_prefix() ->
     assert "_blank" not in html
 
 
-def test_two_texts_share_no_ids() -> None:
+def test_footnotes_of_two_texts_have_different_ids() -> None:
     first, second = (
         set(re.findall(' id="([^"]*)"', "".join(split_markdown(TEXT, MarkdownOptions(prefix)))))
         for prefix in ("a", "b")

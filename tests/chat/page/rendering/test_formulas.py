@@ -1,4 +1,4 @@
-r"""What is a formula in Markdown, and what is money or brackets."""
+r"""Which text in Markdown is a formula, and which is money or brackets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.formulas
 
 
 def formulas(text: str) -> list[str]:
-    """Return the LaTeX of all formulas in a text; those that stand in a line of their own begin with a `!`."""
+    """Return the LaTeX of all formulas in a text. Formulas on separate lines get a `!` before them."""
     formulas = ParsedHtml(render_markdown(text)).find_all("math")
     return [("!" if "display" in formula else "") + formula["alttext"] for formula in formulas]
 
@@ -118,7 +118,7 @@ sed 's/a$/b$/'
 """
 
 
-def test_formulas_beside_text_and_of_few_signs_are_found() -> None:
+def test_formulas_beside_text_and_of_few_characters_are_found() -> None:
     for text in (text for line in FORMULAS.strip().splitlines() for text in line.split(" | ")):
         assert len(formulas(text)) == text.count("$") // 2, text
 
@@ -216,7 +216,7 @@ def test_fence_of_a_formula_that_cannot_be_converted_is_a_code_block() -> None:
     assert "<span>math</span>" in render_markdown("```math\n\\unknown\n```\n")
 
 
-def test_formula_that_arrives_in_pieces_swallows_nothing_and_builds_no_other_block() -> None:
+def test_formula_that_arrives_in_pieces_hides_no_text_and_makes_no_other_block() -> None:
     text = "Before\n\n\\[\nx_1 = *a*\n- b\n+ c\n\\]\n\nAfter $x_1 + y_1$ it.\n"
     stream = MarkdownStream()
     closed = ""
@@ -265,7 +265,7 @@ def test_formula_that_arrives_in_pieces_swallows_nothing_and_builds_no_other_blo
         "$\\begin{align}\n",
     ],
 )
-def test_time_grows_with_the_length(unit: str) -> None:
+def test_time_to_find_formulas_grows_linearly_with_the_text(unit: str) -> None:
     def render(length: int) -> object:
         render_formula.cache_clear()
         return render_markdown(unit * (length // len(unit)))
@@ -327,7 +327,7 @@ def test_environment_is_a_formula_without_delimiters(text: str, expected: list[s
         "\\begin{align}\na &= \\{b\\} \\\\\n\nThen we go on with the text",
     ],
 )
-def test_environment_that_is_no_formula_loses_nothing(text: str) -> None:
+def test_environment_that_is_no_formula_keeps_its_whole_text(text: str) -> None:
     assert formulas(text) == []
     shown = ParsedHtml(re.sub(r'<div class="code-head">.*?</div>', "", render_markdown(text))).text
     assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()
@@ -370,6 +370,6 @@ def test_pipe_in_a_formula_or_in_code_does_not_end_a_cell(row: str, cells: list[
     assert rows(f"- | a | b |\n  |---|---|\n  {row}\n\n> {row}\n> |---|---|\n")[1] == cells
 
 
-def test_header_may_hold_pipes_in_formulas_and_text_keeps_them() -> None:
+def test_table_header_may_contain_pipes_in_formulas_and_other_text_keeps_its_pipes() -> None:
     assert len(rows("| $|x|$ | `a|b` |\n|---|---|\n| 1 | 2 |\n")) == 2
     assert ParsedHtml(render_markdown("so `a | b` or **c | d**")).text == "so a | b or c | d\n"

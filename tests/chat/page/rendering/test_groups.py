@@ -58,7 +58,7 @@ def test_definition_in_a_later_document_replaces_its_own_group_alone() -> None:
     assert len(update.group.html) < 4 * LATER_LIMIT_CHARS
 
 
-def test_much_text_that_arrives_at_once_brings_placeholders_and_the_end() -> None:
+def test_much_text_that_arrives_at_once_is_sent_as_placeholders_and_its_end() -> None:
     stream, whole = MarkdownStream(OPTIONS, HeldGroups(link)), split_markdown(TEXT, OPTIONS, HeldGroups(link))
     start = len("## 0\n\nText of 0, and *more*.\n\n")
     stream.append(TEXT[:start])
@@ -68,7 +68,7 @@ def test_much_text_that_arrives_at_once_brings_placeholders_and_the_end() -> Non
     update = stream.update()
     count = len(split_documents(TEXT))
     assert [int(number) for number in PLACEHOLDER.findall(update.closed_html)] == [*range(1, count - 2)]
-    # What no page holds is not rendered.
+    # Groups that no page holds are not rendered.
     assert renderings.size_bytes - size_bytes < 12 * DOCUMENT_LIMIT_CHARS
     assert (stream.closed_and_tail, update.tail_html) == (whole, whole[1])
 
@@ -97,7 +97,7 @@ def test_no_short_block_is_split(block: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["x = 1  # `a` | $b$\n", "def f(): pass\n\n"])
-def test_parts_of_long_code_are_code(line: str) -> None:
+def test_each_group_of_long_code_is_a_code_block(line: str) -> None:
     text = f"```python\n{line * 20_000}```\n"[: DOCUMENT_LIMIT_CHARS + 2 * LATER_LIMIT_CHARS]
     closed, tail = split_markdown(text)
     groups = closed.split('<div class="blocks">')[1:]
@@ -107,7 +107,7 @@ def test_parts_of_long_code_are_code(line: str) -> None:
     assert tail.startswith('<div class="code-block">')
 
 
-def test_text_that_was_received_is_not_rendered_again() -> None:
+def test_text_that_was_rendered_while_it_was_received_is_not_rendered_again() -> None:
     stream = MarkdownStream(OPTIONS)
     stream.append(TEXT)
     stream.update()

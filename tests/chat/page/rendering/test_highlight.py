@@ -62,7 +62,7 @@ def test_long_code_is_not_highlighted() -> None:
 
 
 @pytest.mark.parametrize("language", GRAMMARS)
-def test_every_token_is_found_in_linear_time_by_its_structure(language: str) -> None:
+def test_structure_of_every_token_pattern_guarantees_linear_time(language: str) -> None:
     for _, pattern in GRAMMARS[language].tokens:
         tree = parse(pattern)
         assert takes_linear_time(tree), pattern
@@ -71,7 +71,7 @@ def test_every_token_is_found_in_linear_time_by_its_structure(language: str) -> 
 
 
 @pytest.mark.parametrize("pattern", [r"<[^>]*+>", r"(?:a|aa)*", r"a*", r"(?:a++b)*+", r"(?:\w++ ){0,5}", r"x(?=\s*+=)"])
-def test_the_structural_check_finds_slow_patterns(pattern: str) -> None:
+def test_check_of_the_syntax_trees_finds_slow_patterns(pattern: str) -> None:
     assert not takes_linear_time(parse(pattern))
 
 

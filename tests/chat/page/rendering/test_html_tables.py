@@ -51,7 +51,7 @@ def test_levels_of_the_header_are_joined_into_column_names() -> None:
     assert table.size == "4 rows × 3 columns"
 
 
-def test_shortened_data_frame_says_how_many_rows_it_has() -> None:
+def test_size_of_a_shortened_data_frame_counts_all_rows_of_the_data() -> None:
     table = only_table(SHORTENED_HTML)
     assert len(table.rows) == 11
     assert table.gap_rows == {5}
@@ -66,14 +66,14 @@ def test_styled_data_frame_is_read_with_its_caption() -> None:
     assert table.rows[2] == ("=1+1", "nan", "-3.500000")
 
 
-def test_colours_of_a_styled_table_are_named() -> None:
+def test_note_says_that_colours_of_a_styled_table_are_not_shown() -> None:
     rules = '<style type="text/css">\n#T_1_row0_col0 {\n  background-color: #f7fbff;\n}\n'
     content = read_html(STYLER_HTML.replace('<style type="text/css">\n', rules))
     assert content.pieces[1:] == (HtmlNote("The colours of cells are not shown here."),)
     assert len(content.tables[0].rows) == 3
 
 
-def test_links_and_pictures_in_cells_are_named() -> None:
+def test_cells_have_the_addresses_of_links_and_the_descriptions_of_pictures() -> None:
     source = '<table><tr><td><a href="https://e.org/a">a</a></td><td><img alt="cat" src="data:"></td></tr></table>'
     assert only_table(source).rows == (("a (https://e.org/a)", "[cat]"),)
 
@@ -114,12 +114,12 @@ def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> 
         (f"<p>{'word ' * 30}</p><table><tr><td>1</td></tr></table>", True),
     ],
 )
-def test_tables_stand_for_the_whole_only_if_they_are_much_of_it(source: str, is_tabular: bool) -> None:
+def test_html_is_tabular_only_if_tables_are_a_large_part_of_it(source: str, is_tabular: bool) -> None:
     assert read_html(source).is_tabular == is_tabular
 
 
 @pytest.mark.parametrize("source", ["", " ", "<!-- x -->", "<style>a</style>", "<template>a</template>", "<", "\ud800"])
-def test_html_without_content_gives_nothing_or_its_text(source: str) -> None:
+def test_html_without_visible_content_gives_no_pieces_or_only_a_sign(source: str) -> None:
     assert [piece for piece in read_html(source).pieces if piece not in ("<", "?")] == []
 
 

@@ -20,7 +20,8 @@ UNDERLINED_HEADINGS = {
 }
 #: Numbers of other examples whose HTML differs on purpose. Bare addresses are links, since GFM's autolink extension is
 #: always on. Nested strong text keeps both tags, which follows CommonMark and not GFM. A line with one dash begins a
-#: list below any text, so what is indented below it is the text of its item. Asterisks between numbers are signs.
+#: list below any text, so what is indented below it is the text of its item. Asterisks between numbers are plain
+#: characters.
 EXCLUDED_EXAMPLES = {
     "commonmark": {278, 280, 356, 611, 612, *UNDERLINED_HEADINGS["commonmark"]},
     "gfm": {256, 258, 365, 398, 426, 434, 435, 436, 473, 474, 475, 477, 619, 620, *UNDERLINED_HEADINGS["gfm"]},
@@ -99,7 +100,7 @@ def test_link_opens_in_a_new_tab_and_shows_its_address() -> None:
     )
 
 
-def test_item_that_is_an_offered_question_is_a_button_where_scripts_send_it() -> None:
+def test_list_item_with_a_suggested_question_is_a_button_if_the_page_has_scripts() -> None:
     item = "- [What is 3 < 5?](#ask)\n"
     assert (
         '<li class="question"><button type="button" data-action="ask">What is 3 &lt; 5?</button></li>'
@@ -154,7 +155,7 @@ def test_strong_text_ends_or_begins_in_punctuation_beside_a_letter_or_digit(text
         "面积为3*4*5，体积为2*3*4",
     ],
 )
-def test_asterisk_within_a_word_or_a_product_is_a_sign(text: str) -> None:
+def test_asterisk_within_a_word_or_a_product_is_a_plain_character(text: str) -> None:
     assert render_markdown(text) == f"<p>{text}</p>\n"
     assert render_markdown(f"`{text}`") == f"<p><code>{text}</code></p>\n"
 
@@ -165,7 +166,7 @@ def test_part_of_a_word_is_emphasised() -> None:
     assert 'href="https://e.example/a*b"' in render_markdown("https://e.example/a*b or c*d")
 
 
-def test_address_of_a_link_has_no_mark() -> None:
+def test_address_of_a_link_contains_no_internal_mark() -> None:
     assert 'href="http://e.example/**b:**c"' in render_markdown("[a](http://e.example/**b:**c)")
 
 
@@ -194,7 +195,7 @@ def test_long_question_is_shown_as_typed() -> None:
 
 
 @pytest.mark.formulas
-def test_boxes_that_scroll_take_the_focus() -> None:
+def test_boxes_that_scroll_can_have_the_focus() -> None:
     html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
     assert html.count('tabindex="0"') == 3
 
@@ -229,7 +230,7 @@ def test_three_dashes_below_text_are_a_rule_and_a_table_keeps_its_line_of_dashes
     assert "<p></p>" not in render_markdown("- a\n\n-   \n")
 
 
-def test_list_a_sum_and_a_rule_that_begin_below_text_make_no_heading_and_no_block_that_vanishes() -> None:
+def test_list_sum_and_rule_below_text_make_no_heading_and_no_vanishing_block_while_they_are_received() -> None:
     text = "Points\n- one\n- two\n  - three\n\nSum\n= 42\n\nRule\n---\nText\n-- x\n\n# Title\n- end\n"
     before, growing = 0, MarkdownOptions(may_grow=True)
     for end in range(len(text) + 1):

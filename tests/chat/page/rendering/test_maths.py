@@ -1,4 +1,4 @@
-"""LaTeX as MathML: SymPy's output, what cannot be converted, safety, and bounded work."""
+"""LaTeX as MathML: SymPy's output, formulas that cannot be converted, safety, and bounded work."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_formulas_inside_text_are_inline_and_the_text_is_escaped() -> None:
         "$\ud83d$",
     ],
 )
-def test_other_text_is_not_converted(text: str) -> None:
+def test_text_without_valid_and_supported_formulas_is_not_converted(text: str) -> None:
     assert render_latex(text) is None
 
 
@@ -148,7 +148,7 @@ def test_text_that_is_one_formula_gives_its_latex() -> None:
         ),
     ],
 )
-def test_tree_is_adapted_to_what_browsers_show(latex: str, mathml: str) -> None:
+def test_mathml_has_only_elements_that_browsers_show(latex: str, mathml: str) -> None:
     assert formula(latex) == mathml
 
 
@@ -173,7 +173,7 @@ def test_formula_of_several_rows_keeps_them(latex: str, rows: list[str]) -> None
     assert [row.replace("\u2061", "").strip() for row in shown] == rows
 
 
-def test_what_katex_knows_is_drawn_alike_or_shown_as_its_source() -> None:
+def test_each_katex_sample_is_drawn_alike_or_shown_as_its_source() -> None:
     drawn = 0
     for line in KATEX.read_text().splitlines():
         latex, characters, shape = line.split("\t")
@@ -200,7 +200,7 @@ def seen(html: str) -> tuple[str, str]:
 SHAPES = {"mtr", "mtd", "msqrt", "mroot", "mfrac"}
 
 
-def test_limits_of_an_inline_formula_stay_beside_the_name() -> None:
+def test_limits_of_an_operator_in_an_inline_formula_are_beside_its_name() -> None:
     assert "<msub><mi>lim</mi>" in str(render_formula(r"\lim_{x}", is_block=False))
 
 
@@ -290,7 +290,7 @@ def test_source_of_a_formula_is_its_alternative_text() -> None:
         "\\\\[",
     ],
 )
-def test_time_is_bounded(unit: str) -> None:
+def test_time_to_convert_hostile_formulas_is_limited(unit: str) -> None:
     def render(length: int) -> object:
         render_formula.cache_clear()
         return render_formula(unit * (length // len(unit)), is_block=True)
@@ -298,7 +298,7 @@ def test_time_is_bounded(unit: str) -> None:
     assert time_growth(render, LIMIT_CHARS) < GROWTH_LIMIT
 
 
-def test_html_is_equal_in_other_processes() -> None:
+def test_html_of_a_formula_is_equal_in_all_processes() -> None:
     code = (
         "from chat.page.rendering.maths import render_latex\n"
         "from tests.display_bundles import MATRIX_LATEX\n"

@@ -107,7 +107,7 @@ def test_tail_holds_the_last_lines_or_the_end_of_a_long_line() -> None:
     assert split_output("." * 2500) == ("." * 1000, "." * 1500)
 
 
-def test_open_escape_code_is_the_end() -> None:
+def test_unfinished_escape_code_stays_at_the_end_of_the_tail() -> None:
     assert split_output("a\n\x1b[31mb\x1b[3") == ("", "a\nb\x1b[3")
 
 

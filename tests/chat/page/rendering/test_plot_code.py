@@ -78,7 +78,7 @@ def test_graphs_of_one_block_have_their_own_titles(code: str, titles: list[str])
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=20), st.integers(0, 3))
-def test_no_code_makes_the_reader_fail(pieces: list[str], number: int) -> None:
+def test_captions_are_read_from_any_code_without_an_error(pieces: list[str], number: int) -> None:
     caption = caption_of("".join(pieces), number)
     for text in (caption.title, caption.kind, caption.x_label, caption.y_label):
         text.encode()

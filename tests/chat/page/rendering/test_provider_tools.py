@@ -43,7 +43,7 @@ def test_work_of_a_tool_is_described_in_words(part: ToolCall | ToolResponse, wor
     assert tool_work(part) == work
 
 
-def test_long_work_is_shortened() -> None:
+def test_long_arguments_and_results_of_a_tool_are_shortened() -> None:
     work = tool_work(ToolResponse("X", {str(number): "y" * 9_999 for number in range(99)}))
     assert len(work.lines) == LINES_LIMIT
     assert all(len(value) == TEXT_LIMIT_CHARS for _, value, _ in work.lines)

@@ -1,4 +1,4 @@
-"""SVG pictures: what of matplotlib's form is kept, and attacks."""
+"""SVG pictures: the parts of matplotlib's pictures that are kept, and attacks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def assert_is_safe(picture: Picture) -> None:
             if name.endswith("href"):
                 assert re.match(r"#|data:image/(png|jpeg|gif|webp);base64,", value)
             elif name not in ("class", "id"):
-                # A value may look like an address, but no browser reads it as one without `url()`.
+                # A value may look like an address, but browsers do not use it as one without `url()`.
                 assert "url(" not in re.sub(r"url\(\s*[\"']?#", "", value.lower())
                 assert "@" not in value
         if element.tag == f"{NAMESPACE}style":
@@ -93,13 +93,13 @@ def test_size_and_view_box_come_from_the_attributes_of_the_root(
     assert ElementTree.fromstring(picture.svg).get("viewBox") == view_box
 
 
-def test_title_names_the_picture() -> None:
+def test_title_element_becomes_the_name_of_the_picture() -> None:
     picture = picture_of("<title> A <b/>graph</title><g><title>inner</title></g>")
     assert picture is not None
     assert picture.title == "A graph"
 
 
-def test_raster_image_stays_and_others_go() -> None:
+def test_raster_images_are_kept_and_other_images_are_removed() -> None:
     uri = "data:image/png;base64," + base64.b64encode(png()).decode()
     assert svg_of(f'<image xlink:href="{uri}" width="9"/>') == f'<image href="{uri}" width="9"></image>'
     others = [
@@ -157,7 +157,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attack_is_removed(attack: str) -> None:
+def test_attack_in_an_svg_is_removed(attack: str) -> None:
     cleaned = svg_of(attack)
     assert "e.example" not in cleaned
     assert not re.search(r"<script|<foreignObject|<iframe|<animate|<set\b|\son\w+=|expression|xhtml|hx-", cleaned)
@@ -199,7 +199,7 @@ def test_payload_gives_a_safe_picture_or_none() -> None:
         "<svg>\0</svg>",
     ],
 )
-def test_other_document_or_one_above_a_limit_is_no_picture(source: str) -> None:
+def test_source_that_is_no_svg_or_exceeds_a_limit_gives_no_picture(source: str) -> None:
     assert sanitize_svg(source) is None
 
 

@@ -42,7 +42,7 @@ def test_rows_of_different_lengths_are_padded() -> None:
     assert table_of(cells("a"), cells("b", "c")).rows == (("a", ""), ("b", "c"))
 
 
-def test_table_without_cells_is_no_table() -> None:
+def test_table_without_cells_is_not_built() -> None:
     assert build_table(SourceTable("caption", [], [[]])) is None
 
 
@@ -70,7 +70,7 @@ def test_numbers_as_python_writes_them_are_numbers(number: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", "e5", "%", "$", ",", "1 2", "0x1f", "infinite", "١٢", "1" * 20_000 + "x"])
-def test_other_texts_are_no_numbers(text: str) -> None:
+def test_texts_that_only_resemble_numbers_are_no_numbers(text: str) -> None:
     assert not is_number(text)
 
 
@@ -88,7 +88,7 @@ def test_names_of_the_index_are_merged_into_the_row_above() -> None:
     assert table.column_names == ["index", "x", "y"]
 
 
-def test_lowest_name_of_a_column_sorts_it() -> None:
+def test_header_cell_in_the_lowest_row_sorts_its_column() -> None:
     header = [
         [SourceCell("", True), SourceCell("size", True, columns=2)],
         cells("unit", "w", "h", is_header=True),
@@ -103,7 +103,7 @@ def test_lowest_name_of_a_column_sorts_it() -> None:
     assert table.column_names == ["unit / key", "size / w", "size / h"]
 
 
-def test_types_below_the_names_do_not_sort() -> None:
+def test_cells_with_types_below_the_column_names_do_not_sort() -> None:
     table = table_of(cells("1"), header=[cells("n", is_header=True), cells("i64")])
     assert [[(cell.text, cell.is_header, cell.sorts_column) for cell in row] for row in table.header] == [
         [("n", True, 0)],
@@ -126,7 +126,7 @@ def test_header_cell_spans_rows() -> None:
         (1234567, "1,234,567 rows × 1 column, of which 2 rows are here"),
     ],
 )
-def test_size_names_the_rows_that_the_output_left_out(total_rows: int, size: str) -> None:
+def test_size_says_how_many_rows_the_output_left_out(total_rows: int, size: str) -> None:
     table = build_table(SourceTable("", [], [cells("1"), cells("..."), cells("2")]), total_rows=total_rows)
     assert table is not None
     assert table.size == size

@@ -1,4 +1,4 @@
-"""HTML tags that models write: a fixed list is shown as what it means, everything else as text."""
+"""HTML tags that models write: tags of a fixed list become elements, all others are shown as text."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_tag_of_a_block_ends_a_paragraph_or_makes_a_heading(source: str, html: s
         ("<li>a</li>\n</ul>\n\n<ul> b", "<p><li>a</li></ul></p><ul> b"),
     ],
 )
-def test_list_holds_blocks(source: str, expected: str | None) -> None:
+def test_html_list_may_contain_blocks_of_markdown(source: str, expected: str | None) -> None:
     if expected is not None:
         assert outline(source) == expected
     assert_streams_like_whole(source, range(len(source)))
@@ -115,21 +115,21 @@ def test_list_holds_blocks(source: str, expected: str | None) -> None:
         ('[a <a href="https://y.example">b</a>](https://x.example)', ["https://x.example"], None),
         ('<a href="https://x.example"><img src="https://y.example/z.png" alt="q"></a>', ["https://x.example"], "q"),
         ('<img alt="q" src="https://y.example/z.png">', ["https://y.example/z.png"], "q"),
-        # What leads elsewhere is text.
+        # Links to other addresses are text.
         ('<a href="javascript:alert(1)">b</a>', [], '<a href="javascript:alert(1)">b</a>'),
         ('<a href="/x" title="https://y.example">b</a>', [], '<a href="/x" title="https://y.example">b</a>'),
         ('`<a href="https://x.example">b</a>`', [], '<a href="https://x.example">b</a>'),
         ('<img src="data:image/png;base64,AAAA">', [], '<img src="data:image/png;base64,AAAA">'),
     ],
 )
-def test_link_leads_to_the_web_or_is_text(source: str, links: list[str], text: str | None) -> None:
+def test_link_tag_is_a_link_to_a_web_address_or_text(source: str, links: list[str], text: str | None) -> None:
     page = ParsedHtml(render_markdown(source))
     assert [link["href"] for link in page.find_all("a")] == links
     assert text is None or page.text.strip() == text
     assert_streams_like_whole(source, range(len(source)))
 
 
-def test_table_is_whole_text() -> None:
+def test_html_table_in_markdown_is_shown_as_text() -> None:
     source = "<table>\n<tr><td><b>a</b></td></tr>\n</table>"
     assert ParsedHtml(render_markdown(source)).text.strip() == source
 
@@ -143,7 +143,7 @@ def test_tags_of_blocks_in_code_stay_as_they_are() -> None:
 @pytest.mark.formulas
 def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
-    # `<div>` would only end a paragraph; `<table>` begins what the parser shows as source.
+    # `<div>` would only end a paragraph; `<table>` begins raw HTML, which the parser shows as source.
     assert "<b>" not in render_markdown("<table>\n<b>x</b>\n</table>")
     assert ParsedHtml(render_markdown("```\n<details>\n  <b>x</b>\n```")).only("code").text == "<details>\n  <b>x</b>\n"
 
@@ -153,13 +153,13 @@ def test_address_ends_at_a_tag() -> None:
     assert [link["href"] for link in links] == ["http://a.example", "http://d.example/?%3Cb%3E"]
 
 
-def test_cells_of_tables_have_lines() -> None:
+def test_line_break_tag_makes_a_new_line_in_a_table_cell() -> None:
     html = render_markdown("| a<br>b | c |\n|-|-|\n| 1<br/>2 | `x<br>y` |\n")
     assert '<button type="button" data-action="sort">a<br>\nb</button>' in html
     assert "<td>1<br>\n2</td>\n<td><code>x&lt;br&gt;y</code></td>" in html
 
 
-def test_cells_of_tables_have_lists() -> None:
+def test_list_tags_make_a_list_in_a_table_cell() -> None:
     html = render_markdown("| a |\n|-|\n| b<ul><li>*c*</li><LI>`<li>`</LI></ul> |\n| <ol><li>d |\n")
     assert "<td>b\n<ul>\n<li><em>c</em></li>\n<li><code>&lt;li&gt;</code></li></ul></td>" in html
     assert "<td>&lt;ol&gt;&lt;li&gt;d</td>" in html
@@ -170,7 +170,7 @@ def test_comment_over_several_blocks_is_left_out() -> None:
     assert ParsedHtml(render_markdown("a\n\n<!-- b\n\n# c\n-->\n\nd")).text.split() == ["a", "d"]
 
 
-def test_what_people_typed_keeps_its_tags() -> None:
+def test_tags_that_people_typed_are_shown_as_typed() -> None:
     html = render_markdown("<b>a</b><br> <!-- b -->", MarkdownOptions(has_tags=False))
     assert html == "<p>&lt;b&gt;a&lt;/b&gt;&lt;br&gt; &lt;!-- b --&gt;</p>\n"
 
@@ -212,7 +212,7 @@ def outline(source: str) -> str:
         ("# <details>", "<h3><details></h3>"),
     ],
 )
-def test_fold_holds_blocks(source: str, expected: str) -> None:
+def test_fold_may_contain_blocks_of_markdown(source: str, expected: str) -> None:
     assert outline(source) == expected
 
 
@@ -241,7 +241,7 @@ def test_tags_stream_character_by_character(text: str) -> None:
         assert_streams_like_whole(variant, range(len(variant)))
 
 
-def test_very_long_fold_goes_on_in_the_next_document() -> None:
+def test_very_long_fold_continues_in_the_next_document() -> None:
     html = render_markdown("<details>\n\n" + "text\n\n" * 12_000 + "</details>\n\nend\n")
     assert html.count("<details") == html.count("</details>") == 2
     assert "&lt;" not in html

@@ -91,5 +91,5 @@ def test_frame_or_series_at_the_end_is_a_table(
         "     a\n" + "".join(f"{row:<3}  1\n" for row in range(CELLS_LIMIT)),
     ],
 )
-def test_other_text_stays_text(text: str) -> None:
+def test_text_that_is_no_table_of_pandas_stays_text(text: str) -> None:
     assert split_table(text) == (text, None)

@@ -1,4 +1,4 @@
-"""What the details of an answer say about how it was made."""
+"""The details of an answer: how it was made."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def make_turn(**columns: Any) -> Turn:
     return Turn(**{"model": "gemini-x", "parameters": {"label": "Gemini X"}, **ended, **columns})
 
 
-def test_settings_that_the_service_chose_itself_are_left_out() -> None:
+def test_details_leave_out_settings_that_the_service_chose_itself() -> None:
     details = answer_details(make_turn(), OWNER)
     assert (details.model, details.duration_s, details.engine) == ("Gemini X", 4.3, "")
     assert details.parameters == ("model gemini-x",)
 
 
-def test_settings_of_a_preset_are_named() -> None:
+def test_details_list_the_settings_of_a_preset() -> None:
     parameters = {
         "label": "gemini-x",
         "thinking_level": "high",
@@ -48,7 +48,7 @@ def test_settings_of_a_preset_are_named() -> None:
     assert budget == ("at most 0 tokens of thinking",)
 
 
-def test_model_that_chose_the_session_beside_its_sandbox_ran_code_in_both() -> None:
+def test_details_name_both_places_if_code_ran_in_the_sandbox_and_in_the_session() -> None:
     turn = make_turn(engine=Engine.NATIVE)
     native, session = ExecutableCode("1"), ExecutableCode("2", engine=Engine.SESSION, made_by="c")
     assert answer_details(turn, OWNER, [native]).engine == "in the sandbox of the model's service"
@@ -56,7 +56,7 @@ def test_model_that_chose_the_session_beside_its_sandbox_ran_code_in_both() -> N
     assert both == "in the sandbox of the model's service, and in the Python session"
 
 
-def test_service_whose_sandbox_ran_code_is_named_to_those_who_see_it() -> None:
+def test_details_name_the_service_whose_sandbox_ran_code_only_to_readers_who_may_see_it() -> None:
     google = make_turn(engine=Engine.NATIVE, provider="gemini")
     assert answer_details(google, OWNER).engine == "in Google's sandbox"
     assert answer_details(google, guest_reader(str)).engine == "in the sandbox of the model's service"
@@ -76,16 +76,16 @@ def test_service_whose_sandbox_ran_code_is_named_to_those_who_see_it() -> None:
         ({"provider": "openai_compatible", "endpoint": "lab"}, "OpenAI-compatible, endpoint lab"),
     ],
 )
-def test_service_has_its_proper_name(columns: dict[str, str], words: str) -> None:
+def test_details_show_the_proper_name_of_the_service(columns: dict[str, str], words: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).service == words
 
 
-def test_demo_model_costs_nothing() -> None:
+def test_details_say_that_the_demo_model_is_free() -> None:
     used = make_turn(provider="gemini", model="plotline-demo", usage={"total": 5})
     assert answer_details(used, OWNER).cost == "free: the demo model runs on this server"
 
 
-def test_searches_are_counted_with_their_cost() -> None:
+def test_details_show_the_number_and_the_cost_of_searches() -> None:
     priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
     assert answer_details(make_turn(**priced), OWNER).searches == ""
     assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.028 of the cost"
@@ -100,7 +100,7 @@ def test_searches_are_counted_with_their_cost() -> None:
     ("engine", "words"),
     [(Engine.NATIVE, "in the sandbox of the model's service"), (Engine.SESSION, "in the Python session")],
 )
-def test_engine_is_named_once_the_turn_has_ended(engine: Engine, words: str) -> None:
+def test_details_name_the_place_of_code_once_the_turn_has_ended(engine: Engine, words: str) -> None:
     assert answer_details(make_turn(engine=engine), OWNER).engine == words
     assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None), OWNER).engine == ""
 
@@ -119,7 +119,7 @@ def test_engine_is_named_once_the_turn_has_ended(engine: Engine, words: str) -> 
         ({"status": Turn.Status.RUNNING, "finish": "length", "finish_reason": "MAX_TOKENS"}, ""),
     ],
 )
-def test_words_of_the_service_about_an_answer_that_is_not_complete(columns: dict[str, Any], ended: str) -> None:
+def test_details_show_why_the_service_ended_an_incomplete_answer(columns: dict[str, Any], ended: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).ended == ended
     assert answer_details(make_turn(**columns), guest_reader(str)).ended == ""
 
@@ -138,7 +138,7 @@ def test_words_of_the_service_about_an_answer_that_is_not_complete(columns: dict
         ({"usage": {}, "status": Turn.Status.RUNNING}, (None, None, False)),
     ],
 )
-def test_tokens_that_were_not_reported_are_never_zero(
+def test_unreported_token_counts_are_never_shown_as_zero(
     columns: dict[str, Any], shown: tuple[int | None, int | None, bool]
 ) -> None:
     details = answer_details(make_turn(**{"first_part_at": BEGAN_AT, **columns}), OWNER)

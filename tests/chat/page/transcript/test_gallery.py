@@ -1,4 +1,4 @@
-"""The page of graphs and images: what it shows, to whom, and with how many queries."""
+"""The page of graphs and images: its content, its readers, and the number of its queries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answer_with_graph(owner: User, title: str) -> Message:
     return message
 
 
-def test_images_lead_to_their_messages_newest_first(browser: Client, owner: User) -> None:
+def test_images_link_to_their_messages_newest_first(browser: Client, owner: User) -> None:
     first, second = answer_with_graph(owner, "Old <b>"), answer_with_graph(owner, "Latest")
     html = page(browser)
     assert html.index("Line chart: Latest") < html.index("Line chart: Old &lt;b&gt;")
@@ -71,7 +71,9 @@ def test_gallery_of_another_user_is_not_found(browser: Client) -> None:
     assert Client().get("/gallery/").status_code == 302
 
 
-def test_pages_follow_one_another(browser: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_page_of_the_gallery_has_the_older_images(
+    browser: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(views, "GALLERY_PAGE_SIZE", 2)
     for number in range(3):
         answer_with_graph(owner, f"Title {number}")

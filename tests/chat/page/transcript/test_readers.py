@@ -1,4 +1,4 @@
-"""What each reader sees of a message that has everything, and what a reader may do with it."""
+"""The content of a message that each reader sees, and the actions that each reader may take."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def make_record(*, status: str = Turn.Status.DONE, approval: Approval | None = N
 
 
 def make_question() -> MessageRecord:
-    """Return a question that is nothing but code."""
+    """Return a question that consists of code alone."""
     message = Message(pk=uuid.UUID(int=6), role="user", text="```python\nx = 1\n```", created_at=AT)
     return MessageRecord(message)
 
@@ -96,7 +96,7 @@ OWN = {"owner"}
 OWN_AND_STAFF = {"owner", "staff"}
 
 SHOWN_TO = {
-    # What only the owner does. Data for it, such as URLs, are left out too.
+    # Actions of the owner alone. Data for them, such as URLs, are left out for others too.
     'data-action="regenerate"': OWN,
     'title="Copy"': OWN,
     "/text/": OWN,
@@ -112,7 +112,7 @@ SHOWN_TO = {
     "/session/files/lost.csv": OWN,
     "They end with the Python session.": OWN,
     ", in storage": OWN,
-    # What needs scripts.
+    # Elements that need scripts.
     'data-action="copy"': OWN_AND_STAFF,
     'data-action="sort"': OWN_AND_STAFF,
     'data-action="all-rows"': OWN_AND_STAFF,
@@ -149,7 +149,7 @@ SHOWN_TO = {
 
 
 @pytest.mark.parametrize("text", SHOWN_TO)
-def test_reader_sees_what_is_meant_for_this_reader(text: str) -> None:
+def test_each_kind_of_reader_sees_only_its_allowed_content(text: str) -> None:
     assert {name for name, reader in READERS.items() if text in html_for(reader)} == SHOWN_TO[text]
 
 
@@ -181,7 +181,7 @@ def test_only_the_owner_is_asked_for_a_decision() -> None:
             assert (text in html) == (name == "owner")
 
 
-def test_question_is_the_reader_s_own_only_for_the_owner() -> None:
+def test_question_is_headed_you_only_for_its_owner() -> None:
     for name, reader in READERS.items():
         html = html_for(reader, make_question())
         words = ("You, <time", "Your code", 'data-action="edit"')

@@ -1,4 +1,4 @@
-"""Windows of a transcript: whatever way a reader takes, the windows join without a gap and without a repetition."""
+"""Windows of a transcript: in whatever order a reader loads them, they join without a gap or a repetition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def indexes(held: Window, count: int) -> list[int]:
 
 
 @given(COUNTS)
-def test_newest_window_and_all_earlier_ones_are_the_whole_path_once(count: int) -> None:
+def test_newest_window_and_all_earlier_ones_contain_each_message_once(count: int) -> None:
     held = window.newest(count)
     read = indexes(held, count)
     while held.first:
@@ -109,6 +109,6 @@ def test_window_of_a_snapshot_fits_what_the_page_holds(
     assert window.fit(held, count, reader_at) == expected
 
 
-def test_replacement_cuts_a_window_only_if_nothing_before_its_first_message_is_left() -> None:
+def test_replacement_cuts_a_window_only_if_it_replaces_all_of_its_messages() -> None:
     assert [Window(30).is_cut_at(index) for index in (29, 30, 31, None)] == [True, True, False, False]
     assert not Window(0).is_cut_at(0)

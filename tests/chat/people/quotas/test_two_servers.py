@@ -12,7 +12,7 @@ import pytest
 import requests
 from websockets.sync.client import ClientConnection
 
-from tests.chat.library.test_transfers import import_on_server, large_export, unread_download
+from tests.chat.library.test_export_import_views import import_on_server, large_export, unread_download
 from tests.dom import Page
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until

@@ -1,4 +1,4 @@
-"""Views that export conversations as streamed downloads, and import them from files."""
+"""Views that export conversations as streamed downloads, and import conversations from files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from chat.vocabulary.sentences import translate_sentence
 
 NO_FILE = "Choose a file first."
 SHOWN_JOBS = 20
-"""Imports of large files that the form lists."""
+"""Maximum number of imports of large files that the form lists."""
 
 
 @ended_with_client
@@ -65,7 +65,7 @@ def conversation_export(request: SignedInRequest, conversation_id: uuid.UUID, fo
 @require_safe
 @limited_as_calls
 def all_conversations_export(request: SignedInRequest) -> HttpResponseBase:
-    """Return all conversations of the user as one archive, unless another one is under way."""
+    """Return all conversations of the user as one archive, unless another such export is under way."""
     try:
         if request.method == "HEAD":
             check_export(request.user.pk)
@@ -95,9 +95,9 @@ def evidence_program(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited(CallThrottle, WriteThrottle, methods=["POST"])
 def conversation_import(request: SignedInRequest) -> HttpResponse:
-    """Show the form, or import the file that is sent with it. A refused file is answered with the reason.
+    """Show the form, or import the file that is sent with it. For a refused file, show the reason.
 
-    A script that does not accept HTML gets JSON: `url`, the page that shows the result, or `detail`, the reason.
+    A script that does not accept HTML gets JSON: `url` of the page with the result, or the reason as `detail`.
     """
     if request.method != "POST":
         return _form(request)
@@ -132,7 +132,7 @@ def _import(request: SignedInRequest) -> HttpResponse:
 
 
 def _form(request: SignedInRequest, sentence: str = "", *, status: int = 200) -> HttpResponse:
-    """Return the form with the reason of a refusal, if there is one; JSON with the reason for a script."""
+    """Return the form, with the reason if the file was refused. Scripts get the reason as JSON."""
     if sentence and not request.accepts("text/html"):
         return JsonResponse({"detail": translate_sentence(sentence)}, status=status)
     limits = {"limit": settings.IMPORT_LIMIT_BYTES, "whole_limit": settings.UPLOAD_LIMIT_BYTES}
@@ -146,7 +146,7 @@ def _form(request: SignedInRequest, sentence: str = "", *, status: int = 200) ->
 
 
 def import_sentence(result: ImportResult) -> str:
-    """Return how many conversations of a file are new, are here already, and have been continued."""
+    """Return a sentence with the numbers of conversations that are new, are here already, and were continued."""
     created, existing = len(result.created), len(result.existing)
     sentence = f"{created} conversation{'' if created == 1 else 's'} imported."
     if existing:

@@ -40,9 +40,10 @@ from tests.parsed_html import ParsedHtml
 MANAGE = ROOT / "manage.py"
 MINIMAL = Path(__file__).parent / "imports/minimal.json"
 IDLE_LIMIT_BYTES = 14 * 1024 * 1024
-"""Memory that the server may need for a download that nobody reads. PostgreSQL sends a file of 2 MB as text of 4 MB."""
+"""Maximum memory of the server for a download that the client does not read. PostgreSQL sends 2 MB of a file as 4 MB.
+"""
 DOWNLOAD_LIMIT_BYTES = 28 * 1024 * 1024
-"""Memory that the server may need for a download of 32 MB, which has 43 MB in base64."""
+"""Maximum memory of the server for a download of 32 MB, which has 43 MB in base64."""
 
 
 async def download(client: AsyncClient, path: str) -> tuple[Any, bytes]:
@@ -91,7 +92,7 @@ def test_users_can_export_only_their_own_conversations() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_title_cannot_add_a_header() -> None:
+async def test_title_of_a_conversation_cannot_add_a_response_header() -> None:
     title = 'a"\r\nSet-Cookie: x=1; filename=evil.exe \u202e日本'
     conversation = await sync_to_async(lambda: make_model_message(make_conversation(title=title)).conversation)()
     client = AsyncClient()
@@ -105,7 +106,7 @@ async def test_title_cannot_add_a_header() -> None:
 
 
 @pytest.mark.django_db
-def test_import_opens_the_conversation_and_a_refusal_names_the_path() -> None:
+def test_import_redirects_to_the_conversation_and_a_refusal_names_the_path_of_the_error() -> None:
     conversation = rich_conversation()
     client = Client()
     client.force_login(make_user())
@@ -218,7 +219,7 @@ def test_command_leaves_out_a_conversation_that_is_deleted_while_it_is_read(
 
 
 @pytest.mark.django_db
-def test_commands_refuse_with_a_sentence(tmp_path: Path) -> None:
+def test_commands_fail_with_a_sentence_for_invalid_arguments(tmp_path: Path) -> None:
     make_user("reader")
     (tmp_path / "a.json").write_text("{]")
     with pytest.raises(CommandError, match=r"Line 1, column 2: this is no JSON"):
