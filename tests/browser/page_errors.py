@@ -16,7 +16,7 @@ addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, so
 #: Chromium logs a response with status 400 as an error, but the product sends it with a message for the user.
 REFUSED_INPUT = "status of 400"
 #: htmx logs a request of the search as an error when the person types on, or leaves the page, before its response.
-ABORTED_REQUEST = "signal is aborted without reason"
+ABORTED_REQUEST = "signal is aborted without reason|The operation was aborted"
 #: htmx logs a socket whose handshake was cut off because the page is left.
 CUT_OFF_SOCKET = r"htmx:ws:error: \[object Event\]"
 ORDINARY = (REFUSED_INPUT, ABORTED_REQUEST, CUT_OFF_SOCKET)
@@ -27,7 +27,14 @@ CONNECTION_ERRORS = (
     r"net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|SOCKET_NOT_CONNECTED"
     r"|NETWORK_CHANGED|TIMED_OUT|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED|INVALID_HTTP_RESPONSE|FAILED)\b"
 )
-LOST_SERVER = (CONNECTION_ERRORS, "htmx:ws:error", "WebSocket connection to .* failed", "Failed to fetch")
+#: The words of Chromium and of Firefox.
+REFUSED_SOCKET = "WebSocket connection to .* failed|Firefox can’t establish a connection to the server at ws"
+LOST_SERVER = (
+    CONNECTION_ERRORS,
+    "htmx:ws:error",
+    REFUSED_SOCKET,
+    "Failed to fetch|NetworkError when attempting to fetch",
+)
 
 
 class Watch:

@@ -82,6 +82,8 @@ def open_share(page: Page) -> None:
 
 def open_head_menu(page: Page) -> None:
     page.set_viewport_size(PHONE)
+    # On a wide window, the panel of the session may be open. It is closed if a page is loaded on a phone.
+    page.reload()
     page.click("button[popovertarget=head-menu]")
 
 

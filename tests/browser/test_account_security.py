@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.actions import open_settings
 from tests.browser.conftest import sign_in
 from tests.browser.database import create_people
-from tests.browser.page_errors import Watch
+from tests.browser.page_errors import REFUSED_SOCKET, Watch
 from tests.live_server import LiveServer
 
 pytestmark = pytest.mark.drill
@@ -22,7 +22,7 @@ def test_open_page_whose_login_was_ended_elsewhere_redirects_to_the_login_page(
     for page in (here, elsewhere):
         sign_in(page, server, "lena")
     # The page tries to connect again, is refused, and then loads itself again.
-    watch.expect("WebSocket connection to .* failed", "htmx:ws:error")
+    watch.expect(REFUSED_SOCKET, "htmx:ws:error")
     open_settings(here, "Logins")
     logins = here.locator("table.listing tbody tr")
     expect(logins).to_have_count(2)

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, e
 
 from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings
 from tests.browser.conftest import sign_in
-from tests.browser.page_errors import Watch
+from tests.browser.page_errors import REFUSED_SOCKET, Watch
 from tests.live_server import LiveServer
 from tests.polling import wait_until
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.drill
 NOTE = "#composer-note"
 SLOW = "```python\nimport time\ntime.sleep(2)\n```"
 #: What Chromium and htmx log when the server refuses the handshake of a socket, or a page.
-REFUSED_HANDSHAKE = ("WebSocket connection to .* failed", "htmx:ws:error", "status of 40[34]")
+REFUSED_HANDSHAKE = (REFUSED_SOCKET, "htmx:ws:error", "status of 40[34]")
 #: e page checks the login each time after this number of failed attempts to connect.
 CHECK_EVERY = 3
 

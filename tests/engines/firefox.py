@@ -10,11 +10,14 @@ from playwright.sync_api import Browser, Playwright
 
 #: Pages may write to the clipboard and read it without a question, as in Chromium with its permissions granted.
 #: Without a window of the system, Firefox knows of no mouse, and pages would take it for a phone: 6 is a fine pointer
-#: that hovers.
+#: that hovers. A connection that failed is tried again at once, where Firefox waits up to a minute, and its panel of
+#: downloads does not open, because it takes the focus from the page.
 PREFERENCES: dict[str, str | float | bool] = {
     "dom.events.testing.asyncClipboard": True,
     "ui.primaryPointerCapabilities": 6,
     "ui.allPointerCapabilities": 6,
+    "network.websocket.delay-failed-reconnects": False,
+    "browser.download.alwaysOpenPanel": False,
 }
 ROOT = Path(__file__).resolve().parents[2]
 
