@@ -28,7 +28,7 @@ from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import CodeRun
 from chat.emulator.demo.language import LENGTH_LIMIT, TEXTS, Plan, read_prompt, sentence
-from chat.emulator.demo.plan import OWN_CODE, answer_clock, plan_answer
+from chat.emulator.demo.plan import OWN_CODE, answer_clock, plan_answer, without_continuations
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
@@ -89,7 +89,7 @@ class DemoModel:
                 yield chunk
             return
         files, described = attached_files(request, self._files), table_descriptions(request)
-        prompts, programs = list(request.prompts()), _programs(request)
+        prompts, programs = without_continuations(list(request.prompts())), _programs(request)
         responses = request.function_responses(RUN_PYTHON)
         plan: Plan | str = answer_clock(request.prompt, request.date) or await asyncio.to_thread(
             plan_answer, prompts, programs, files, described, asks_web=request.has_web_tools

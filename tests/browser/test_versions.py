@@ -54,6 +54,8 @@ def test_edited_message_is_a_version_that_can_be_switched_in_every_tab(page: Pag
     expect(second.locator("#transcript article")).to_have_count(4)
     assert articles(second) == first
 
+    # In Firefox, only the tab in front gets keys.
+    page.bring_to_front()
     page.keyboard.press("Enter")
     expect(second.locator("#transcript article")).to_have_count(2)
     expect(page.locator("#transcript article")).to_have_count(2)

@@ -58,7 +58,7 @@ def plan_answer(
     `prompts` are the texts of the user, `programs` the code of the conversation, both newest first. `described`: what
     the request says about tables. `asks_web`: whether it offers web search, which the demo model cannot use.
     """
-    prompts, last_program = _resolve_quote(_without_continuations(prompts), programs)
+    prompts, last_program = _resolve_quote(without_continuations(prompts), programs)
     text = prompts[0]
     if own_code := OWN_CODE.search(text):
         return make_plan("own_code", read_prompt(text[: own_code.start()]).language, "\n".join(OWN_CODE.findall(text)))
@@ -85,9 +85,9 @@ def plan_answer(
     return _refuse(answer, tables, files, described, text, asks_web=asks_web, changes=changes)
 
 
-def _without_continuations(prompts: Sequence[str]) -> list[str]:
-    known = [*dropwhile(_CONTINUATION.match, prompts)]
-    return known or [*prompts[-1:]] or [""]
+def without_continuations(prompts: Sequence[str]) -> list[str]:
+    """Return the prompts, newest first, from the question that the newest ones ask to go on with."""
+    return [*dropwhile(_CONTINUATION.match, prompts)] or [*prompts[-1:]] or [""]
 
 
 def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Sequence[str], str]:

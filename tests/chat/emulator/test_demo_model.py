@@ -99,6 +99,14 @@ async def test_fenced_blocks_share_their_state_within_and_across_prompts(client:
     assert _outputs(parts_of(await answer(client, DEMO_MODEL, history))) == [(types.Outcome.OUTCOME_OK, "42\n")]
 
 
+async def test_own_code_whose_answer_is_continued_runs_once(client: genai.Client) -> None:
+    code = user("```python\nruns = globals().get('runs', 0) + 1\nprint(runs)\n```")
+    chunks = await answer(
+        client, DEMO_MODEL, [code, model_content([types.Part(text="It was stopped.")]), user("Continue")]
+    )
+    assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "1\n")]
+
+
 async def test_attached_table_is_described_and_available_in_a_later_turn(client: genai.Client) -> None:
     first = user("What is in here?", TABLE)
     chunks = await answer(client, DEMO_MODEL, first)
