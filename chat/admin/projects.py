@@ -30,7 +30,7 @@ class ProjectAdmin(ReadOnlyAdmin[Project]):
         return rows.annotate(conversation_count=count_conversations(), file_count=count_related(ProjectFile, "project"))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Project | None:
-        """Return a project under its short id."""
+        """Return a project with its short id in place of its name."""
         row = super().get_object(request, object_id, from_field)
         if row is not None:
             row.name = gettext("Project %(id)s") % {"id": shorten_id(row.pk)}

@@ -18,7 +18,7 @@ from chat.models.form_fields import check_prompt_size, validate_model_name
 from chat.vocabulary.sanitize import sanitize_text
 
 UNKNOWN_NAMES_LIMIT = 10
-"""The most unknown names that an error lists."""
+"""Maximum number of unknown names in an error."""
 NAME_LIMIT_CHARS = 60
 
 NOT_BOOLEAN = "This must be true or false."
@@ -56,7 +56,7 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         if self.max_length is not None and len(data) > self.max_length:
-            # Before blanks are removed, because the OpenAPI document limits what is sent.
+            # Check before blanks are removed, because the OpenAPI document limits the length of what is sent.
             self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(sanitize_text(data.replace("\0", "")))
 

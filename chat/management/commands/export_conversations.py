@@ -58,7 +58,7 @@ class Command(BaseCommand):
         rows = conversations.kept().filter(messages__isnull=False).distinct().order_by("pk")
         for pk in list(rows.values_list("pk", flat=True)):
             conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
-            if conversation is None:  # It was deleted meanwhile.
+            if conversation is None:  # The conversation was deleted meanwhile.
                 continue
             folder = output / file_label(conversation.owner.get_username())
             with suppress(Deleted):
