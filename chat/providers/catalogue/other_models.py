@@ -10,7 +10,7 @@ from chat.providers.catalogue.published import end_of
 from chat.providers.catalogue.setups import Setup
 
 ALIAS = "-latest"
-"""Ending of the names of aliases. An alias stands for another model, so an answer of that model is no surprise."""
+"""Ending of the names of aliases. An alias is another name of a model, so that model does not answer in its place."""
 _VERSION_WORDS = frozenset({"latest", "preview", "exp"})
 
 

@@ -51,7 +51,7 @@ class Exchange:
     body: bytes | None = None
     """The body of a streamed request; `None`: the SDK's own."""
     is_interaction: bool = False
-    """Whether the request is for the Interactions API. It has the address of `generateContent` but for its end."""
+    """Whether the request is for the Interactions API, whose URL differs from `generateContent` only at its end."""
     takes_response: bool = True
     """Whether the middleware takes the response of a streamed request from the SDK."""
     responses: list[aiohttp.ClientResponse] = field(default_factory=list)
@@ -119,7 +119,7 @@ class Clients:
         token = _exchange.set(exchange)
         try:
             chunks = await client.aio.models.generate_content_stream(model=model, contents=PLACEHOLDER, config=CONFIG)
-            # The SDK sends the request when the first chunk is asked for.
+            # The SDK sends the request only when it is asked for the first chunk.
             return chunks, await anext(chunks, None)
         finally:
             _exchange.reset(token)

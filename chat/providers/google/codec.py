@@ -50,7 +50,7 @@ FINISHES: Mapping[str, Finish] = {
 """Finish reasons of answers and block reasons of prompts. Google adds words without notice."""
 
 REASON_LIMIT_CHARS = 200
-"""A longer word for the end of an answer is cut."""
+"""Maximum length of the word for the end of an answer; a longer one is cut."""
 
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", CONTINUATION_TOKEN)
 
@@ -62,7 +62,7 @@ TOKEN_COUNTS = (
     "cachedContentTokenCount",
     "totalTokenCount",
 )
-"""In the order of the fields of `Usage`."""
+"""Names of token counts, in the order of the fields of `Usage`."""
 
 PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 """Most candidates of a stream have no other keys."""
@@ -81,7 +81,7 @@ def request_body(
     """Return the JSON body. Raises ValueError for a thinking level beside a budget, which the API refuses.
 
     `refuses_storage`: whether the body asks Google not to keep prompt and answer. Vertex AI does not know that field.
-    What changes from request to request stands last.
+    Fields that change from request to request come last, so that the beginning can be cached.
     """
     body: dict[str, object] = {}
     if request.system_instruction:
@@ -117,7 +117,7 @@ def _contents_to_wire(contents: Iterable[Content]) -> Iterator[WireObject]:
 def _with_state(contents: list[WireObject], state: str) -> list[WireObject]:
     """Return the contents with the state of the tools at their end.
 
-    Function responses and the state stand in one content, because a content of its own would be a new question.
+    Function responses and the state are one content, because a separate content would be a new question.
     """
     if not state:
         return contents

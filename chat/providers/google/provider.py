@@ -114,7 +114,7 @@ class GeminiProvider:
         parser = StreamParser()
         key = exchange.access.api_key
         decoder = InteractionDecoder(key) if exchange.is_interaction else ChunkDecoder(key)
-        # The SDK makes the address of a model; that of an interaction does not name it.
+        # The SDK makes the URL from this name. The URL of an interaction does not contain the model.
         name = INTERACTIONS_API if exchange.is_interaction else model
         response = await read_within(limit_s, self._clients.open_response(exchange, name))
         while data := await read_piece(response.content, limit_s):
@@ -156,7 +156,7 @@ def _decode(decoded: Iterator[StreamEvent]) -> Decoded:
     """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
     events: list[StreamEvent] = []
     try:
-        # What comes before an error stays in the list.
+        # `extend` keeps the events before an error.
         events.extend(decoded)
     except FOREIGN_ERRORS as error:
         return events, error

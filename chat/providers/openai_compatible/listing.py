@@ -18,14 +18,14 @@ from chat.vocabulary.parts import JSON
 T = TypeVar("T")
 
 MODELS_LIMIT = 2_000
-"""Most models of a list that are read."""
+"""Maximum number of models of a list that are read."""
 TOKENS_LIMIT = 10**9
 CONTEXT_FIELDS = ("context_length", "context_window", "max_model_len", "max_context_length")
 """Names of the field for the context size in the lists of OpenRouter, Groq, vLLM and Mistral."""
 
 
 def listed_models(value: JSON) -> list[ListedModel]:
-    """Return the models of a list, without those that are known not to write text."""
+    """Return the models of a list, except those that are known not to write text."""
     entries = value.get("data") if isinstance(value, dict) else value
     return list(_listed(as_objects(entries)[:MODELS_LIMIT]))
 
@@ -58,7 +58,7 @@ def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
 
 def _context_tokens(entry: WireObject) -> int | None:
     counts = [_count(entry.get(name)) for name in CONTEXT_FIELDS]
-    # llama.cpp: the size with which the model was loaded.
+    # For llama.cpp, this is the size with which the model was loaded.
     counts.append(_count(as_object(entry.get("meta")).get("n_ctx")))
     return next((count for count in counts if count), None)
 
@@ -76,7 +76,7 @@ def facts_of_listed(listed: ListedModel, facts: ModelFacts) -> ModelFacts:
 def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
     """Return the facts with the answer of Ollama's `/api/show`.
 
-    It names the model's own context size, not the size with which it is loaded, so that size is not used.
+    The context size in it is not used: it is the model's own, not the size with which the model is loaded.
     """
     capabilities = as_object(value).get("capabilities")
     return replace(
