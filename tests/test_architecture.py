@@ -123,7 +123,7 @@ def test_demo_model_has_at_most_1300_lines() -> None:
     assert sum(path.read_text().count("\n") for path in modules) <= 1_300
 
 
-def test_no_assert_of_the_product_does_anything() -> None:
+def test_asserts_of_the_product_have_no_side_effects() -> None:
     """Python drops asserts with `-O`, and all that they call with them. They may only check types and values."""
     calls = [
         f"{path.relative_to(ROOT)}:{statement.lineno}"
@@ -168,7 +168,7 @@ def test_every_installation_of_requirements_requires_hashes() -> None:
     assert re.search(r"^PIP_INSTALL := pip install .*--require-hashes$", commands, re.MULTILINE)
 
 
-def test_requirements_hold_what_their_sources_ask_for() -> None:
+def test_requirements_have_the_packages_that_their_sources_name() -> None:
     for stem in ("requirements", "requirements-kernel", "requirements-dev"):
         asked = re.findall(r"^([A-Za-z][\w-]*)", (ROOT / f"{stem}.in").read_text(), flags=re.MULTILINE)
         assert {name.lower() for name in asked} <= pinned_packages(f"{stem}.txt")
@@ -181,7 +181,7 @@ def test_server_and_kernel_environments_hold_only_their_own_packages() -> None:
 
 
 @pytest.mark.parametrize("what", UNPORTABLE)
-def test_no_file_holds(what: str) -> None:
+def test_no_file_has_unportable_text(what: str) -> None:
     found = []
     for path in tracked_files():
         try:

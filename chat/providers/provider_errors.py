@@ -69,7 +69,7 @@ class ProviderError(Exception):
 
         So only reviewers see it, and operators who test an endpoint. The log and tracebacks have the text of the
         exception, which is the code and the `status`.
-        `status`: that of the HTTP response, or the one that an error inside a stream names. Other numbers become `None`.
+        `status`: that of the HTTP response, or the one named by an error inside a stream. Other numbers become `None`.
         `reason`: for the reader, why the provider refused the request or gave up, as `reasons.clean_reason` returns it.
         """
         status = status if status in HTTP_STATUSES else None

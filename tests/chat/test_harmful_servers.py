@@ -235,7 +235,7 @@ def test_harm_ends_and_nobody_else_notices(
 
 
 @pytest.mark.parametrize("acknowledges", [True, False], ids=["slow", "silent"])
-def test_reader_that_sleeps_under_100_megabytes_costs_no_memory(
+def test_memory_is_limited_while_a_page_does_not_read_an_answer_of_100_megabytes(
     attacked: Visitor, reader: OtherPerson, baseline: Row, acknowledges: bool
 ) -> None:
     server = attacked.server
@@ -319,7 +319,7 @@ def test_page_of_an_import_of_nested_calls_is_bounded(
         assert max(reader.waits_s) <= LONGEST_LIMIT_S + baseline.longest_s
 
 
-def test_server_ends_as_it_began(attacked: Visitor, baseline: Row) -> None:
+def test_server_is_ready_and_has_no_live_turn_after_all_harms(attacked: Visitor, baseline: Row) -> None:
     server = attacked.server
     assert requests.get(f"{server.url}/readyz", timeout=60).ok
     assert not server.rows("SELECT id FROM chat_turn WHERE status IN ('queued', 'running')")

@@ -79,7 +79,9 @@ def test_unknown_foreign_and_malformed_ids_are_not_found(
     assert shown(get(browser, conversation, f"?{name}=")) == list(range(70, 100))
 
 
-def test_link_to_another_version_opens_its_place_and_says_so(browser: Client, conversation: Conversation) -> None:
+def test_link_to_a_version_that_is_not_shown_opens_its_position_and_says_so(
+    browser: Client, conversation: Conversation
+) -> None:
     hidden = make_version(conversation, 50)
     html = get(browser, conversation, f"?message={hidden.pk}")
     assert shown(html) == list(range(35, 65))

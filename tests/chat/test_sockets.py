@@ -153,7 +153,7 @@ def test_foreign_origin_is_refused_at_the_handshake(server: LiveServer, demo: Vi
     assert refused.value.response.status_code in (400, 403)
 
 
-def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, demo: Visitor) -> None:
+def test_only_its_owner_can_open_the_socket_of_a_conversation(server: LiveServer, demo: Visitor) -> None:
     conversation_id = demo.new_conversation()
     stranger = Visitor(server, "")
     other = Visitor.signed_up(server, f"other{uuid.uuid4().hex[:8]}", "a-long-pass-word-9")
@@ -194,7 +194,7 @@ def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, 
     ],
     ids=lambda message: repr(message)[:40],
 )
-def test_bad_input_gets_a_sentence_and_the_socket_stays(demo: Visitor, message: str | bytes) -> None:
+def test_bad_input_gets_a_sentence_and_the_socket_stays_open(demo: Visitor, message: str | bytes) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         socket.send(message)
@@ -268,7 +268,7 @@ def test_client_that_sends_too_fast_gets_a_sentence_before_its_socket_is_closed(
         assert closed.value.rcvd.code == CLOSE_TOO_FAST
 
 
-def test_flood_of_messages_with_names_is_not_answered_one_by_one(demo: Visitor) -> None:
+def test_only_some_messages_of_a_flood_with_client_ids_are_answered(demo: Visitor) -> None:
     answers = 0
     with demo.socket(demo.new_conversation()) as socket:
         with suppress(ConnectionClosed):
@@ -391,7 +391,7 @@ def test_tabs_in_another_language_end_with_the_page_of_a_reload(
     assert "Copy</button>" not in transcript
 
 
-def test_a_tab_of_an_answer_in_another_language_says_its_complaints_in_it(server: LiveServer) -> None:
+def test_errors_of_a_page_are_in_the_language_of_its_user(server: LiveServer) -> None:
     visitor = Visitor.signed_up(server, "reader-de-complaints", "a long password 7")
     visitor.post("/accounts/appearance/", theme="system", language="de")
     with visitor.socket(visitor.new_conversation()) as socket:
@@ -417,7 +417,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
 
 
 @pytest.mark.parametrize("size_mib", [1, pytest.param(20, marks=pytest.mark.drill)])
-def test_a_message_of_many_mebibytes_arrives_with_links_to_its_middle(
+def test_page_gets_a_message_of_many_mebibytes_with_links_to_left_out_groups(
     server: LiveServer, demo: Visitor, size_mib: int
 ) -> None:
     conversation_id = conversation(demo, "scenario-text")
@@ -471,7 +471,7 @@ def receive_long(socket: ClientConnection) -> None:
 
 
 @pytest.mark.drill
-def test_client_that_acknowledges_nothing_is_sent_away(server: LiveServer, demo: Visitor) -> None:
+def test_client_that_acknowledges_nothing_is_disconnected(server: LiveServer, demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
         send(socket, "short")

@@ -20,16 +20,16 @@ SAME_IN_ALL = 0.1
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("language", other_languages())
 class TestCatalogue:
-    def test_has_each_text_of_the_code_and_no_other(self, language: str, domain: str) -> None:
+    def test_catalogue_has_each_text_of_the_code_and_no_other(self, language: str, domain: str) -> None:
         found, known = set(DOMAINS[domain]()), set(read_catalogue(language, domain))
         assert found - known == set(), "make messages, then translate"
         assert known - found == set(), "make messages"
 
-    def test_has_a_translation_of_each_text(self, language: str, domain: str) -> None:
+    def test_catalogue_has_a_translation_of_each_text(self, language: str, domain: str) -> None:
         entries = read_catalogue(language, domain).values()
         assert [entry.msgid for entry in entries if entry.fuzzy or not all(forms_of(entry, language))] == []
 
-    def test_translations_have_the_places_of_their_text(self, language: str, domain: str) -> None:
+    def test_translations_have_the_placeholders_of_their_text(self, language: str, domain: str) -> None:
         for entry in read_catalogue(language, domain).values():
             for form in forms_of(entry, language):
                 texts = [entry.msgid, entry.msgid_plural] if entry.msgid_plural else [entry.msgid]

@@ -142,7 +142,7 @@ def test_kernels_of_the_service_are_counted(settings: Settings, tmp_path: Path) 
     assert "The service for Python sessions does not run on this machine." in get_page(make_operator())
 
 
-def test_turns_that_are_not_counted_are_named_beside_the_tokens() -> None:
+def test_page_says_how_many_turns_have_unknown_token_counts() -> None:
     message = make_model_message(make_conversation())
     Turn.objects.filter(pk=message.turn.pk).update(
         usage={"total": None, "estimated": 1_500}, first_part_at=timezone.now()

@@ -26,7 +26,7 @@ def end_sessions(role: str, *sessions: PythonSession) -> str:
     return client_of(make_account(role)).post(admin_url(PythonSession), data, follow=True).content.decode()
 
 
-def test_action_has_the_chosen_kernels_ended_by_the_reaper() -> None:
+def test_reaper_ends_the_kernels_that_the_action_was_run_on() -> None:
     chosen, other, stopped = make_session(), make_session(), make_stopped()
     assert "1 Python session will have ended in a few seconds." in end_sessions("operator", chosen, stopped)
     for session in (chosen, other, stopped):

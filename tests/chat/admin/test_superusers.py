@@ -37,7 +37,7 @@ def has_changed(user: User) -> bool:
 
 
 @pytest.mark.parametrize("boxes", [("is_staff", "is_active"), ("is_staff", "is_superuser")])
-def test_the_last_superuser_stays_one_and_active(boxes: tuple[str, ...]) -> None:
+def test_the_last_superuser_cannot_be_demoted_or_deactivated(boxes: tuple[str, ...]) -> None:
     boss = make_superuser("boss")
     client, url = client_of(boss), admin_url(User, boss.pk, "change")
     assert REFUSAL in client.post(url, form_of(boss, *boxes)).content.decode()
@@ -64,7 +64,7 @@ def test_staff_who_manage_accounts_cannot_become_superusers() -> None:
     assert manager.user_permissions.count() == 2
 
 
-def test_accounts_that_cannot_stay_do_not_count() -> None:
+def test_superusers_who_are_inactive_or_leaving_do_not_count() -> None:
     boss, leaver, idler = (make_superuser(name) for name in ("boss", "leaver", "idler"))
     leaver_client = client_of(leaver)
     leaver_client.post("/accounts/reauthenticate/", {"password": PASSWORD})
@@ -91,7 +91,7 @@ def test_the_last_superuser_is_not_deleted_and_no_deletion_is_logged() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("act", ["demote", "delete", "delete several", "leave"])
-def test_of_two_superusers_who_remove_each_other_at_once_one_stays(act: str) -> None:
+def test_one_superuser_remains_if_two_remove_each_other_at_once(act: str) -> None:
     ann, bob = make_superuser("ann"), make_superuser("bob")
     client = client_of(bob)
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})

@@ -167,7 +167,7 @@ def invalid_tokens(owner: User) -> Sequence[str]:
     )
 
 
-def test_every_call_is_listed() -> None:
+def test_tests_of_access_list_every_call() -> None:
     assert {str(call.pattern) for call in calls} == set(STATUSES)
 
 
@@ -210,7 +210,7 @@ def test_invalid_token_is_refused_even_with_a_session(rows: OwnedRows) -> None:
 @pytest.mark.parametrize(
     "credentials", ["Basic ZGVtbzpkZW1v", "Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Negotiate YII="]
 )
-def test_token_beside_the_credentials_of_a_proxy_has_a_header_of_its_own(rows: OwnedRows, credentials: str) -> None:
+def test_token_can_be_sent_in_another_header_than_the_credentials_of_a_proxy(rows: OwnedRows, credentials: str) -> None:
     _, secret = ApiToken.objects.issue(rows.owner.pk, name="mine", life=None)
     basic = {"Authorization": credentials}
     assert Client().get("/api/v1/conversations/", headers=basic).status_code == 401

@@ -142,13 +142,13 @@ async def test_answers_without_results_or_files_before_them_are_traced_only_on_r
     assert (await client.get(f"{page}?begin")).status_code == 202
 
 
-def test_an_answer_without_numbers_says_so_only_if_it_is_asked() -> None:
+def test_line_says_that_an_answer_has_no_numbers_only_if_asked() -> None:
     sentence = "No numbers to check"
     assert numbers_html("As in step 1.", []).startswith(f"<summary hidden>{sentence}</summary>")
     assert numbers_html("As in step 1.", [], is_asked=True).startswith(f"<summary>{sentence}</summary>")
 
 
-async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
+async def test_page_starts_tracing_numbers_and_names_files_that_were_not_read(owner: User) -> None:
     question, answer = await sync_to_async(make_answer)(owner)
     workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
     workbook.mime_type = XLSX
@@ -200,7 +200,9 @@ async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels
 
 
 @pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])
-def test_only_owners_have_the_line_and_only_below_digits(text: str, may_act: bool, owner: User) -> None:
+def test_only_owners_see_the_line_of_numbers_and_only_if_the_answer_has_digits(
+    text: str, may_act: bool, owner: User
+) -> None:
     answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, text)])
     view = message_view(records_by_id([answer.pk])[answer.pk], replace(OWNER, may_act=may_act))
     assert ('<details class="numbers"' in message_html(view)) == (may_act and "5" in text)

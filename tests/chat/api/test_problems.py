@@ -173,7 +173,7 @@ def test_import_of_another_file_is_refused(client: Client) -> None:
     assert list(problem_of(response, 422)["errors"]) == ["file"]
 
 
-def test_throttled_user_is_told_how_long_to_wait(client: Client, settings: Settings) -> None:
+def test_problem_of_a_throttled_user_says_how_long_to_wait(client: Client, settings: Settings) -> None:
     settings.API_CALLS_PER_MINUTE = 3
     assert [client.get(LIST).status_code for _ in range(3)] == [200] * 3
     refused = client.get(LIST)
@@ -185,7 +185,7 @@ def test_throttled_user_is_told_how_long_to_wait(client: Client, settings: Setti
     assert other.get(LIST).status_code == 200
 
 
-def test_writes_have_their_own_limit(client: Client, settings: Settings) -> None:
+def test_writing_calls_have_a_separate_rate_limit(client: Client, settings: Settings) -> None:
     settings.API_WRITES_PER_MINUTE = 1
     assert client.post("/api/v1/import/", b"x", content_type="application/zip").status_code == 422
     problem_of(client.post(UPLOADS, {}), 429)

@@ -68,7 +68,7 @@ def test_list_has_pages_and_a_constant_number_of_queries(client: Client, owner: 
     assert sum(row["conversations"] for row in client.get(LIST).json()["results"]) == 1
 
 
-def test_page_of_long_instructions_is_short_and_leads_to_the_others(
+def test_page_has_fewer_projects_if_their_instructions_are_long(
     client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)

@@ -44,7 +44,7 @@ def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
     assert refused.json()["errors"] == {"engine": ["This must be one of auto, native, session."]}
 
 
-def test_key_of_code_starts_one_turn_and_is_refused_with_other_code(api: ApiClient) -> None:
+def test_repeated_key_starts_one_turn_and_is_refused_with_other_code(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path, headers = f"conversations/{conversation_id}/session/run/", {"Idempotency-Key": "code-1"}
     first = api.call("POST", path, json={"code": "1 + 1"}, headers=headers)
@@ -127,7 +127,7 @@ def test_files_of_an_answer_can_be_kept(api: ApiClient) -> None:
     assert [one["id"] for one in answer["attachments"]] == [kept.json()["id"]]
 
 
-def test_file_that_ended_with_its_session_is_named(api: ApiClient) -> None:
+def test_error_names_a_file_that_was_lost_with_its_session(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "open('out.csv', 'w').write('a,b')")
     answer = api.get(f"conversations/{conversation_id}/messages/").json()["results"][1]

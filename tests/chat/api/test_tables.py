@@ -174,7 +174,7 @@ async def test_workbook_has_no_encoding(table_kernels: Settings) -> None:
     assert response.content["detail"] == "This file is not text, so it has no encoding that could be chosen."
 
 
-async def test_refusal_is_a_reading_with_a_sentence(table_kernels: Settings) -> None:
+async def test_table_of_a_refused_file_has_a_sentence_with_the_reason(table_kernels: Settings) -> None:
     client, attachment = await upload("book.xlsx", b"hello", mime_type="application/x")
     table = await read(client, attachment)
     assert (table["state"], table["columns"]) == ("refused", [])
@@ -192,7 +192,9 @@ async def test_refusal_is_a_reading_with_a_sentence(table_kernels: Settings) -> 
         ("code.py.gz", gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0), "text/plain"),
     ],
 )
-async def test_file_that_is_no_table_has_none(settings: Settings, name: str, data: bytes, mime_type: str) -> None:
+async def test_file_that_can_hold_no_table_has_status_404(
+    settings: Settings, name: str, data: bytes, mime_type: str
+) -> None:
     client, attachment = await upload(name, data, mime_type=mime_type)
     assert (await get(client, attachment)).status_code == 404
     assert (await patch(client, attachment, {"delimiter": ";"})).status_code == 404

@@ -148,7 +148,7 @@ def test_page_explains_invalid_input() -> None:
     assert not ApiToken.objects.exists()
 
 
-def test_page_is_for_the_owner_and_a_session_alone() -> None:
+def test_page_needs_a_session_and_shows_only_the_users_own_tokens() -> None:
     token, _ = ApiToken.objects.issue(make_user().pk, name="Theirs", life=None)
     client = Client()
     assert client.get(PAGE).headers["Location"].startswith("/accounts/login/")

@@ -41,7 +41,7 @@ def text_of(events: list[Event]) -> str:
 
 
 @pytest.mark.drill
-def test_events_of_an_answer_are_what_is_stored(api: ApiClient) -> None:
+def test_events_of_an_answer_equal_its_stored_parts(api: ApiClient) -> None:
     conversation_id = api.create_conversation(title="Sales", code_execution="on")
     file = upload_csv(api)
     response = api.ask(conversation_id, "Plot this", attachments=[file["id"]])
@@ -137,7 +137,7 @@ def test_repeated_idempotency_key_is_accepted_with_the_same_choices(api: ApiClie
     assert responses[0].json()["id"] == responses[1].json()["id"]
 
 
-def test_question_for_an_unknown_model_is_refused_with_those_that_are_offered(api: ApiClient) -> None:
+def test_error_for_an_unknown_model_names_the_offered_models(api: ApiClient) -> None:
     conversation_id = api.create_conversation()
     response = api.ask(conversation_id, "Hello", model="no/such-model")
     problem = response.json()

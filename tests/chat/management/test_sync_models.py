@@ -151,7 +151,7 @@ def test_models_of_an_endpoint_are_listed_apart_from_others(settings: Settings) 
         (["--provider", "gemini", "--endpoint", "x"], "There is no gemini \\(endpoint “x”\\) here"),
     ],
 )
-def test_endpoint_that_does_not_exist_is_named(settings: Settings, arguments: list[str], sentence: str) -> None:
+def test_error_names_an_endpoint_that_does_not_exist(settings: Settings, arguments: list[str], sentence: str) -> None:
     with fake_server(settings), pytest.raises(CommandError, match=sentence):
         run_sync(*arguments)
 

@@ -130,7 +130,7 @@ def test_old_database_is_refused_by_migrate_and_upgraded_once(old: Database) -> 
     assert "No migrations to apply" in again
 
 
-def test_database_that_cannot_be_upgraded_is_told_what_to_do(old: Database) -> None:
+def test_command_says_what_to_do_if_the_database_cannot_be_upgraded(old: Database) -> None:
     old.execute("DELETE FROM django_migrations WHERE name = '0034_dated_catalogue'")
     [refusal] = old.manage("upgrade_to_1_0")
     assert "not at the last version before 1.0" in refusal

@@ -34,7 +34,7 @@ def test_chunk_has_the_same_events_after_the_sdk_has_read_it(chunk: dict[str, An
 
 
 @given(CHUNKS)
-def test_parts_of_a_chunk_are_read_whole(chunk: dict[str, Any]) -> None:
+def test_parts_of_a_chunk_are_read_with_all_their_fields(chunk: dict[str, Any]) -> None:
     assert parts_of(decode(chunk)) == [part_from(wire) for wire in raw_parts(chunk)]
 
 
@@ -59,7 +59,7 @@ def test_space_after_the_field_name_of_an_event_is_optional() -> None:
     ]
 
 
-def test_message_about_the_end_is_short_and_holds_no_key_and_no_markup() -> None:
+def test_finish_message_is_shortened_and_has_no_key_and_no_markup() -> None:
     message = "Malformed function call: <b>print</b>(key='secret-1')\u202e AIzaSyA12345678901234567890 " + "x y " * 200
     candidate = {"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": message}
     [finished] = ChunkDecoder("secret-1").decode({"candidates": [candidate]})
@@ -69,7 +69,7 @@ def test_message_about_the_end_is_short_and_holds_no_key_and_no_markup() -> None
     assert len(finished.message) <= REASON_LIMIT_CHARS
 
 
-def test_sum_that_a_gateway_leaves_out_is_added_up() -> None:
+def test_total_of_tokens_is_computed_if_a_gateway_leaves_it_out() -> None:
     [report] = ChunkDecoder().decode({"usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 3}})
     assert isinstance(report, UsageReported)
     assert report.usage == Usage(prompt=20, candidates=3, total=23)

@@ -183,7 +183,7 @@ async def test_refused_connection_is_not_tried_again(
     assert attempts == 1
 
 
-async def test_connecting_has_a_time_limit_of_its_own(
+async def test_connecting_has_a_separate_time_limit(
     provider: GeminiProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_sessions, "CONNECT_LIMIT_S", 0.2)
@@ -237,7 +237,7 @@ async def test_connection_that_breaks_is_unreachable(sent: bytes, provider: Gemi
         b"data: " + b"[" * 100_000 + b"\n\n",
     ],
 )
-async def test_event_that_cannot_be_read_is_an_error_after_the_events_before_it(
+async def test_unreadable_event_gives_an_error_after_the_events_before_it(
     event: bytes, provider: GeminiProvider, serve: Serve
 ) -> None:
     before = b"data: " + json.dumps(text_chunk("before")).encode() + b"\r\n\r\n"

@@ -105,7 +105,7 @@ async def test_names_in_snake_case_and_numbers_in_other_forms_are_read(provider:
     assert Finished(Finish.LENGTH, "MAX_TOKENS", "") in received
 
 
-async def test_candidates_are_told_apart_by_their_index(provider: GeminiProvider, serve: Serve) -> None:
+async def test_only_the_candidate_with_index_0_is_read(provider: GeminiProvider, serve: Serve) -> None:
     def candidate(text: str, index: int) -> JSONObject:
         return {"content": {"role": "model", "parts": [{"text": text}]}, "index": index}
 

@@ -237,13 +237,13 @@ def test_table_has_every_kind_of_part() -> None:
 
 
 @each_row
-def test_part_is_received_whole(row: Row) -> None:
+def test_part_is_received_with_all_its_fields(row: Row) -> None:
     if row.received is not None:
         assert part_from_wire(row.received) == row.part
 
 
 @each_row
-def test_part_goes_back_to_its_model(row: Row) -> None:
+def test_part_is_sent_back_to_its_model(row: Row) -> None:
     assert sent_parts(row.part) == ([] if row.sent_to_its_model is None else [row.sent_to_its_model])
 
 
@@ -253,7 +253,7 @@ def test_part_is_sent_to_another_model_without_what_only_its_own_model_can_read(
         assert sent_parts(part, is_own=False) == ([] if row.sent_to_others is None else [row.sent_to_others])
 
 
-def test_absent_fields_are_no_fields() -> None:
+def test_fields_that_are_null_count_as_absent() -> None:
     assert part_from_wire({"text": "a", "thought": None, "functionCall": None}) == Text("a")
     assert part_from_wire({"executableCode": {"code": "1", "id": None}}) == ExecutableCode("1")
 

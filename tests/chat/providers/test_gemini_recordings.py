@@ -49,7 +49,7 @@ METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContex
 # The SDK warns of values that its enumerations do not have, and keeps them.
 @pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
 @each_answer
-async def test_answer_is_read_as_its_raw_json_says(
+async def test_events_of_an_answer_equal_those_in_its_raw_json(
     recorded: Recording, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)):

@@ -51,7 +51,7 @@ async def test_storage_is_left_to_googles_default_if_the_setting_says_so(
 
 
 @pytest.mark.parametrize(("protocol", "name"), [("", "serviceTier"), (INTERACTIONS_API, "service_tier")])
-async def test_service_tier_is_named_where_the_setting_says_so(
+async def test_request_names_the_service_tier_of_the_setting(
     provider: GeminiProvider, serve: Serve, settings: Settings, protocol: str, name: str
 ) -> None:
     request = replace(REQUEST, protocol=protocol)
@@ -62,7 +62,7 @@ async def test_service_tier_is_named_where_the_setting_says_so(
     assert [exchange.json.get(name) for exchange in server.exchanges] == [None, "flex"]
 
 
-async def test_api_is_not_asked_to_end_long_answers(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_request_sets_no_time_limit_for_the_server(reader: str, provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events({})) as server:
         await read_all(provider)
     assert "x-server-timeout" not in server.exchanges[0].headers

@@ -97,7 +97,7 @@ def full_request() -> GenerateRequest:
     )
 
 
-async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiProvider, serve: Serve) -> None:
+async def test_body_of_a_full_request_equals_the_expected_bytes(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events(completed())) as server:
         await read_all(provider, full_request())
         exchange = await server.next_request()
@@ -173,7 +173,7 @@ def test_answer_of_another_model_goes_back_as_text() -> None:
     assert question["text"] == "And?"
 
 
-def test_failed_function_says_so_and_ids_repeat_in_later_answers() -> None:
+def test_result_of_a_failed_function_has_is_error_and_ids_may_repeat() -> None:
     later = replace(RESPONSE, is_error=True)
     rounds = [answer(FunctionCall("echo", {}, "f1", provider_data=CALL)), Content(Role.USER, (later,))]
     steps = steps_of(QUESTION, *rounds, *rounds)
@@ -195,7 +195,7 @@ def test_state_follows_the_question_if_there_is_no_result() -> None:
 
 
 @pytest.mark.parametrize("account", ["/v1beta1", "/gateway/v1/projects/p/locations/global"])
-def test_address_is_that_of_a_model_but_for_its_end(account: str) -> None:
+def test_url_differs_from_that_of_a_model_only_at_its_end(account: str) -> None:
     of_model = "/publishers/google/models/m" if "projects" in account else "/models/m"
     url = URL(f"https://example.org{account}{of_model}:streamGenerateContent?alt=sse")
     assert str(interactions_url(url)) == f"https://example.org{account}/interactions"

@@ -98,7 +98,7 @@ def steps_sent(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 @each_answer
-async def test_stream_is_read_as_its_raw_events_say(
+async def test_content_of_a_stream_equals_that_of_its_raw_events(
     recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)) as server:
@@ -108,7 +108,7 @@ async def test_stream_is_read_as_its_raw_events_say(
 
 
 @each_answer
-def test_steps_of_an_answer_go_back_as_they_came(recorded: Recording) -> None:
+def test_steps_of_an_answer_are_sent_back_unchanged(recorded: Recording) -> None:
     sent = steps_sent([event.part for event in decoded(recorded.events) if isinstance(event, PartReceived)])
     pairs = {"google_search_result", "google_search_call"}
     # What has no partner is left out before, by the history.
@@ -170,7 +170,7 @@ async def test_each_word_of_google_for_the_end_of_an_answer_is_known(word: str, 
     assert (finished.finish, finished.reason) == (finish, word)
 
 
-async def test_failure_of_a_step_is_the_reason(provider: GeminiProvider, serve: Serve) -> None:
+async def test_error_of_a_failed_step_has_its_code_and_its_message(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_body(b"".join(map(_block, STREAMS["failed-in-a-step"])))):
         _, error = await read_all(provider, REQUEST)
     assert error is not None

@@ -32,13 +32,13 @@ def as_the_sdk_writes(body: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-def test_request_is_one_of_the_sdk() -> None:
+def test_sdk_reads_and_writes_the_same_request() -> None:
     body = json.loads(request_body(full_request()))
     assert as_the_sdk_writes(body) == body
 
 
 @pytest.mark.parametrize("name", names_in(interactions.Step))
-def test_each_type_of_step_is_read_and_goes_back(name: str) -> None:
+def test_each_type_of_step_is_read_and_sent_back(name: str) -> None:
     known: dict[str, JSONObject] = {
         "thought": {"signature": "dA=="},
         "model_output": {"content": [{"type": "text", "text": "One."}]},
@@ -75,6 +75,6 @@ def test_each_status_has_an_outcome() -> None:
 
 
 @pytest.mark.parametrize("recorded", interaction_recordings(), ids=lambda one: one.name)
-def test_steps_that_go_back_are_those_of_the_sdk(recorded: Recording) -> None:
+def test_sdk_reads_and_writes_the_same_steps_that_are_sent_back(recorded: Recording) -> None:
     body = {"model": "m", "input": recorded.back}
     assert as_the_sdk_writes(body)["input"] == recorded.back

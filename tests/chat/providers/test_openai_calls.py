@@ -93,7 +93,7 @@ def test_two_calls_are_read_in_every_form(form: str) -> None:
     assert [(call.name, call.arguments, call.call_id) for call in calls] == [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b")]
 
 
-def test_calls_without_ids_and_indexes_are_told_apart_by_their_names() -> None:
+def test_calls_without_ids_and_indexes_are_separated_by_their_names() -> None:
     chunks = [piece(name="f", arguments='{"x"'), piece(arguments=": 1}"), piece(name="f", arguments='{"x": 2}')]
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 2}]
 
@@ -113,7 +113,9 @@ def test_repeated_id_never_begins_another_call(index: int | None) -> None:
 
 
 @pytest.mark.parametrize("pieces", [["{", *["}"] * 10_000], ['{"x": "', *["}"] * 10_000], ["{}x", *["}"] * 10_000]])
-def test_named_pieces_are_parsed_few_times(monkeypatch: pytest.MonkeyPatch, pieces: list[str]) -> None:
+def test_arguments_are_parsed_at_most_four_times_if_each_piece_has_the_name(
+    monkeypatch: pytest.MonkeyPatch, pieces: list[str]
+) -> None:
     parsed: list[int] = []
 
     def counted(text: str) -> JSON:
@@ -150,7 +152,7 @@ def test_end_of_arguments_is_found_wherever_they_are_divided(first: list[str]) -
     ),
     size=st.integers(1, 9),
 )
-def test_calls_whose_pieces_all_have_the_same_name_and_no_id_are_told_apart(
+def test_calls_whose_pieces_all_have_the_same_name_and_no_id_are_separated(
     arguments: list[dict[str, str]], size: int
 ) -> None:
     wholes = [json.dumps(one) for one in arguments]
@@ -172,17 +174,17 @@ def test_arguments_that_are_nested_deeply_are_not_used() -> None:
     assert calls_in(events_of([piece("stop", id="a", name="f", arguments=deep)]))[0].arguments is None
 
 
-def test_data_that_go_back_are_limited() -> None:
+def test_size_of_data_that_are_sent_back_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=0, id="a", name="f", extra="x" * 1_000_000) for _ in range(5))
 
 
-def test_arguments_of_all_calls_together_are_limited() -> None:
+def test_total_size_of_the_arguments_of_all_calls_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=one, id=str(one), name="f", arguments="x" * 1_000_000) for one in range(5))
 
 
-def test_ids_of_calls_are_limited() -> None:
+def test_size_of_the_ids_of_calls_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=one, id=f"{one}" + "x" * 1_000_000, name="f") for one in range(5))
 
@@ -267,14 +269,14 @@ def test_usage_counts_each_token_once(wire: dict[str, Any], usage: Usage) -> Non
     assert event.usage == usage
 
 
-def test_reasoning_details_are_told_apart_from_the_answer() -> None:
+def test_reasoning_details_become_a_thought_beside_the_answer() -> None:
     delta = {"reasoning_details": [{"type": "reasoning.text", "text": "hm", "index": 0}], "content": "4"}
     parts = [event.part for event in events_of([{"choices": [{"delta": delta}]}]) if isinstance(event, PartReceived)]
     texts = [(type(part), part.text) for part in parts if isinstance(part, Text | Thought) and part.text]
     assert texts == [(Thought, "hm"), (Text, "4")]
 
 
-def test_reasoning_that_goes_back_is_joined_from_its_pieces() -> None:
+def test_reasoning_that_is_sent_back_is_joined_from_its_pieces() -> None:
     pieces: list[dict[str, Any]] = [
         {"type": "reasoning.text", "index": 0, "text": "a", "signature": None},
         {"type": "reasoning.text", "index": 0, "text": "b"},
@@ -318,12 +320,12 @@ def test_fields_that_each_piece_of_a_detail_repeats_count_once() -> None:
     assert any(isinstance(event, PartReceived) and event.part.provider_data for event in events)
 
 
-def test_details_are_limited() -> None:
+def test_number_of_reasoning_details_is_limited() -> None:
     with pytest.raises(ValueError, match="reasoning details"):
         events_of(detail(index=number, type="reasoning.text") for number in range(DETAILS_LIMIT + 1))
 
 
-def test_long_words_of_a_server_are_cut() -> None:
+def test_long_texts_and_lists_in_the_metadata_of_a_server_are_cut() -> None:
     long = "x" * 100_000
     pages = [{"url": "https://e.example", "title": long}] * 1_000
     chunk = {"id": long, "model": long, "usage": {"prompt_tokens": 1, "more": long}, "search_results": pages}

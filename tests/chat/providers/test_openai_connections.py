@@ -72,7 +72,7 @@ async def test_no_generator_is_left_to_the_garbage_collector(
     assert collected == []
 
 
-async def test_answer_that_is_no_longer_wanted_is_closed(
+async def test_request_is_closed_when_the_caller_stops_reading(
     openai_provider: OpenAICompatibleProvider, stand_in: StandInServer
 ) -> None:
     before = len(stand_in.journal)
@@ -87,7 +87,7 @@ async def test_answer_that_is_no_longer_wanted_is_closed(
 
 
 @pytest.mark.parametrize("model", ["stall-at-start", "stall"])
-async def test_silent_server_is_left_after_the_limit(
+async def test_request_to_a_silent_server_ends_at_the_time_limit(
     openai_provider: OpenAICompatibleProvider, stand_in: StandInServer, settings: Settings, model: str
 ) -> None:
     settings.PROVIDER_FIRST_BYTE_LIMIT_S = settings.PROVIDER_IDLE_LIMIT_S = 1.0

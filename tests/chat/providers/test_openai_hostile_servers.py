@@ -144,7 +144,7 @@ async def test_compressed_answer_is_refused_unread(server: RawServer, provider: 
 
 
 @pytest.mark.parametrize(("status", "error_type"), [(400, InvalidRequest), (429, RateLimited)])
-async def test_compressed_error_is_known_by_its_status(
+async def test_type_of_a_compressed_error_depends_on_its_status(
     server: RawServer, provider: OpenAICompatibleProvider, status: int, error_type: type[ProviderError]
 ) -> None:
     server.answer = partial(answer_compressed, status=status)
@@ -193,14 +193,16 @@ async def test_compressed_list_is_refused_unread(server: RawServer, provider: Op
     assert "compressed" in caught.value.detail
 
 
-async def test_compressed_list_says_nothing_about_a_model(server: RawServer) -> None:
+async def test_model_stays_unknown_if_the_list_is_compressed(server: RawServer) -> None:
     server.answer = answer_compressed
     clients, endpoint = Clients(), Endpoint("e", f"{server.url}/v1", KEY)
     assert await probe(clients, endpoint, "m", ModelFacts()) == ModelFacts(is_probed=True)
     await clients.aclose()
 
 
-async def test_body_that_is_not_compressed_may_say_so(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_body_with_the_content_encoding_identity_is_read(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head(headers={"Content-Encoding": "Identity"})
         exchange.send(STREAM)
@@ -237,7 +239,7 @@ async def test_cookies_are_not_kept(
     assert not any("cookie" in exchange.headers for exchange in server.exchanges)
 
 
-async def test_tiny_pieces_leave_turns_to_others(
+async def test_other_tasks_run_while_tiny_pieces_are_read(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read, most = 0, 0
@@ -327,7 +329,7 @@ async def test_key_in_the_error_about_a_malformed_call_is_masked(
     assert finished.message == "bad call; auth [removed]"
 
 
-async def test_characters_that_no_database_stores_do_not_stand_in_an_error(
+async def test_error_has_no_characters_that_databases_cannot_store(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -342,7 +344,7 @@ async def test_characters_that_no_database_stores_do_not_stand_in_an_error(
 
 
 @pytest.mark.parametrize("key", ["abc\ndef", "“abc”"])
-async def test_key_that_cannot_be_sent_is_named_as_the_fault(
+async def test_error_says_that_the_key_cannot_be_sent(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, api_key=key))
@@ -438,7 +440,7 @@ async def test_responses_without_a_request_end_the_connection(
         assert server.connections == number
 
 
-async def test_error_that_arrives_slowly_is_known_by_its_status(
+async def test_type_of_an_error_that_arrives_slowly_depends_on_its_status(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -466,7 +468,7 @@ async def test_server_is_asked_through_the_proxy_of_the_environment(
     assert "neither http nor https" in (await fail(provider)).detail
 
 
-async def test_password_of_a_proxy_stands_in_no_error(
+async def test_errors_never_have_the_password_of_a_proxy(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(exchange: Exchange) -> None:

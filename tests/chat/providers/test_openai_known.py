@@ -53,7 +53,9 @@ async def test_request_without_known_facts_reads_them(
     assert reads == ["text"]
 
 
-async def test_what_was_learned_since_then_is_kept(openai_provider: OpenAICompatibleProvider, reads: list[str]) -> None:
+async def test_facts_that_were_stored_meanwhile_are_kept(
+    openai_provider: OpenAICompatibleProvider, reads: list[str]
+) -> None:
     request = request_with_known(openai_provider, reads)
     learned = ModelFacts(is_probed=True, refuses=frozenset({"temperature"}))
     EndpointsInMemory.known[PLACE] = learned

@@ -57,7 +57,7 @@ def test_other_json_lists_no_models(value: JSON) -> None:
     assert listed_models(value) == []
 
 
-def test_own_questions_of_servers_are_read() -> None:
+def test_answers_of_servers_about_one_model_are_read() -> None:
     nothing = ModelFacts()
     assert facts_of_ollama({"capabilities": ["completion", "tools"]}, nothing) == ModelFacts(
         functions=True, images=False

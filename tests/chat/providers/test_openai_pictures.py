@@ -56,7 +56,7 @@ def test_type_is_that_of_the_bytes_and_the_description_becomes_the_name() -> Non
     ],
     ids=["broken", "cut", "too many pixels", "other type", "no base64", "short text", "svg", "svg that ends its block"],
 )
-def test_what_is_no_picture_is_told_with_its_size(one: EmbeddedFile, words: str) -> None:
+def test_data_that_are_no_picture_are_described_with_their_size(one: EmbeddedFile, words: str) -> None:
     part = part_of(one)
     assert part == Text(words)
 

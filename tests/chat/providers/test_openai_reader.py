@@ -81,7 +81,7 @@ async def work() -> AsyncGenerator[WorkBetweenTurns, None]:
 @pytest.mark.parametrize(
     "piece", [b"\n" * PIECE_BYTES, b": comment\n\n" * 6_000, b"\n"], ids=["lines", "comments", "single"]
 )
-async def test_lines_without_events_leave_turns_to_others(
+async def test_other_tasks_run_while_lines_without_events_are_parsed(
     work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, piece: bytes
 ) -> None:
     feed = EventParser.feed
@@ -105,7 +105,7 @@ async def test_lines_without_events_leave_turns_to_others(
     ],
     ids=["calls", "texts", "events"],
 )
-async def test_deltas_leave_turns_to_others(
+async def test_other_tasks_run_while_many_deltas_are_parsed(
     work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, event: bytes, is_stream: bool
 ) -> None:
     add = Accumulator.add
@@ -136,7 +136,7 @@ async def test_nothing_follows_an_error_at_the_end(end: bytes) -> None:
     assert not any(isinstance(event, Finished) for event in events)
 
 
-async def test_event_of_this_provider_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_size_of_an_event_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "EVENT_LIMIT_BYTES", 10_000)
     reader = make_reader()
     events = await read(reader, text("a"), *text("b" * 10_000).partition(b"content")[::2], text("c"))
@@ -174,7 +174,7 @@ async def test_picture_is_described_if_the_connection_breaks(error: ProviderErro
     assert reader.error is error
 
 
-async def test_stream_that_is_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stream_that_is_too_long_is_not_read_any_further(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "RESPONSE_LIMIT_BYTES", 10 * PIECE_BYTES)
     reader, sent = make_reader(), 0
 
@@ -221,7 +221,7 @@ def test_text_that_never_ends_is_refused_at_once() -> None:
         read_json('{"a": "' + '\\",' * (2 * VALUES_LIMIT))
 
 
-async def test_response_rests_for_as_long_as_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reader_sleeps_for_as_long_as_it_has_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     worked_s, rests = 0.0, []
 
     def clock() -> float:

@@ -26,7 +26,7 @@ def with_any_error(content: Expected, expected: Expected) -> Expected:
 
 
 @each_shape
-async def test_shape_is_read_as_it_was_written(openai_provider: OpenAICompatibleProvider, name: str) -> None:
+async def test_content_of_a_hand_written_response_is_read(openai_provider: OpenAICompatibleProvider, name: str) -> None:
     expected = SHAPES[name].expected
     answer = await read_answer(openai_provider, make_request(name))
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
@@ -35,7 +35,7 @@ async def test_shape_is_read_as_it_was_written(openai_provider: OpenAICompatible
 if RECORDINGS:
     # Without recordings there is no such test, so that none is skipped.
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
-    async def test_recording_is_read_as_its_raw_chunks_say(
+    async def test_content_of_a_recording_equals_that_of_its_raw_chunks(
         openai_provider: OpenAICompatibleProvider, recorded: Recording
     ) -> None:
         expected = recorded.expected

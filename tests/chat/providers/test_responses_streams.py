@@ -27,7 +27,9 @@ async def responses_provider(
 
 
 @pytest.mark.parametrize("name", RESPONSE_SHAPES)
-async def test_shape_is_read_as_it_was_written(responses_provider: OpenAICompatibleProvider, name: str) -> None:
+async def test_content_of_a_hand_written_response_is_read(
+    responses_provider: OpenAICompatibleProvider, name: str
+) -> None:
     expected = RESPONSE_SHAPES[name].expected
     answer = await read_answer(responses_provider, make_request(name))
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
@@ -44,7 +46,7 @@ async def test_citations_and_searches_are_sources(responses_provider: OpenAIComp
 if RECORDINGS:
     # Without recordings there is no such test, so that none is skipped.
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
-    async def test_recording_is_read_as_its_raw_events_say(
+    async def test_content_of_a_recording_equals_that_of_its_raw_events(
         responses_provider: OpenAICompatibleProvider, recorded: Recording
     ) -> None:
         expected = recorded.expected

@@ -199,7 +199,7 @@ def test_at_most_one_instruction_exists_and_a_deleted_one_can_be_added_again(ope
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset, Instruction])
-def test_permissions_of_django_apply(model: type[Model]) -> None:
+def test_list_needs_the_view_permission_and_the_form_the_add_permission(model: type[Model]) -> None:
     name = model.__name__.lower()
     without_permissions, viewer, adder = (
         staff_with(),

@@ -147,7 +147,7 @@ def test_check_of_images_fails_if_the_model_sees_none(
     assert result.ok is False
 
 
-def test_what_a_model_is_known_not_to_take_is_not_tried(server: Server) -> None:
+def test_features_that_a_model_is_known_to_refuse_are_not_tried(server: Server) -> None:
     make_endpoint()
     server.capabilities = make_capabilities(functions=False, images=False)
     assert verdicts(check()) == "uwwwwff"
@@ -167,7 +167,7 @@ def test_thoughts_alone_are_no_answer(server: Server) -> None:
     assert verdicts(check()) == "uwfwuuu"
 
 
-def test_silent_server_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_of_a_silent_server_ends_at_its_time_limit(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     async def stream(self: FakeProvider, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         await asyncio.Event().wait()
         yield []

@@ -73,7 +73,7 @@ def test_address_that_is_invalid_or_holds_a_secret_is_rejected(url: str) -> None
 
 
 @pytest.mark.parametrize("name", ["", "MISTRAL_API_KEY", "TEAM_2_API_KEY"])
-def test_key_may_be_in_any_variable_for_keys(name: str) -> None:
+def test_endpoint_may_name_any_variable_that_is_allowed_for_keys(name: str) -> None:
     ModelEndpoint(name="a", base_url="http://host", api_key_variable=name).full_clean()
 
 
@@ -128,7 +128,7 @@ def test_facts_of_another_address_or_key_are_ignored(changed: Endpoint) -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_operator_overrides_the_server_and_is_not_remembered_as_the_server() -> None:
+def test_value_of_the_operator_overrides_the_servers_and_is_not_stored_as_such() -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     row = make_endpoint_model("local", "m", function_calling=False, image_input=True, context_tokens=100)
     facts = STORE.facts(ENDPOINT, "m")
@@ -160,7 +160,7 @@ def test_facts_can_be_remembered_at_the_same_time() -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_list_of_a_server_adds_to_what_was_learned(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_list_of_a_server_adds_to_the_facts_that_are_stored(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     listed = [make_listed("m", 4096, functions=False), make_listed("silent"), make_listed("n", images=True)]
     with django_assert_num_queries(2):

@@ -75,7 +75,7 @@ def test_first_models_have_prices_for_the_days_before_and_after_a_change(
 
 
 @pytest.mark.usefixtures("first_rows")
-def test_default_is_the_preset_that_has_come_first() -> None:
+def test_preset_flash_is_the_only_default() -> None:
     assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["flash"]
 
 

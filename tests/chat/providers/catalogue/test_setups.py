@@ -119,14 +119,14 @@ def test_server_default_works_without_a_row_and_with_a_disabled_one(settings: Se
 
 
 @pytest.mark.parametrize("name", ["", "pro", "gemini-pro-latest", DEMO_MODEL, "default-model"])
-def test_demo_model_is_named_where_it_stands_in_for_another(settings: Settings, name: str) -> None:
+def test_setup_names_the_demo_model_if_it_replaces_another_model(settings: Settings, name: str) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("pro", language_model=make_model("gemini-pro-latest", label="Gemini Pro, latest", input_price=2))
     setup = find_setup(name)
     assert (setup.model, setup.label, setup.prices) == (DEMO_MODEL, DEMO_LABEL, Prices())
 
 
-def test_demo_model_does_not_stand_in_for_models_of_the_emulator_for_tests(settings: Settings) -> None:
+def test_demo_model_does_not_replace_models_of_the_emulator_for_tests(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_model("scenario-text", context_tokens=9)
     assert (find_setup("scenario-text").model, find_setup("scenario-text").context_tokens) == ("scenario-text", 9)
@@ -148,7 +148,7 @@ def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings
             find_setup(name)
 
 
-def test_long_list_of_models_is_cut() -> None:
+def test_error_names_40_models_and_the_number_of_the_others() -> None:
     for number in range(45):
         make_model(f"m-{number:02}")
     with pytest.raises(UnknownModel, match="m-39 and 5 more") as caught:
