@@ -35,7 +35,7 @@ READERS = {"text", "secret", "boolean", "integer", "words", "hosts", "origins", 
 LINES_LIMIT = 300
 FUNCTION_LIMIT = 40
 
-#: Written in pieces, so that this file does not hold what it forbids.
+#: The expressions are written in pieces, so that this file does not match them.
 UNPORTABLE = {
     "an absolute path of one machine": re.compile(r"(?<![\w.:/-])/(?:root|Users|work|home/\w+)/\w|[.]" + r"pyenv\b"),
     "a package registry's address": re.compile("py" + r"pi[.]org|pythonhost" + r"ed[.]org|--(?:extra-)?inde" + "x-url"),
@@ -43,7 +43,7 @@ UNPORTABLE = {
 
 
 def tracked_files() -> list[Path]:
-    """Files that git keeps or would keep if they were added, without what it ignores."""
+    """Return files that git tracks or could track, without ignored ones."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
@@ -56,13 +56,13 @@ def product_modules() -> list[Path]:
 
 
 def variables_read_by_settings() -> list[str]:
-    """Names that the modules of settings pass to a reader of `env`, in order, each once."""
+    """Return the names that settings modules pass to a reader of `env`, in order, each once."""
     names = []
     modules = [ast.parse((ROOT / "config" / name).read_text()) for name in SETTINGS_MODULES]
     for node in itertools.chain.from_iterable(map(ast.walk, modules)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr="secrets")):
-                # It reads the keys of endpoints, whose names operators choose.
+                # This call reads the keys of endpoints, whose names operators choose.
                 pass
             case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr=reader), args=[ast.Constant(str(name)), *_]):
                 assert reader in READERS
@@ -76,7 +76,7 @@ def pinned_packages(name: str) -> set[str]:
 
 
 def parts_of_chat() -> set[str]:
-    """Names of the modules and packages directly in `chat/`, without its configuration and its migrations."""
+    """Return the names of the modules and packages directly in `chat/`, without its configuration and migrations."""
     names = {path.relative_to(ROOT).parts[1] for path in tracked_files() if path.relative_to(ROOT).parts[0] == "chat"}
     return {name.removesuffix(".py") for name in names} - {"__init__", "apps", "migrations"}
 
@@ -90,7 +90,7 @@ def test_architecture_page_shows_the_layers_and_every_part_of_chat() -> None:
 
 
 def test_chat_has_few_parts_on_few_layers() -> None:
-    """A newcomer finds a place by the names of the parts: Django's own entrances, and nine by capability."""
+    """A newcomer finds code by the names of the parts: Django's usual entrances, and nine parts by capability."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     [layers] = [contract["layers"] for contract in contracts if contract["name"] == "layers of chat"]
     assert len(layers) <= 12
@@ -98,7 +98,7 @@ def test_chat_has_few_parts_on_few_layers() -> None:
 
 
 def test_answering_names_no_tool_set() -> None:
-    """Another tool set takes a package of its own and a line of settings. Imports are checked by the layers."""
+    """Another tool set needs only a package and a line of settings. The contract of layers checks imports."""
     name = re.compile(r"python.?session|run_python|chat.python", re.IGNORECASE)
     files = [path for path in tracked_files() if path.suffix in (".py", ".toml") and "answering" in path.parts]
     texts = {path: path.read_text() for path in files if path.is_relative_to(ROOT / "chat/answering")}
@@ -124,7 +124,7 @@ def test_demo_model_has_at_most_1300_lines() -> None:
 
 
 def test_asserts_of_the_product_have_no_side_effects() -> None:
-    """Python drops asserts with `-O`, and all that they call with them. They may only check types and values."""
+    """With `-O`, Python removes asserts and the calls in them, so they may only check types and values."""
     calls = [
         f"{path.relative_to(ROOT)}:{statement.lineno}"
         for path in product_modules()

@@ -1,4 +1,4 @@
-"""The scripts in `deploy/` that set up a machine: they do what can be done, or say in a sentence what to do."""
+"""The scripts in `deploy/` that set up a machine: they set it up, or say in a sentence what to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECORDER = '#!/bin/sh\necho "$(basename "$0") $*" >> "$RECORD"\n'
 
 
 class Machine:
-    """A folder in place of the system's, and programs in place of the real ones."""
+    """A folder that replaces the system's folders, and programs that replace the real ones."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class Machine:
         self.add(f"programs/{name}", text).chmod(0o755)
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run a command with these programs before all others."""
+        """Run a command. It finds these programs before all others."""
         variables = {"PATH": f"{self.folder / 'programs'}:{os.environ['PATH']}", "RECORD": str(self.record)}
         environment = os.environ | variables | {"PLOTLINE_TEST_ROOT": str(self.folder)}
         return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -137,7 +137,7 @@ ERROR: No matching distribution found for soupsieve==4.1.1"""
 
 
 def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> None:
-    """Without a connection, pip writes the same as for an unknown package, with an empty list of versions."""
+    """Without a connection, pip prints the same error as for an unknown package, with an empty list of versions."""
     text = "Could not find a version that satisfies the requirement demo (from versions: none)"
     machine.add_program("pip", f'#!/bin/sh\necho "pip $*" >> "$RECORD"\necho "ERROR: {text}" >&2\nexit 1\n')
     machine.add_program("sleep", RECORDER)

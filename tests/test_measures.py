@@ -1,4 +1,4 @@
-"""What `python -m tests.measures` counts, on tiny sources."""
+"""What `python -m tests.measures` counts, tested with tiny sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `tests/runner.py` makes of failures, seen on small suites that it runs in a folder of their own."""
+"""How `tests/runner.py` handles failures, tested with small suites in separate folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ markers = drill
 timeout = {timeout_s}
 """
 IS_FIRST = "import os, signal, pytest\nis_first = not os.environ['PLOTLINE_TEST_SECOND_CHANCE']\n"
-"""The beginning of a module whose tests fail the first time only."""
+"""The beginning of a module whose tests fail only the first time."""
 
 
 class Suite:

@@ -51,7 +51,7 @@ def drill() -> Iterator[Drill]:
             )
         )
         started = Drill(server, service, Visitor(server))
-        # The drill may replace the service.
+        # Stop the service that runs at the end, because the drill may have replaced it.
         stack.callback(lambda: started.service.stop())
         for model in MODELS:
             started.add_conversation(model)

@@ -1,4 +1,4 @@
-"""Pages of long conversations: which messages they hold, where their links lead, and what they cost."""
+"""Pages of long conversations: which messages they hold, where their links lead, and how many queries they run."""
 
 from __future__ import annotations
 

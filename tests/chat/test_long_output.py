@@ -30,12 +30,12 @@ from tests.polling import wait_until
 
 PRINTS_FOR_S = float(os.environ.get("PLOTLINE_TEST_OUTPUT_S") or 60)
 END_LIMIT_S = 120.0
-"""From the end of the printing to the end of the answer, also after a restart. Generous for a busy machine."""
+"""Time limit from the last output to the end of the answer, also after a restart. Generous for a busy machine."""
 pytestmark = [pytest.mark.drill, pytest.mark.no_rerun, pytest.mark.timeout(PRINTS_FOR_S + 3 * END_LIMIT_S)]
 
 GRAPHS = 3
 MIDDLE = "after graph 3"
-"""The code prints this after its last graph, before half of its time."""
+"""The code prints this after its last graph, before half of its time has passed."""
 CODE = """
 import sys, time
 import matplotlib.pyplot as plt
@@ -63,7 +63,7 @@ class Tab:
     seq: int = -1
     """The last step of the log that the page shows."""
     shown_at: dict[tuple[str, int], str] = field(default_factory=dict)
-    """Turn and step -> the digest of what the page showed then."""
+    """Turn and step -> digest of what the page showed after that step."""
     thread: threading.Thread | None = None
 
     def follow(self) -> None:
@@ -123,7 +123,7 @@ class Conversation:
         tab.wait(lambda html: MIDDLE in html)
 
     def check_end(self, outcome: str, *tabs: Tab) -> Shown:
-        """Check that all tabs and all other forms of the answer agree; return what they say."""
+        """Check that all tabs and all other forms of the answer agree; return their common content."""
         reloaded = self.visitor.transcript(self.conversation_id)
         for tab in tabs:
             tab.wait(lambda html: html == reloaded)

@@ -1,4 +1,4 @@
-"""The socket door over a real server: who gets in, what is answered, and that every tab ends with the same page."""
+"""The socket of a real server: who may connect, which answers it sends, and that all tabs end with the same page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def demo(server: LiveServer) -> Visitor:
 
 
 def conversation(visitor: Visitor, model: str) -> str:
-    """A new conversation with a scenario."""
+    """Return the id of a new conversation with a scenario."""
     conversation_id = visitor.new_conversation()
     visitor.post(f"/c/{conversation_id}/settings/", model=model)
     return conversation_id
@@ -60,12 +60,12 @@ def read(socket: ClientConnection, page: Page, *, until: str, limit_s: float = L
         try:
             page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
         except TimeoutError:
-            # What did come tells where it stopped.
+            # The end of the page shows what arrived before.
             raise AssertionError(f"{until} did not come within {limit_s} s: {page.root.html()[-3000:]}") from None
 
 
 def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None:
-    """Apply what still comes."""
+    """Apply the frames that still arrive."""
     while True:
         try:
             page.apply(str(socket.recv(timeout=quiet_s)))
@@ -74,7 +74,7 @@ def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None
 
 
 def read_sentence(socket: ClientConnection, page: Page) -> str:
-    """Apply frames until the error line says something; what it says."""
+    """Apply frames until the error line has a text; return this text."""
     give_up_at = time.monotonic() + LIMIT_S
     while not (sentence := page.ids["composer-error"].inner().strip()):
         page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
@@ -82,7 +82,7 @@ def read_sentence(socket: ClientConnection, page: Page) -> str:
 
 
 def read_until_closed(socket: ClientConnection) -> int | None:
-    """Acknowledge nothing, and return the code with which the server closes the socket, as it was received.
+    """Acknowledge nothing, and return the code with which the server closes the socket.
 
     Raises TimeoutError if the socket stays open.
     """
@@ -94,8 +94,8 @@ def read_until_closed(socket: ClientConnection) -> int | None:
 
 
 def flood(socket: ClientConnection, page: Page) -> None:
-    """Far more messages than a page ever sends; raises ConnectionClosed when the server has had enough."""
-    # Until then, not so and so many: a busy server reads them long after they were sent.
+    """Send far more messages than a page ever does. Raises ConnectionClosed when the server closes the socket."""
+    # Limit the time, not the number of messages: a busy server reads messages long after they were sent.
     give_up_at = time.monotonic() + LIMIT_S
     while time.monotonic() < give_up_at:
         for _ in range(200):
@@ -116,7 +116,7 @@ def ended(server: LiveServer, conversation_id: str, limit_s: float = LIMIT_S) ->
 
 
 def calls(emulator_url: str, model: str) -> list[dict[str, Any]]:
-    """What the emulator saw of a model's calls."""
+    """Return the journal of the emulator about a model's calls."""
     answer = requests.get(f"{emulator_url}/emulator/calls", timeout=60).json()
     listed = answer["calls"] if isinstance(answer, dict) else answer
     return [call for call in listed if call["model"] == model]
@@ -149,7 +149,7 @@ def test_foreign_origin_is_refused_at_the_handshake(server: LiveServer, demo: Vi
         headers["Origin"] = origin.format(port=server.port)
     with pytest.raises(InvalidStatus) as refused:
         connect(f"ws://127.0.0.1:{server.port}/ws/conversations/{conversation_id}/", additional_headers=headers)
-    # 400 is Daphne's own refusal of what is no origin at all.
+    # Daphne itself answers 400 if the header is not an origin at all.
     assert refused.value.response.status_code in (400, 403)
 
 
@@ -201,7 +201,7 @@ def test_bad_input_gets_a_sentence_and_the_socket_stays_open(demo: Visitor, mess
         assert read_sentence(socket, page)
         send(socket, "hello")
         read(socket, page, until='data-role="model"')
-        # So many answers at once are written for one person, and there are more cases than that.
+        # Stop the answer, because one person may have only a few live answers, and there are more cases.
         socket.send('{"action": "stop"}')
         while 'data-status="running"' in page.root.html():
             page.apply(str(socket.recv(timeout=LIMIT_S)))
@@ -349,7 +349,7 @@ def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> 
 
 
 def check_all_tabs_end_with_the_page_of_a_reload(server: LiveServer, demo: Visitor, name: str) -> str:
-    """Return the transcript."""
+    """Check that all kinds of tabs show the page of a reload at the end; return its transcript."""
     conversation_id = conversation(demo, f"scenario-{name}")
     first, late, returned = Page(), Page(), Page()
     with demo.socket(conversation_id) as socket:
@@ -409,7 +409,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
     query = page.split(f"/ws/conversations/{conversation_id}/")[1].split('"')[0]
     assert "revision=" in query
     with demo.socket(conversation_id, query) as socket:
-        # The complaint about an empty message is the first frame, so no snapshot came before it.
+        # The first frame is the error about the empty message, so the server sent no snapshot.
         send(socket, "")
         first = str(socket.recv(timeout=60))
         assert "composer-error" in first
@@ -439,12 +439,12 @@ def test_page_gets_a_message_of_many_mebibytes_with_links_to_left_out_groups(
         headers = {"HX-Request": "true"}
         html += "".join(demo.http.get(f"{demo.server.url}{link}", headers=headers, timeout=60).text for link in links)
         assert html.count(line.strip()) == lines * int(parts)
-        # The page is at the newest step, and goes on from there.
+        # The page is at the newest step, so it follows the next answer.
         send(socket, "and this")
         read(socket, page, until="and this")
         ended(server, conversation_id)
         drain(socket, page)
-        # A page that is loaded now begins after the long answer.
+        # A newly loaded page begins after the long answer, so compare only the end.
         assert page.ids["transcript"].inner().endswith(demo.transcript(conversation_id))
 
 
@@ -480,7 +480,7 @@ def test_client_that_acknowledges_nothing_is_disconnected(server: LiveServer, de
     text = "A line of a long question.\n" * (UNACKNOWLEDGED_BYTES // 27 + 1)
     server.write("UPDATE chat_message SET text = ? WHERE conversation_id = ? AND role = 'user'", text, row_id)
     with demo.socket(conversation_id, "?revision=0") as socket:
-        # The largest message does not count, so the limit is exceeded by the second one.
+        # The largest message does not count, so the second message exceeds the limit.
         receive_long(socket)
         server.write("UPDATE chat_conversation SET revision = revision + 1 WHERE id = ?", row_id)
         receive_long(socket)

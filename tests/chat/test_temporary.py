@@ -57,7 +57,7 @@ def test_temporary_conversation_is_started_and_kept_by_buttons() -> None:
     assert "Keep this conversation" not in page
     assert 'data-action="share"' in page
     assert not Conversation.objects.get().is_temporary
-    # Pressed in another tab, too.
+    # The button was pressed in another tab, too.
     assert client.post(f"{path}keep/").status_code == 302
 
 
@@ -100,7 +100,7 @@ def test_staff_neither_find_nor_open_a_temporary_conversation() -> None:
 
     queue = "/admin/chat/conversation/"
     assert str(message.conversation_id) not in admin.get(queue).content.decode()
-    # Django leads from rows that do not exist to its index.
+    # Django redirects from rows that do not exist to its index.
     assert reads() == [302, 302, 302, 404]
     temporary_conversations.keep(message.conversation)
     assert str(message.conversation_id) in admin.get(queue).content.decode()
@@ -140,7 +140,7 @@ def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
     def seen_at() -> datetime | None:
         return Conversation.objects.get(pk=conversation.pk).temporary_seen_at
 
-    # What the sockets of a process do every few seconds for all pages that are open there.
+    # The process calls this every few seconds for all open pages.
     socket_revalidation._revisions([str(conversation.pk)])
     first = seen_at()
     assert first is not None
@@ -162,7 +162,7 @@ def test_answer_that_runs_is_not_cut_off_and_questions_of_the_api_count_as_use()
     Conversation.objects.update(updated_at=timezone.now())
     assert delete_abandoned() == 0
     set_age(message, LIMIT + SECOND)
-    # A decision that nobody can be there to make does not hold it.
+    # A turn that waits for a decision does not prevent the deletion, because no page is open to decide.
     turns.update(status=Turn.Status.WAITING)
     assert delete_abandoned() == 1
 

@@ -1,4 +1,4 @@
-"""The catalogues are complete: no text of the product lacks a translation, and none has a place too many."""
+"""The catalogues are complete: each text of the product is translated, with the same placeholders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.languages.extraction import Found
 PLACES = re.compile(r"%\(\w+\)s|\{\w+\}|<[^>]+>")
 PROMPTS = ("Plot a sine wave", "First 50 primes", "Draw a histogram of 1000 random numbers")
 SAME_IN_ALL = 0.1
-"""Share of texts that may be the same in another language, such as `Text` and `{number} MB` in German."""
+"""Maximum share of texts that are the same in another language, such as `Text` and `{number} MB` in German."""
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -63,7 +63,7 @@ def forms_of(entry: polib.POEntry, language: str) -> list[str]:
 
 
 def places(text: str) -> list[str]:
-    """Return the places for values in a text, and its tags."""
+    """Return the placeholders of a text, and its tags."""
     return sorted(set(PLACES.findall(text)))
 
 

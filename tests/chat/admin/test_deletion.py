@@ -98,7 +98,7 @@ def test_thousands_of_conversations_are_confirmed_by_numbers_and_deleted_at_once
     assert re.findall(r"<li>(\w+: [\d,]+)</li>", page) == ["Conversations: 2,400", "Messages: 2", "Files: 1"]
     assert page.count("title-") == 20
     assert "and 2,380 more" in page
-    # This one was not part of the confirmation.
+    # This conversation is created after the confirmation page was shown.
     late = make_conversation(owner)
     response = superuser.post(f"{admin_url(Conversation)}?user=anna", fields_of(page))
     assert response.status_code == 302

@@ -1,4 +1,4 @@
-"""Endpoints in the admin: the form, the two buttons, and deletion together with their models."""
+"""Endpoints in the admin: the form, the buttons that list models and test the endpoint, and deletion with models."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_page_shows_the_results_of_an_endpoint_test_in_words(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("status", [302, 307])
 def test_redirects_of_a_server_are_not_followed(operator: Client, settings: Settings, status: int) -> None:
-    """Such a server could make this one ask addresses that only it reaches, with the endpoint's key."""
+    """A redirect could make this server send the endpoint's key to addresses that only this server can reach."""
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "sk-secret"}
     asked: list[str] = []
 

@@ -32,7 +32,7 @@ def test_reaper_ends_the_kernels_that_the_action_was_run_on() -> None:
     for session in (chosen, other, stopped):
         session.refresh_from_db()
     assert (chosen.state, chosen.note) == (State.STOPPING, ENDED_BY_STAFF)
-    # The lease has expired, so that the next reaper takes it.
+    # The lease has expired, so the next run of the reaper ends the kernel.
     assert not chosen.is_busy
     assert (other.state, stopped.state) == (State.RUNNING, State.STOPPED)
 

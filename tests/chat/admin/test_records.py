@@ -1,4 +1,4 @@
-"""The admin's lists and pages of stored rows: everything can be looked at, and nothing can be changed."""
+"""The admin's lists and pages of stored rows: every row can be opened, and no row can be changed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Access control of every call of the API: only the owner may read and write.
 
-A test fails for a call of the URL configuration that is not listed here.
+If a call of the URL configuration is not listed here, a test fails.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ BODIES: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True)
 class OwnedRows:
-    """An owner with a conversation that holds a graph."""
+    """A user and a conversation of this user, which has a graph."""
 
     owner: User
     conversation: Conversation
@@ -254,7 +254,7 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
-    # test_sessions.py, test_tables.py and test_numbers.py check who may read the others, which are not ready at once.
+    # test_sessions.py, test_tables.py and test_numbers.py check access to these calls, whose results take time.
     others = re.compile("/session/|/table/|/numbers/")
     routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and not others.search(route)]
     paths = [rows.path(route) for route in routes]

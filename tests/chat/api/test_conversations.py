@@ -33,7 +33,7 @@ def all_results(client: Client, path: str) -> list[dict[str, Any]]:
 
 
 def count_queries(client: Client, path: str) -> int:
-    """Return how many queries a call makes."""
+    """Return how many queries a call runs."""
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)
@@ -103,7 +103,7 @@ def test_error_for_an_unlisted_model_names_the_models_that_can_be_chosen(client:
 
 def test_pages_hold_each_conversation_once(client: Client, owner: User) -> None:
     ids = {str(make_conversation(owner, title=f"Number {number}").pk) for number in range(7)}
-    # With the same time for all, the ids give the order.
+    # All conversations have the same time, so the ids determine the order.
     Conversation.objects.update(updated_at=timezone.now())
     listed = [conversation["id"] for conversation in all_results(client, f"{LIST}?limit=2")]
     assert len(listed) == 7

@@ -115,7 +115,7 @@ def decide_and_end(live: LiveTurn) -> Turn:
 async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_the_decision(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The stream does not ask the database again and again meanwhile.
+    # With this interval, the stream does not poll the database during the test.
     monkeypatch.setattr(event_stream, "WAITING_POLL_INTERVAL_S", 1000.0)
     live = await sync_to_async(waiting_turn)()
     reader = await sync_to_async(open_events)(live.turn, BEFORE_FIRST)
@@ -127,7 +127,7 @@ async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_t
         {"delta": "Shall I?"},
         {"status": "waiting"},
     ]
-    # The next block is requested before there is one.
+    # The next block is requested before it exists.
     next_block = asyncio.ensure_future(anext(stream))
     turn = await sync_to_async(decide_and_end)(live)
     broadcast.publish(Announcement(str(turn.conversation_id), None))

@@ -61,7 +61,7 @@ async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() ->
     client = AsyncClient()
     await client.aforce_login(owner)
     path = f"/api/v1/messages/{answer.pk}/numbers/"
-    # The page shows the ledger if there is one, and begins it when asked to.
+    # The page shows the traced numbers if they are stored. It starts tracing only when asked to.
     page = f"/messages/{answer.pk}/numbers/"
     assert (await client.get(page)).status_code == 204
     response: Any = await client.get(path)
@@ -113,7 +113,7 @@ def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
     assert f'<details class="numbers"><summary>{sentence}</summary>' in html
     assert f"*{sentence}. Without a source: 8*" in b"".join(as_markdown.chunks(source)).decode()
     assert f"*{sentence}. Without a source: 8*" in b"".join(as_notebook.export(source).chunks).decode()
-    # Pages do not show what an earlier version of the rules has found either.
+    # Pages also ignore numbers that an earlier version of the rules has traced.
     ledger.version = VERSION - 1
     ledger.save()
     assert sentence not in b"".join(as_html.chunks(source)).decode()
@@ -134,7 +134,7 @@ async def test_answers_without_results_or_files_before_them_are_traced_only_on_r
     await client.aforce_login(await User.objects.aget(pk=conversation.owner_id))
     page = f"/messages/{answer.pk}/numbers/"
     assert (await client.get(page)).status_code == 204
-    # A file that comes later is no source.
+    # A file that is attached after the answer is no source.
     table = await sync_to_async(make_attachment)(answer.conversation.owner)
     await sync_to_async(attach)(await sync_to_async(make_user_message)(conversation), table)
     assert (await client.get(page)).status_code == 204
@@ -193,7 +193,7 @@ async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels
         ("4711", "nowhere", None),
     ]
     assert ledger.unread_files == []
-    # So a newer workbook is compared by its cells.
+    # Lost numbers of a newer workbook are found by its cells, too.
     find = database_sync_to_async(find_lost_numbers, thread_sensitive=False)
     [lost] = await find(answer.conversation_id, former, newer, {})
     assert lost["text"] == "815"

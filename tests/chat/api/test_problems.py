@@ -179,7 +179,7 @@ def test_problem_of_a_throttled_user_says_how_long_to_wait(client: Client, setti
     refused = client.get(LIST)
     problem_of(refused, 429)
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
-    # Limits are counted for each user.
+    # Calls are counted for each user separately.
     other = Client()
     other.force_login(make_user())
     assert other.get(LIST).status_code == 200

@@ -35,7 +35,7 @@ async def log_in(owner: User | None = None) -> AsyncClient:
 
 
 async def upload(name: str, data: bytes, **fields: str) -> tuple[AsyncClient, Attachment]:
-    """Return a client of the owner of a file that is stored, but was not read."""
+    """Store a file that is not read yet; return a client of its owner, and the file."""
     owner = await sync_to_async(make_user)(str(uuid.uuid4()))
     attachment = await sync_to_async(lambda: make_attachment(owner, name=name, data=data))()
     if fields:
@@ -105,13 +105,13 @@ async def test_choice_changes_the_table_and_stays_until_it_is_taken_back(table_k
     assert table["reading"]["encoding"] == "KOI8-R"
     assert table["notes"][0] == "The file is read as KOI8-R, as you chose. Models and code get the file as UTF-8."
     assert await read(client, attachment) == table
-    # A choice of another key leaves this one alone, and a new version of the reader obeys both.
+    # A choice for another key does not change this choice. A new version of the reader applies both.
     await patch(client, attachment, {"header_rows": 1})
     await AttachmentPreview.objects.aupdate(version=0)
     assert (await read(client, attachment))["columns"][0]["name"] == table["columns"][0]["name"]
     row = await AttachmentPreview.objects.aget()
     assert (row.choices, row.chosen_at is not None) == ({"encoding": "KOI8-R", "header_rows": 1}, True)
-    # Two changes at once both hold.
+    # Two changes at the same time are both stored.
     await asyncio.gather(patch(client, attachment, {"decimal": ","}), patch(client, attachment, {"date_order": "DMY"}))
     changed = {"encoding": "KOI8-R", "header_rows": 1, "decimal": ",", "date_order": "DMY"}
     assert (await AttachmentPreview.objects.aget()).choices == changed
@@ -215,7 +215,7 @@ async def test_no_table_is_read_without_kernels(settings: Settings, tmp_path: Pa
     for response in (await get(client, attachment), await patch(client, attachment, {"delimiter": ";"})):
         assert response.status_code == 503
         assert response.content["detail"] == reading_requests.TURNED_OFF
-    # Here is a service that does not run.
+    # Kernels are enabled, but their service does not run.
     settings.KERNELS_LIMIT = 1
     settings.KERNEL_SERVICE_DIR = tmp_path
     async with asyncio.timeout(60):

@@ -157,7 +157,7 @@ def test_page_needs_a_session_and_shows_only_the_users_own_tokens() -> None:
     assert client.post(f"{PAGE}{token.pk}/revoke/").status_code == 404
     token.refresh_from_db()
     assert token.state == "active"
-    # A token is valid for the API alone, so it cannot create further tokens.
+    # A token is valid only for the API, so it cannot create further tokens.
     _, secret = ApiToken.objects.issue(make_user().pk, name="mine", life=None)
     assert Client().get(PAGE, headers={"Authorization": f"Bearer {secret}"}).status_code == 302
     checked = Client(enforce_csrf_checks=True)
@@ -182,7 +182,7 @@ def test_command_prints_the_token_alone() -> None:
 
 
 def set_password_by_mail(client: Client, person: User) -> None:
-    """Set `PASSWORD` as a link in a mail does."""
+    """Set `PASSWORD` by the link in a mail."""
     key = EmailAwarePasswordResetTokenGenerator().make_token(person)
     page = client.get(f"/accounts/password/reset/{user_pk_to_url_str(person)}-{key}/", follow=True)
     client.post(page.redirect_chain[-1][0], {"password1": PASSWORD, "password2": PASSWORD})

@@ -1,4 +1,4 @@
-"""The events of a turn: which rows give one, and the same events from the log and from the stored parts."""
+"""The events of a turn: which log rows give an event, and that log and stored parts give the same events."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def contents_of(turn: Turn) -> list[Content]:
 
 
 def with_joined_text(contents: list[Content]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the events with neighbouring increments of one kind joined, and without the times of waiting."""
+    """Yield the events. Adjacent increments of one kind are joined, and waiting is left out."""
     waiting = contents.index(WAITING) if WAITING in contents else None
     if waiting is not None:
         assert contents[waiting + 1] == RUNNING

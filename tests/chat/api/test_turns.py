@@ -245,7 +245,7 @@ def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient
     started = api.start_turn("scenario-text")
     api.wait_for_end(started["id"])
     write_long_log(server, started["id"])
-    # Several at once, so that all threads that read have started, each with its connection.
+    # Read several streams at once, so that all reader threads have started, each with its connection.
     with ThreadPoolExecutor(8) as clients:
         [size_bytes] = set(clients.map(lambda _: len(api.get(started["events_url"]).content), range(8)))
     assert size_bytes > 3_200_000
@@ -262,7 +262,7 @@ def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient
             stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             stalled.sendall(request.encode())
             assert stalled.recv(100).startswith(b"HTTP/1.1 200")
-        # While this client reads the whole stream, the server could send all others as much.
+        # While this client reads the whole stream, the server has the time to send as much to each of the others.
         for _ in range(3):
             assert len(api.get(started["events_url"]).content) == size_bytes
         grown_bytes = process.memory_info().rss - bytes_before

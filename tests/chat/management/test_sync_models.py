@@ -47,10 +47,10 @@ HOSTILE_NAMES = ("a\nb: new", "a\x1b[2J", "a\u202eb", "a\u200bb", "a\u2028b", ""
 
 
 class HostileProvider(FakeProvider):
-    """Stand-in for a provider whose names and labels are meant to deceive."""
+    """Stand-in for a provider whose model names have control and invisible characters."""
 
     async def list_models(self) -> list[ListedModel]:
-        """Return one model with a good name, and others."""
+        """Return one model with a valid name, and models with invalid names."""
         good = ListedModel("good", "Two\n# lines\u202e", "Is\x1b[1m\u2028good.", None, None)
         return [good, *(ListedModel(name, "", "", None, None) for name in HOSTILE_NAMES)]
 

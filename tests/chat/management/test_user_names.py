@@ -1,4 +1,4 @@
-"""Commands know one account by its name in any case."""
+"""Commands find an account by its name, ignoring case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids of function calls and their responses: the ids of Gemini are sent back, and those of Plotline stay here."""
+"""Ids of function calls and their responses: the ids of Gemini are sent back, and those of Plotline are not sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_id_that_plotline_made_is_not_sent() -> None:
 
 
 def test_call_that_plotline_renamed_has_its_own_id_on_the_wire() -> None:
-    # Gemini gave both calls the same id, so the answer gave the second one another.
+    # Gemini gave both calls the same id, so Plotline gave the second one another id.
     calls = Content(Role.MODEL, (function_call("c1", "c1"), function_call("made-by-plotline", "c1")))
     responses = Content(Role.USER, (FunctionResponse("run", {}, "c1"), FunctionResponse("run", {}, "made-by-plotline")))
     assert ids_on_wire(calls, responses) == ["c1", "c1", "c1", "c1"]

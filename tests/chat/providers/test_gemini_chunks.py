@@ -1,4 +1,4 @@
-"""Chunks of responses: our decoder reads in them what the SDK's models read, wherever the network cuts the stream."""
+"""Chunks of responses: our decoder reads the same as the SDK's models, wherever the network cuts the stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of Gemini's API: whom they ask to do what, and which reason of the API users read."""
+"""Errors of Gemini's API: which remedy they name, and which reason of the API users read."""
 
 from __future__ import annotations
 

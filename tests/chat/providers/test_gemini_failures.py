@@ -187,14 +187,14 @@ async def test_connecting_has_a_separate_time_limit(
     provider: GeminiProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_sessions, "CONNECT_LIMIT_S", 0.2)
-    # Without the first limit, the second one would end the attempt, with another error.
+    # Without the limit for connecting, this one would end the attempt, with another error.
     settings.PROVIDER_IDLE_LIMIT_S = 5
     with ExitStack() as sockets:
         listener = sockets.enter_context(socket.socket())
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         address = listener.getsockname()
-        # Linux does not answer to new connections while the queue of a listener is full.
+        # Linux does not answer new connections while the queue of a listener is full.
         for _ in range(4):
             waiting = sockets.enter_context(socket.socket())
             waiting.setblocking(False)
@@ -271,7 +271,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
             server.answer = answer
             _, error = await read_all(provider)
             assert error is not None
-            # Plotline's own reader does not quote at all what is no event.
+            # Plotline's own reader does not quote data that are no event.
             assert "[key]" in error.detail or "characters that are no event" in error.detail
             for secret in (KEY, "AIza", "abcdef"):
                 assert secret not in error.detail + str(error) + repr(error)

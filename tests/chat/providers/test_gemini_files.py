@@ -35,7 +35,7 @@ KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
 
 @pytest.fixture(scope="module")
 def emulator_url() -> Iterator[str]:
-    """An emulator whose files belong to these tests alone."""
+    """The base URL of an emulator that no other tests use."""
     with running_emulator() as url:
         yield url
 
@@ -82,7 +82,7 @@ async def test_file_that_does_not_exist_is_gone(emulated: GeminiProvider, emulat
 
 
 def answer_upload(*states: dict[str, Any]) -> Answer:
-    """Answer an upload, and each later request for the file with the next of these states. The last one stays."""
+    """Answer an upload, and each later request for the file with the next of these states. The last one is repeated."""
     remaining = list(states)
 
     async def answer(exchange: Exchange) -> None:

@@ -29,7 +29,7 @@ WITHOUT_LIMITS = {"name": "models/gemini-y", "supportedGenerationMethods": ["gen
 
 
 def answer_with_pages(*bodies: object) -> Answer:
-    """Answer with the first body. The token of a later page is its index."""
+    """Answer with one of the bodies: the first one, or the one whose index the page token gives."""
 
     async def answer(exchange: Exchange) -> None:
         _, _, token = exchange.path.partition("pageToken=")

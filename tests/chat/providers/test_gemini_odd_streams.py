@@ -1,4 +1,4 @@
-"""Streams in the odd forms that gateways send: our reader reads them, and reads whatever the SDK's reads."""
+"""Streams in the unusual forms that gateways send: our reader reads them, and all that the SDK's reader reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_w
 from tests.recordings import Recording, recordings
 
 MUTATIONS = int(os.environ.get("PLOTLINE_TEST_MUTATIONS") or 3)
-"""Changed streams of each recording that the SDK reads without an error."""
+"""Number of changed streams of each recording. Only those that the SDK reads without an error count."""
 SMALL_BYTES = 200_000
-"""Recordings of this size are changed; longer ones hold images."""
+"""Maximum size of recordings that are changed. Longer ones hold images."""
 
 ONE: JSONObject = {"candidates": [{"content": {"role": "model", "parts": [{"text": "one"}]}, "index": 0}]}
 TWO: JSONObject = {

@@ -1,4 +1,4 @@
-"""Parts of every kind on Gemini's wire: how they are received, and how they go back."""
+"""Parts of every kind in Gemini's JSON: how they are received, and how they are sent back."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DUMMY_SIGNATURE = "skip_thought_signature_validator"
 
 @dataclass(frozen=True)
 class Row:
-    """One part: as Gemini sends it, as Plotline keeps it, and as it is sent to each model. `None`: it is not sent."""
+    """One part in the JSON of Gemini, in Plotline, and in the JSON for each model. `None`: it is not sent."""
 
     kind: PartKind
     part: Part
@@ -50,7 +50,7 @@ class Row:
 def as_received(
     kind: PartKind, received: dict[str, Any], part: Part, *, sent_to_others: dict[str, Any] | None = None
 ) -> Row:
-    """Return a row of a part that goes back to its model exactly as it was received."""
+    """Return a row of a part that is sent back to its model unchanged."""
     return Row(kind, part, received, received, sent_to_others)
 
 
@@ -196,7 +196,7 @@ ROWS = [
         None,
         None,
     ),
-    # What the SDK's models do not know, the API may refuse in a request.
+    # The API may refuse fields in a request that the SDK's models do not have.
     Row(
         PartKind.UNSUPPORTED,
         Unsupported(provider_data={**SIGNED, "fields": {"hologram": {"x": 1}}}),
@@ -225,7 +225,7 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.kind}-{js
 
 
 def sent_parts(*parts: Part, is_own: bool = True, role: Role = Role.MODEL) -> list[dict[str, Any]]:
-    """Return the parts that are sent of one content."""
+    """Return the parts of a request with one content."""
     sent = sent_contents(Content(role, parts, is_own))
     assert len(sent) <= 1
     return [part for content in sent for part in content["parts"]]

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("reader")
 
 LARGE_CHUNKS = 1000
 LARGE_TEXT = "x" * 64 * 1024
-"""1000 chunks of this size are more than the buffers of the kernel, of aiohttp and of the SDK's reader hold."""
+"""1000 texts of this size exceed the buffers of the kernel, of aiohttp and of the SDK's reader."""
 
 
 async def one_chunk(exchange: Exchange) -> None:
@@ -35,7 +35,7 @@ async def endless(exchange: Exchange) -> None:
     while not exchange.closed.is_set():
         await exchange.writable.wait()
         exchange.event(text_chunk("a"))
-        # Lets the client read.
+        # Let the client read.
         await asyncio.sleep(0)
 
 
@@ -172,7 +172,7 @@ async def test_api_has_to_wait_for_a_caller_that_does_not_read(provider: GeminiP
         async with aclosing(provider.stream(REQUEST)) as stream:
             assert parts_of(await anext(stream))
             await asyncio.wait_for(is_blocked.wait(), WAIT_LIMIT_S)
-            # A provider that reads ahead without a limit would read all of it meanwhile.
+            # In this time, a provider that reads ahead without a limit would read everything.
             for _ in range(20 * LARGE_CHUNKS):
                 await asyncio.sleep(0)
             assert server.exchanges[0].sent_bytes < LARGE_CHUNKS * len(LARGE_TEXT)

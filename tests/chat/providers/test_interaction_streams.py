@@ -1,6 +1,6 @@
-"""Each stream of the Interactions API is read as its raw events say, and its steps go back as they came.
+"""The content of each stream of the Interactions API equals its raw events, and its steps are sent back unchanged.
 
-What is expected is made of the raw events, without the provider (`tests.interactions_recordings`).
+`tests.interactions_recordings` makes the expected content from the raw events, without the provider.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ each_answer = pytest.mark.parametrize("recorded", ANSWERS, ids=lambda one: one.n
 
 
 def content_of(events: Sequence[StreamEvent], error: ProviderError | None) -> Content:
-    """Return what was read, in the form of what is expected."""
+    """Return the content that was read, to compare it with the expected one."""
     parts = [event.part for event in events if isinstance(event, PartReceived)]
     outputs = [part for part in parts if isinstance(part, CodeExecutionResult)]
     reported = [event for event in events if isinstance(event, SourcesReported)]
@@ -91,7 +91,7 @@ def file_of(part: Part) -> list[str]:
 
 
 def steps_sent(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return the steps of a request between two questions with this answer."""
+    """Return the steps that a request has for this answer, between two questions."""
     request = GenerateRequest("m", (QUESTION, Message(Role.MODEL, tuple(parts)), QUESTION))
     steps: list[dict[str, Any]] = json.loads(request_body(request))["input"]
     return steps[1:-1]
@@ -111,7 +111,7 @@ async def test_content_of_a_stream_equals_that_of_its_raw_events(
 def test_steps_of_an_answer_are_sent_back_unchanged(recorded: Recording) -> None:
     sent = steps_sent([event.part for event in decoded(recorded.events) if isinstance(event, PartReceived)])
     pairs = {"google_search_result", "google_search_call"}
-    # What has no partner is left out before, by the history.
+    # The history leaves out calls without a result and results without a call.
     back = [one for one in sent if one["type"] not in (*pairs, "user_input") or one in recorded.back]
     assert [one for one in back if one.get("content") != [] and not is_video(one)] == recorded.back
 
@@ -122,7 +122,7 @@ def is_video(sent: dict[str, Any]) -> bool:
 
 
 if ERRORS:
-    # Without recordings there is no such test, so that none is skipped.
+    # Without recordings, no test is collected, so that none is skipped.
     @pytest.mark.parametrize("recorded", ERRORS, ids=lambda one: one.name)
     async def test_http_error_has_the_message_of_its_body(
         recorded: Recording, provider: GeminiProvider, serve: Serve
@@ -217,7 +217,7 @@ def check_mutations(number: int) -> None:
     known = [one.events for one in ANSWERS if len(one.body) < 200_000]
     for _ in range(number):
         events = json.loads(json.dumps(mutated_stream(list(chance.choice(known)), chance)))
-        # The provider makes an error of an answer that does not follow the protocol.
+        # The provider maps these errors, which show that an answer breaks the protocol.
         with suppress(*FOREIGN_ERRORS):
             steps_sent(parts_of(decoded(events)))
 

@@ -1,4 +1,4 @@
-"""The types of google-genai take what this package writes, and it reads each type that they know."""
+"""google-genai accepts the requests that this package writes, and the package reads each type of google-genai."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_each_type_of_delta_belongs_to_a_step(name: str) -> None:
     found = [one for event in [*events, completed()] for one in decoder.decode(event)]
     assert any(isinstance(one, Finished) for one in found)
     is_shown = any(isinstance(one, PartReceived) and one.part != Text("") for one in found)
-    # These hold nothing here.
+    # These deltas are empty here.
     assert is_shown or name in ("thought_summary", "thought_signature", "text_annotation_delta")
 
 

@@ -84,7 +84,7 @@ FORMS = {
         }
     ],
 }
-"""Forms beside those of `tests/openai_server/shapes.yaml`."""
+"""Forms of calls that `tests/openai_server/shapes.yaml` does not have."""
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -246,7 +246,7 @@ def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
             Usage(prompt=5, thoughts=4, candidates=6, cached=2, total=15),
         ),
         (
-            # xAI counts reasoning beside the completion.
+            # xAI does not count reasoning among the completion tokens.
             {
                 "prompt_tokens": 5,
                 "completion_tokens": 6,
@@ -299,7 +299,7 @@ def detail(**fields: JSON) -> dict[str, Any]:
 
 def test_pieces_of_a_detail_are_joined_once() -> None:
     class Piece(str):
-        """Text that must not be joined to other text by `+`."""
+        """Text that fails the test if it is joined by `+`."""
 
         def __add__(self, other: str) -> str:
             raise AssertionError

@@ -1,4 +1,4 @@
-"""What the provider leaves behind when an answer ends, fails, or is no longer wanted."""
+"""Connections and generators are closed when an answer ends or fails, or when its caller stops reading."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from tests.scenarios.texts import PLAIN
 
 @contextmanager
 def garbage_collected_generators() -> Iterator[list[str]]:
-    """Collect the names of the asynchronous generators that only the garbage collector closes.
+    """Collect the names of asynchronous generators that the garbage collector has to close.
 
-    It may run in any thread, and does not wait until a generator is closed.
+    The garbage collector may run in any thread, and does not wait until a generator is closed.
     """
     collected: list[str] = []
     is_collecting = False
@@ -67,7 +67,7 @@ async def test_no_generator_is_left_to_the_garbage_collector(
     openai_provider: OpenAICompatibleProvider, model: str
 ) -> None:
     with garbage_collected_generators() as collected:
-        # The answer is dropped, because its error keeps the frames alive that it passed through.
+        # Do not keep the answer: the traceback of its error would keep frames and generators alive.
         await read_answer(openai_provider, make_request(model))
     assert collected == []
 
@@ -139,7 +139,7 @@ async def test_list_of_a_server_is_read(openai_provider: OpenAICompatibleProvide
 @pytest.mark.parametrize(
     ("profile", "model", "facts"),
     [
-        # Ollama names the model's own context size, which is not the size with which it is loaded.
+        # Ollama reports the model's own context size, not the size with which the model is loaded, so it is ignored.
         ("ollama", "text", ModelFacts(None, functions=True, images=True)),
         ("ollama", "no-tools/text", ModelFacts(None, functions=False, images=True)),
         ("ollama", "text-only/text", ModelFacts(None, functions=True, images=False)),

@@ -1,4 +1,4 @@
-"""Errors in the forms of all servers become errors of Plotline, and teach what a server does not take."""
+"""Errors in the forms of all servers are mapped to `ProviderError`s, and give facts about what a server refuses."""
 
 from __future__ import annotations
 

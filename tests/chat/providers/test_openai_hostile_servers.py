@@ -48,7 +48,7 @@ class OneEndpoint:
         return self.endpoint
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """Return nothing but that the model was probed."""
+        """Return facts that only say that the model was probed."""
         return ModelFacts(is_probed=True)
 
     def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
@@ -102,7 +102,7 @@ async def test_azure_gets_the_key_in_a_header_of_its_own(
 ) -> None:
     azure = "http://mine.openai.azure.com/openai/v1"
     monkeypatch.setattr(OneEndpoint, "endpoint", Endpoint("e", azure, KEY, protocol=protocol))
-    # The server takes the place of Azure as a proxy.
+    # The server answers for Azure, because it is set as the proxy.
     monkeypatch.setenv("http_proxy", server.url)
     await read_answer(provider, make_request("deployment"))
     [exchange] = server.exchanges
@@ -415,7 +415,7 @@ async def test_text_before_a_body_breaks_is_read(
     server: RawServer, provider: OpenAICompatibleProvider, number: int
 ) -> None:
     async def answer(exchange: Exchange) -> None:
-        # In one write, so that one read has the head and the fault.
+        # Send it in one write, so that one read gets the head and the fault.
         event = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         exchange.transport.write(head + b"%x\r\n%b\r\n" % (len(event), event) * number + b"zz\r\n")

@@ -1,4 +1,4 @@
-"""What is known of an endpoint's model comes with the request, and is read only if it does not."""
+"""The facts about a model come with the request. The provider reads them only if they are missing there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_endpoints import EndpointsInMemory
 
 PLACE = "generic", "text"
-"""Endpoint and model."""
+"""Endpoint and model of the requests."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What servers say about their models is read from the forms of all of them."""
+"""Lists of models, and what servers say about one model, are read in the forms of all servers."""
 
 from __future__ import annotations
 

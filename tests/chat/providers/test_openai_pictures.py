@@ -1,4 +1,4 @@
-"""What is no picture is described, and limits of number and size hold."""
+"""Data that are no picture are described, and number and size of pictures are limited."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
 HEADER = b"IHDR" + (30_000).to_bytes(4, "big") * 2 + png(1)[24:29]
 TOO_LARGE = png(1)[:12] + HEADER + zlib.crc32(HEADER).to_bytes(4, "big") + png(1)[33:]
-"""Its header names 30,000 pixels for each side."""
+"""A PNG whose header gives 30,000 pixels for each side."""
 
 
 def encoded(data: bytes) -> str:

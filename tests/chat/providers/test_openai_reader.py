@@ -52,19 +52,19 @@ def texts_of(events: Iterable[StreamEvent]) -> list[str]:
 
 
 class WorkBetweenTurns:
-    """Measures how much is done before other tasks run."""
+    """Measures how much work is done before other tasks run."""
 
     def __init__(self) -> None:
         self.most = 0
         self._done = 0
 
     def count(self, work: int) -> None:
-        """Count some work."""
+        """Add to the work since another task has run."""
         self._done += work
         self.most = max(self.most, self._done)
 
     async def run_others(self) -> None:
-        """Be another task."""
+        """Run as another task, and end the count of work each time."""
         while True:
             self._done = 0
             await asyncio.sleep(0)
@@ -216,7 +216,7 @@ async def test_commas_and_quotes_of_a_long_text_are_no_values() -> None:
 
 
 def test_text_that_never_ends_is_refused_at_once() -> None:
-    # An expression that tried each quote as a beginning would need minutes.
+    # A regular expression that tried each quotation mark as the beginning of a string would take minutes.
     with pytest.raises(ValueError, match="Unterminated"):
         read_json('{"a": "' + '\\",' * (2 * VALUES_LIMIT))
 

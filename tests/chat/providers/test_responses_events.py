@@ -48,7 +48,7 @@ def test_every_item_type_of_the_package_has_a_part() -> None:
 
 
 def read(events: list[Any]) -> list[StreamEvent]:
-    """Return the stream events of a response. Raises ValueError as the reader of responses expects it."""
+    """Return the stream events of a response. Raises ValueError, which the reader of responses maps."""
     decoder, accumulator = ResponseEvents(), Accumulator(has_functions=True)
     found: list[StreamEvent] = []
     for event in events:
@@ -123,7 +123,7 @@ def check_mutations(number: int) -> None:
     chance = random.Random(7)
     known = list(streams())
     for _ in range(number):
-        # The reader of responses makes an error of an answer with too much in it.
+        # The reader of responses maps this error, which an answer with too many items raises.
         with suppress(ValueError):
             read(json.loads(json.dumps(mutated_stream(chance.choice(known), chance))))
 

@@ -1,4 +1,4 @@
-"""Requests to the Responses API: one byte by byte, and what of a conversation goes back."""
+"""Requests to the Responses API: the bytes of a full one, and which parts of a conversation are sent back."""
 
 from __future__ import annotations
 

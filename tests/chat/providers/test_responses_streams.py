@@ -1,4 +1,4 @@
-"""The provider reads each hand-written stream of the Responses API and each recording as their raw events say."""
+"""The provider reads the content of each hand-written stream and each recording of the Responses API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECORDINGS = response_recordings()
 async def responses_provider(
     openai_provider: OpenAICompatibleProvider,
 ) -> AsyncGenerator[OpenAICompatibleProvider, None]:
-    """A provider at the stand-in's profile `generic`, asked by the Responses API."""
+    """A provider at the stand-in's profile `generic` that uses the Responses API."""
     made = OpenAICompatibleProvider("generic-responses")
     yield made
     await made.aclose()
@@ -44,7 +44,7 @@ async def test_citations_and_searches_are_sources(responses_provider: OpenAIComp
 
 
 if RECORDINGS:
-    # Without recordings there is no such test, so that none is skipped.
+    # Without recordings, no test is collected, so that none is skipped.
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
     async def test_content_of_a_recording_equals_that_of_its_raw_events(
         responses_provider: OpenAICompatibleProvider, recorded: Recording

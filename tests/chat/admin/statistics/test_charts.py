@@ -1,4 +1,4 @@
-"""The charts of the overview: models beyond the fifth share a colour, and keep their column in the table."""
+"""The charts of the overview: all models after the fifth share a colour, but each has its own column in the table."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def test_ticked_tools_of_a_model_of_an_endpoint_count_as_off_in_lists(operator: 
     make_preset("p", language_model=row, web_search=True)
     for model in (LanguageModel, Preset):
         assert '"field-tools">none<' in page_of(operator, path_of(model))
-    # Such a row can still be turned off in the list.
+    # Such a row can still be disabled in the list.
     total = {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk), "form-0-position": "3"}
     assert operator.post(path_of(LanguageModel), {**total, "_save": "Save"}).status_code == 302
     row.refresh_from_db()

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("no_rows", "with_key")
 
 
 def without_search(choices: Iterable[Choice]) -> list[Choice]:
-    """Return the choices without what they say about web search."""
+    """Return the choices without their fields about web search."""
     return [replace(choice, search=Search.NONE, search_help="") for choice in choices]
 
 

@@ -61,7 +61,7 @@ def test_cost_is_unknown_without_counts_or_a_needed_price(usage: Usage, prices: 
     [
         ([], None, "0.00000075"),
         (["a"], "14", "0.01400075"),
-        # Gemini reports empty queries too, and bills each other one.
+        # Gemini reports empty queries too, and bills every query that is not empty.
         (["", "a", " ", "b", "a"], "14", "0.04200075"),
         (["a"], None, None),
     ],

@@ -92,7 +92,7 @@ def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Setting
     settings.ALLOW_UNLISTED_MODELS = True
     assert find_setup("scenario-text").provider == "gemini"
     assert not uses_demo("lost")
-    # The page of a conversation with such a model names it.
+    # The page of a conversation with this model still shows its name.
     lost = list_choices("lost")[-1]
     assert (lost.label, lost.description, lost.is_missing) == ("lost", NOT_OFFERED_NOTICE, True)
     assert lost.search == "none"
@@ -127,7 +127,7 @@ def test_disabled_row_of_an_endpoint_never_answers_as_the_default(settings: Sett
         assert find_setup("").model == DEMO_MODEL
         assert list_choices()[0].is_demo
     else:
-        # The conversation must not go to Gemini either.
+        # The conversation must not be sent to Gemini either.
         with pytest.raises(UnknownModel, match="There is no model “shared” here"):
             find_setup("")
     make_endpoint_model("ours", "shared", label="Ours", position=2)

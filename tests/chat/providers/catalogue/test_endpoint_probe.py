@@ -151,7 +151,7 @@ def test_features_that_a_model_is_known_to_refuse_are_not_tried(server: Server) 
     make_endpoint()
     server.capabilities = make_capabilities(functions=False, images=False)
     assert verdicts(check()) == "uwwwwff"
-    # Once for the answer, and once by each protocol.
+    # The model is asked once for the answer, and once by each protocol.
     assert len(server.asked_models) == 3
 
 

@@ -1,4 +1,4 @@
-"""Endpoints and what is known about their models: keys by variables, accounts, and what the operator has set."""
+"""Endpoints: keys from environment variables, accounts, and facts about models from servers and operators."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_no_other_secret_of_the_server_can_be_sent_to_an_endpoint(name: str, set
     row = ModelEndpoint(name="a", base_url="http://host", api_key_variable=name)
     with pytest.raises(ValidationError, match=r"_API_KEY|belongs to the settings"):
         row.full_clean()
-    # A row that was stored in another way gets no key either.
+    # A row that was stored without validation gets no key either.
     assert name not in settings.ENDPOINT_API_KEYS
 
 

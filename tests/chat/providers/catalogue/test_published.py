@@ -1,4 +1,4 @@
-"""Ends of models and temperatures that models ignore, as they were published or as the operator has set them."""
+"""The published ends of models, ends that the operator sets, and models that ignore the temperature."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings
     with pytest.raises(UnknownModel, match=rf"There is no model “gemini-x” here\. Choose one of these: {names}\.$"):
         find_setup("gemini-x")
     settings.ALLOW_UNLISTED_MODELS = True
-    # Under its own name: whoever answers to that is asked, or nobody.
+    # The id is sent under its own name.
     assert find_setup("gemini-x") == Setup("gemini", "gemini-x", label="gemini-x")
     for name in ("off", "../gemini-x", "a b", "a/b:c"):
         with pytest.raises(UnknownModel):
@@ -191,7 +191,7 @@ def test_setup_can_be_restored_from_its_parameters() -> None:
     assert parameters["prices"] == {"input": "1.000000"}
     restored = restore_setup({**parameters, "of an older version": 1}, provider="gemini", model="m")
     assert restored.parameters() == parameters
-    # What only decides how a turn starts is not stored.
+    # Fields that only the start of a turn needs are not stored.
     assert restored == replace(setup, can_search=False, can_read_pages=False)
     assert restore_setup({}, provider="gemini", model="m") == Setup("gemini", "m", label="m")
 
