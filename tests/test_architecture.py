@@ -97,7 +97,7 @@ def test_chat_has_few_parts_on_few_layers() -> None:
     assert len(parts_of_chat() | {"apps", "migrations"}) <= 19
 
 
-def test_answering_names_no_tool_set() -> None:
+def test_package_answering_does_not_mention_the_python_tool_set() -> None:
     """Another tool set needs only a package and a line of settings. The contract of layers checks imports."""
     name = re.compile(r"python.?session|run_python|chat.python", re.IGNORECASE)
     files = [path for path in tracked_files() if path.suffix in (".py", ".toml") and "answering" in path.parts]

@@ -58,7 +58,7 @@ def test_process_of_plotline_has_no_privileges(name: str) -> None:
     assert SERVICES[name]["cpus"]
 
 
-def test_only_the_proxy_has_ports_of_the_host() -> None:
+def test_only_the_proxy_publishes_ports_on_the_host() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["caddy"]
     assert not [name for name, service in SERVICES.items() if "network_mode" in service or service.get("privileged")]
 
@@ -87,11 +87,11 @@ def test_worker_has_time_to_end_an_upload() -> None:
 
 
 @pytest.mark.parametrize("name", ["web", "web2", "worker", "kernels", "postgres", "redis", "s3"])
-def test_health_is_checked(name: str) -> None:
+def test_service_has_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
 
 
-def test_health_checks_ask_what_the_processes_answer() -> None:
+def test_health_checks_use_the_address_and_the_file_of_the_processes() -> None:
     assert "/healthz" in SERVICES["web"]["healthcheck"]["test"][-1]
     worker = SERVICES["worker"]
     beats = worker["command"][worker["command"].index("--heartbeat") + 1]

@@ -196,7 +196,7 @@ def test_no_group_is_repeated_possessively() -> None:
 
 @pytest.mark.drill
 @pytest.mark.timeout(1_200)
-def test_no_hostile_text_of_many_takes_long() -> None:
+def test_no_text_of_a_large_number_of_hostile_texts_takes_long() -> None:
     times = {name: try_texts(name, DRILL_TEXTS) for name in expressions()}
     print(f"{len(times)} expressions, {sum(map(len, times.values()))} cases; the slowest:")
     for name in sorted(times, key=lambda one: -max(times[one]))[:5]:
@@ -228,7 +228,7 @@ def test_texts_of_any_length_need_no_memory_for_each_repetition(read: Callable[[
 
 
 @pytest.mark.parametrize("value", ["(" + "a" * 100_000, "(" + " " * 100_000, "url(" * 25_000, "url(#" + "a" * 100_000])
-def test_values_of_a_picture_take_linear_time(value: str) -> None:
+def test_hostile_attribute_values_of_an_svg_are_cleaned_in_linear_time(value: str) -> None:
     started_at = time.thread_time()
     clean_value("transform", value)
     assert time.thread_time() - started_at < LIMIT_S

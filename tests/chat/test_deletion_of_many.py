@@ -111,7 +111,7 @@ def confirm(boss: Visitor, path: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("what", ["conversations", "account"])
-def test_others_write_while_thousands_of_conversations_are_deleted(server: LiveServer, what: str) -> None:
+def test_others_can_write_while_thousands_of_conversations_are_deleted(server: LiveServer, what: str) -> None:
     name = "ann" if what == "conversations" else "bob"
     boss = Visitor(server, "boss", "boss of all")
     writer = Writer(Visitor.signed_up(server, f"writer-{what}", "Writing-all-day-1"))

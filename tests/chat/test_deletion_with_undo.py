@@ -145,7 +145,7 @@ def test_conversation_is_deleted_only_after_the_time_to_undo(browser: Client, ow
         assert status == (302 if can_be_restored else 404)
 
 
-def test_deletion_that_fails_does_not_hold_up_the_others(
+def test_failed_deletion_does_not_prevent_the_other_deletions(
     browser: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = make_conversation(owner), make_conversation(owner)

@@ -211,7 +211,7 @@ def baseline(attacked: Visitor, reader: OtherPerson, table: list[Row]) -> Row:
 
 
 @pytest.mark.parametrize("model", HARMS)
-def test_harm_ends_and_nobody_else_notices(
+def test_answer_of_a_harmful_server_ends_and_does_not_delay_another_person(
     attacked: Visitor, reader: OtherPerson, harmful: Harmful, baseline: Row, table: list[Row], model: str
 ) -> None:
     server = attacked.server
@@ -275,7 +275,7 @@ def nested(depth: int) -> object:
 
 
 @pytest.mark.parametrize("calls_per_message", [1, 20_000], ids=["many-messages", "one-message"])
-def test_page_of_an_import_of_nested_calls_is_bounded(
+def test_size_of_a_page_with_imported_nested_calls_is_limited(
     attacked: Visitor, reader: OtherPerson, baseline: Row, calls_per_message: int
 ) -> None:
     server = attacked.server

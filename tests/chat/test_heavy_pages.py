@@ -69,7 +69,7 @@ def get(http: requests.Session, url: str) -> int:
         return 0
 
 
-def test_heavy_pages_and_exports_hold_up_nobody_else(server: LiveServer) -> None:
+def test_heavy_pages_and_exports_do_not_delay_another_person(server: LiveServer) -> None:
     owner, other = Visitor(server), OtherPerson(server)
     assert server.process
     memory = Memory(server.process.pid)

@@ -102,7 +102,7 @@ def make_version(conversation: Conversation, index: int) -> Message:
     )
 
 
-def test_versions_are_counted_in_every_window(conversation: Conversation) -> None:
+def test_number_of_versions_is_the_same_in_every_window(conversation: Conversation) -> None:
     for index in (0, 50, 99):
         make_version(conversation, index)
     make_version(conversation, 50)

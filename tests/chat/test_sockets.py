@@ -226,7 +226,7 @@ def test_malformed_action_gets_a_sentence(demo: Visitor, message: dict[str, obje
         read(socket, Page(), until=sentence)
 
 
-def test_a_prompt_of_one_megabyte_gets_a_sentence_with_both_numbers(demo: Visitor) -> None:
+def test_error_of_a_prompt_that_is_too_long_has_its_size_and_the_limit(demo: Visitor) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         send(socket, "x" * 1024 * 1024)
@@ -286,7 +286,7 @@ def test_close_codes_are_those_that_the_server_may_send(code: int) -> None:
     assert 4000 <= code < 5000, "Autobahn lets a server send no other code but 1000, and leaves the socket open"
 
 
-def test_one_person_has_a_limit_of_open_sockets(server: LiveServer) -> None:
+def test_number_of_open_sockets_of_one_person_is_limited(server: LiveServer) -> None:
     visitor = Visitor.signed_up(server, "manytabs", "a-long-pass-word-9")
     conversation_id = visitor.new_conversation()
     with ExitStack() as tabs:
@@ -313,7 +313,7 @@ def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, de
     ) == [(1,)]
 
 
-def test_a_second_question_waits_for_the_first_answer(demo: Visitor) -> None:
+def test_second_question_is_refused_until_the_first_answer_has_ended(demo: Visitor) -> None:
     with demo.socket(conversation(demo, "scenario-endless")) as socket:
         page = Page()
         send(socket, "one")
@@ -340,7 +340,7 @@ def test_stop_closes_the_upstream_request(demo: Visitor, emulator_url: str) -> N
         assert "You stopped this answer" in page.transcript
 
 
-def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> None:
+def test_turn_continues_when_its_tab_is_closed(server: LiveServer, demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-code")
     with demo.socket(conversation_id) as socket:
         send(socket, "go")
@@ -489,7 +489,7 @@ def test_client_that_acknowledges_nothing_is_disconnected(server: LiveServer, de
 
 
 @pytest.mark.drill
-def test_reader_that_never_reads_does_not_hold_up_the_others(demo: Visitor) -> None:
+def test_sockets_that_never_read_do_not_delay_other_sockets(demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-long-8")
     with ExitStack() as sleepers:
         for _ in range(5):

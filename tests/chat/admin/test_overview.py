@@ -129,7 +129,7 @@ def test_chart_without_amounts_says_what_is_missing() -> None:
     assert "No turns in this period." not in text
 
 
-def test_other_periods_than_the_three_offered_mean_30_days() -> None:
+def test_page_shows_30_days_if_another_period_than_the_three_offered_is_asked_for() -> None:
     user = make_operator()
     for query, days in (("", 30), ("?days=7", 7), ("?days=90", 90), ("?days=3650000000", 30), ("?days=x", 30)):
         assert f'<a href="?days={days}" aria-current="page">' in get_page(user, query)

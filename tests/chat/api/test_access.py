@@ -223,7 +223,7 @@ def test_token_can_be_sent_in_another_header_than_the_credentials_of_a_proxy(row
     assert bearers.status_code == 200
 
 
-def test_unauthenticated_response_names_the_scheme() -> None:
+def test_response_with_status_401_names_the_authentication_scheme() -> None:
     response = Client().get("/api/v1/conversations/")
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="Plotline"'
     assert response.headers["Content-Type"] == "application/problem+json"

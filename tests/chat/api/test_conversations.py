@@ -101,7 +101,7 @@ def test_error_for_an_unlisted_model_names_the_models_that_can_be_chosen(client:
     assert client.post(LIST, {"model": "gemini-0-imaginary"}, content_type="application/json").status_code == 201
 
 
-def test_pages_hold_each_conversation_once(client: Client, owner: User) -> None:
+def test_pages_of_the_list_have_each_conversation_once(client: Client, owner: User) -> None:
     ids = {str(make_conversation(owner, title=f"Number {number}").pk) for number in range(7)}
     # All conversations have the same time, so the ids determine the order.
     Conversation.objects.update(updated_at=timezone.now())
@@ -171,7 +171,7 @@ def test_number_of_queries_does_not_depend_on_the_length_of_lists(client: Client
     assert max(before) <= 10
 
 
-def test_usage_counts_every_answer(client: Client, owner: User) -> None:
+def test_usage_of_a_conversation_counts_every_answer(client: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     for cost in ("0.10", "0.02"):
         make_model_message(conversation, cost=cost)
@@ -190,7 +190,7 @@ def test_usage_counts_every_answer(client: Client, owner: User) -> None:
 
 
 @pytest.mark.parametrize("status", Turn.LIVE)
-def test_conversation_names_its_live_turn(client: Client, owner: User, status: Turn.Status) -> None:
+def test_conversation_has_the_id_of_its_live_turn(client: Client, owner: User, status: Turn.Status) -> None:
     message = make_model_message(make_conversation(owner), status=status)
     conversation = client.get(f"{LIST}{message.conversation_id}/").json()
     assert (conversation["live_turn_id"], conversation["usage"]["turns"]) == (str(message.turn.pk), 0)

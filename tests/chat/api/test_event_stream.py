@@ -202,7 +202,7 @@ async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("last_event_id", "status"), [("3", 410), ("three", 400), ("-1", 400), ("9" * 10, 400)])
-async def test_last_event_id_that_cannot_be_resumed_is_a_problem(last_event_id: str, status: int) -> None:
+async def test_problem_is_returned_if_the_last_event_id_cannot_be_resumed(last_event_id: str, status: int) -> None:
     turn = await sync_to_async(turn_without_log)()
     client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
     await client.aforce_login(await User.objects.aget())

@@ -103,7 +103,7 @@ def test_messages_hold_their_attachments_and_usage(client: Client, owner: User) 
     assert (question["status"], question["usage"], question["turn_id"]) == ("done", None, None)
 
 
-def test_messages_come_page_by_page(client: Client, owner: User) -> None:
+def test_messages_are_listed_page_by_page(client: Client, owner: User) -> None:
     path = path_of(make_model_message(make_conversation(owner)))
     question, answer = client.get(path).json()["results"]
     first, second = (client.get(f"{path}?limit=1{cursor}").json() for cursor in ("", "&cursor=1"))

@@ -55,7 +55,7 @@ def make_answer(owner: User) -> tuple[Message, Message]:
     return question, answer
 
 
-async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() -> None:
+async def test_numbers_of_an_earlier_answer_are_traced_at_the_first_request() -> None:
     owner = await sync_to_async(make_user)(str(uuid.uuid4()))
     question, answer = await sync_to_async(make_answer)(owner)
     client = AsyncClient()
@@ -126,7 +126,7 @@ async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> Non
     assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
 
 
-async def test_answers_without_results_or_files_before_them_are_traced_only_on_request(emulated: Settings) -> None:
+async def test_numbers_are_traced_only_on_request_if_no_result_or_file_precedes_the_answer(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     await ask_and_wait(conversation, "What is 6 * 7?")
     answer = await conversation.messages.aget(role="model")

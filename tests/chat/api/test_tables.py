@@ -96,7 +96,7 @@ async def test_first_call_begins_the_reading_and_later_ones_return_it(table_kern
     assert await AttachmentPreview.objects.filter(attachment=attachment, choices__isnull=True).acount() == 1
 
 
-async def test_choice_changes_the_table_and_stays_until_it_is_taken_back(table_kernels: Settings) -> None:
+async def test_choice_changes_the_table_and_is_kept_until_it_is_reset(table_kernels: Settings) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     response = await patch(client, attachment, {"encoding": "koi8_r"})
     assert response.status_code == 200, response.content

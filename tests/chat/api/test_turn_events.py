@@ -198,7 +198,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     ],
     ids=lambda part: part.kind.value,
 )
-def test_parts_of_other_kinds_give_no_event(
+def test_parts_of_kinds_without_an_event_are_skipped(
     part: FunctionCall | FunctionResponse | FileData | Text | InlineData,
 ) -> None:
     live = LiveTurn.create()
@@ -262,7 +262,7 @@ def test_stream_can_be_resumed_after_every_event(*, has_log: bool) -> None:
         assert read_all(resumed) == events[position + 1 :]
 
 
-def test_number_of_a_deleted_log_cannot_be_resumed() -> None:
+def test_stream_cannot_be_resumed_after_an_event_of_a_deleted_log() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="An answer."))
     turn = live.end()

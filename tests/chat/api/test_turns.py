@@ -241,7 +241,7 @@ def write_long_log(server: LiveServer, turn_id: str) -> None:
 
 
 @pytest.mark.drill
-def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient, server: LiveServer) -> None:
+def test_clients_that_stop_reading_take_little_memory_and_delay_no_others(api: ApiClient, server: LiveServer) -> None:
     started = api.start_turn("scenario-text")
     api.wait_for_end(started["id"])
     write_long_log(server, started["id"])

@@ -102,7 +102,7 @@ def test_command_prints_each_change_once() -> None:
         ("gemini", "There is no key, so the demo model answers"),
     ],
 )
-def test_command_explains_why_there_is_no_list(provider: str, sentence: str) -> None:
+def test_command_says_why_the_provider_gave_no_list(provider: str, sentence: str) -> None:
     LanguageModel.objects.create(provider=provider, name="kept")
     with pytest.raises(CommandError, match=sentence) as failed:
         run_sync("--provider", provider)
@@ -110,7 +110,7 @@ def test_command_explains_why_there_is_no_list(provider: str, sentence: str) -> 
     assert LanguageModel.objects.get().missing_since is None
 
 
-def test_models_of_an_endpoint_are_listed_apart_from_others(settings: Settings) -> None:
+def test_command_changes_only_models_of_the_chosen_endpoint(settings: Settings) -> None:
     with fake_server(settings) as server:
         settings.OPENAI_BASE_URL, settings.OPENAI_MODELS = "http://localhost:11434/v1", ["small"]
         server.models = [make_listed("small", 4096, images=True), make_listed("big", 2**40)]

@@ -28,7 +28,7 @@ def decode(chunk: dict[str, Any]) -> list[StreamEvent]:
 
 
 @given(CHUNKS)
-def test_chunk_has_the_same_events_after_the_sdk_has_read_it(chunk: dict[str, Any]) -> None:
+def test_chunk_gives_the_same_events_after_the_sdk_has_read_and_written_it(chunk: dict[str, Any]) -> None:
     read = types.GenerateContentResponse.model_validate(chunk)
     assert decode(chunk) == decode(read.model_dump(mode="json", by_alias=True, exclude_none=True))
 
@@ -39,7 +39,9 @@ def test_parts_of_a_chunk_are_read_with_all_their_fields(chunk: dict[str, Any]) 
 
 
 @given(st.lists(CHUNKS, max_size=4), st.data())
-def test_stream_that_is_cut_anywhere_has_the_same_chunks(chunks: list[dict[str, Any]], data: st.DataObject) -> None:
+def test_stream_gives_the_same_chunks_wherever_the_network_divides_it(
+    chunks: list[dict[str, Any]], data: st.DataObject
+) -> None:
     body = b"".join(b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\r\n\r\n" for chunk in chunks)
     parser = StreamParser()
     parsed: list[dict[str, Any]] = []

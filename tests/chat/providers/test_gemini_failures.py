@@ -204,14 +204,16 @@ async def test_connecting_has_a_separate_time_limit(
     assert (received, type(error)) == ([], Unreachable)
 
 
-async def test_unknown_host_is_unreachable(provider: GeminiProvider, settings: Settings) -> None:
+async def test_unknown_host_gives_the_error_unreachable(provider: GeminiProvider, settings: Settings) -> None:
     settings.GOOGLE_GEMINI_BASE_URL = "http://no-such-host.invalid"
     _, error = await read_all(provider)
     assert type(error) is Unreachable
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndata"])
-async def test_connection_that_breaks_is_unreachable(sent: bytes, provider: GeminiProvider, serve: Serve) -> None:
+async def test_broken_connection_gives_the_error_unreachable(
+    sent: bytes, provider: GeminiProvider, serve: Serve
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.transport.write(sent)
         exchange.transport.close()
@@ -247,7 +249,9 @@ async def test_unreadable_event_gives_an_error_after_the_events_before_it(
     assert type(error) is MalformedResponse
 
 
-async def test_response_that_is_not_http_is_malformed(provider: GeminiProvider, serve: Serve) -> None:
+async def test_response_that_is_not_http_gives_the_error_malformed_response(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.transport.write(b"220 mail.test ESMTP\r\n\r\n")
 
@@ -302,7 +306,7 @@ async def test_vertex_without_credentials_is_refused_before_any_request(
     assert type(error) is CredentialsRefused
 
 
-async def test_error_of_one_stream_does_not_disturb_others(provider: GeminiProvider, serve: Serve) -> None:
+async def test_error_of_one_stream_does_not_affect_other_streams(provider: GeminiProvider, serve: Serve) -> None:
     all_are_running = asyncio.Barrier(3)
 
     async def answer(exchange: Exchange) -> None:

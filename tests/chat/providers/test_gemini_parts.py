@@ -231,7 +231,7 @@ def sent_parts(*parts: Part, is_own: bool = True, role: Role = Role.MODEL) -> li
     return [part for content in sent for part in content["parts"]]
 
 
-def test_table_has_every_kind_of_part() -> None:
+def test_table_of_parts_has_every_kind() -> None:
     assert {row.kind for row in ROWS} == set(PartKind)
     assert all(row.kind is row.part.kind for row in ROWS)
 
@@ -284,7 +284,7 @@ def test_content_without_parts_to_send_is_left_out() -> None:
     ]
 
 
-def test_error_of_a_function_is_sent_as_its_response() -> None:
+def test_error_of_a_function_is_sent_in_its_function_response() -> None:
     response = FunctionResponse("run", {"error": "It failed."}, "c1", is_error=True)
     assert sent_parts(response, role=Role.USER) == [
         {"functionResponse": {"name": "run", "response": {"error": "It failed."}}}

@@ -75,7 +75,7 @@ async def test_metadata_and_identity_of_an_answer_are_reported(
 
 
 @each_answer
-def test_parts_of_an_answer_go_back_as_they_were_received(recorded: Recording) -> None:
+def test_parts_of_an_answer_are_sent_back_unchanged(recorded: Recording) -> None:
     history = (*REQUEST.contents, Content(Role.MODEL, tuple(recorded.parts)), *REQUEST.contents)
     body = json.loads(request_body(GenerateRequest("gemini-test", history)))
     sent = [part for content in body["contents"] if content["role"] == "model" for part in content["parts"]]
@@ -112,7 +112,7 @@ async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
     assert recorded.error["message"] in error.detail
 
 
-async def test_blocked_prompt_is_a_finish(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_blocked_prompt_gives_a_finish_and_no_error(reader: str, provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_body(recording("prompt-blocked").body)):
         received, error = await read_all(provider)
     assert error is None

@@ -90,7 +90,7 @@ async def assert_closed(server: RawServer, tasks_before: set[asyncio.Task[object
 
 @pytest.mark.parametrize("stop", [cancel, close, fail])
 @pytest.mark.parametrize("answer", [one_chunk, endless])
-async def test_stopping_closes_the_request(
+async def test_request_is_closed_when_the_caller_stops(
     stop: Stop, answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer) as server:
@@ -114,7 +114,7 @@ async def test_cancelling_before_the_first_event_closes_the_request(
 
 
 @pytest.mark.parametrize("answer", [head_only, never_answer])
-async def test_response_without_data_stalls(
+async def test_response_without_data_gives_the_error_stalled(
     answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.PROVIDER_IDLE_LIMIT_S = 0.2

@@ -79,7 +79,7 @@ async def test_identity_of_a_response_is_reported_when_it_changes(
     ]
 
 
-async def test_half_of_a_surrogate_pair_does_not_end_the_stream(
+async def test_stream_goes_on_after_half_of_a_surrogate_pair(
     reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     half = json.loads(r'"a\ud83d"')
@@ -92,7 +92,7 @@ async def test_half_of_a_surrogate_pair_does_not_end_the_stream(
     assert parts_of(received) == [Text(half), FunctionCall("f", {"b": [half]})]
 
 
-async def test_events_of_one_network_read_are_one_list(provider: GeminiProvider, serve: Serve) -> None:
+async def test_events_of_one_network_read_are_yielded_as_one_list(provider: GeminiProvider, serve: Serve) -> None:
     is_read = asyncio.Event()
 
     async def answer(exchange: Exchange) -> None:

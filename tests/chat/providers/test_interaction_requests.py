@@ -136,7 +136,7 @@ def test_fields_that_are_not_set_are_left_out() -> None:
     assert unthinking["generation_config"] == {"thinking_level": "minimal"}
 
 
-def test_files_of_a_question_are_contents_of_their_kind() -> None:
+def test_each_file_of_a_question_becomes_a_content_of_its_type() -> None:
     files = (
         InlineData("image/png", "a.png", b"a"),
         InlineData("text/csv", "a.csv", b"b"),
@@ -154,7 +154,7 @@ def test_files_of_a_question_are_contents_of_their_kind() -> None:
     ]
 
 
-def test_answer_of_another_model_goes_back_as_text() -> None:
+def test_answer_of_another_model_is_sent_back_as_text() -> None:
     foreign = (
         ExecutableCode("1/0", "PYTHON", "c1"),
         CodeExecutionResult("ZeroDivisionError", OUTCOME_FAILED, "c1"),
@@ -181,7 +181,7 @@ def test_result_of_a_failed_function_has_is_error_and_ids_may_repeat() -> None:
     assert {step["call_id"] for step in steps if "call_id" in step} == {"f1"}
 
 
-def test_result_that_was_shortened_takes_the_place_of_its_texts() -> None:
+def test_shortened_output_replaces_the_texts_of_its_result() -> None:
     result = CodeExecutionResult("on…", OUTCOME_OK, "c1", provider_data={"step": LIST})
     [_, step] = steps_of(QUESTION, answer(result, InlineData("image/png", "", b"png", provider_data={"place": 1})))
     assert [one.get("text") for one in step["result"]] == ["on…", None]

@@ -134,7 +134,7 @@ if ERRORS:
         assert error.reason == json.loads(recorded.body)["error"]["message"]
 
 
-async def test_http_error_names_its_cause(provider: GeminiProvider, serve: Serve) -> None:
+async def test_type_of_an_http_error_depends_on_its_status_and_message(provider: GeminiProvider, serve: Serve) -> None:
     for status, message, code in [
         (400, "API key not valid. Please pass a valid API key.", "unauthorised"),
         (429, "Too many requests.", "rate_limited"),
@@ -147,14 +147,14 @@ async def test_http_error_names_its_cause(provider: GeminiProvider, serve: Serve
         assert (received, error and error.code) == ([], code)
 
 
-async def test_identity_and_other_citations_are_reported(provider: GeminiProvider, serve: Serve) -> None:
+async def test_identity_and_citations_of_files_are_reported(provider: GeminiProvider, serve: Serve) -> None:
     found = list(decoded([CREATED, *STREAMS["citations"]]))
     assert found[0] == ResponseIdentified("", "gemini-test")
     assert MetadataReported("annotations", [FILE_CITATION]) in found
     assert MetadataReported("continuationToken", "dG9rZW4=") in decoded(STREAMS["continuation"])
 
 
-async def test_refused_answer_says_why() -> None:
+async def test_finish_of_a_refused_answer_has_the_reason() -> None:
     [finished] = [event for event in decoded(STREAMS["withheld"]) if isinstance(event, Finished)]
     assert (finished.reason, finished.message) == ("safety", "Not this.")
 
@@ -163,7 +163,7 @@ async def test_refused_answer_says_why() -> None:
     ("word", "finish"),
     [("other", Finish.BLOCKED), ("image_safety", Finish.IMAGE_SAFETY), ("escalation", Finish.ESCALATION)],
 )
-async def test_each_word_of_google_for_the_end_of_an_answer_is_known(word: str, finish: Finish) -> None:
+async def test_each_finish_reason_of_google_is_known(word: str, finish: Finish) -> None:
     [finished] = [
         event for event in decoded([completed("failed", errors=[{"code": word}])]) if isinstance(event, Finished)
     ]

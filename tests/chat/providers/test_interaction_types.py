@@ -68,7 +68,7 @@ def test_each_type_of_delta_belongs_to_a_step(name: str) -> None:
     assert is_shown or name in ("thought_summary", "thought_signature", "text_annotation_delta")
 
 
-def test_each_status_has_an_outcome() -> None:
+def test_each_status_of_an_interaction_is_handled() -> None:
     known = get_args(get_args(interactions.InteractionStatus)[0])
     assert set(known) - CUT - FINISHES.keys() - {FAILED} == {"budget_exceeded"}
     assert FINISHES["idle"] is Finish.STOP

@@ -88,7 +88,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_two_calls_are_read_in_every_form(form: str) -> None:
+def test_two_calls_are_read_from_every_form_of_servers(form: str) -> None:
     calls = calls_in(events_of(FORMS[form]))
     assert [(call.name, call.arguments, call.call_id) for call in calls] == [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b")]
 
@@ -194,7 +194,9 @@ def test_size_of_the_ids_of_calls_is_limited() -> None:
     size=st.integers(1, 9),
     data=st.data(),
 )
-def test_arguments_survive_any_division(arguments: dict[str, str], size: int, data: st.DataObject) -> None:
+def test_arguments_are_the_same_however_they_are_divided(
+    arguments: dict[str, str], size: int, data: st.DataObject
+) -> None:
     whole = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
     chunks = [piece(index=0, id="a", name="f", arguments="")]
     chunks += [piece(index=0, arguments=whole[start : start + size]) for start in range(0, len(whole), size)]
@@ -297,7 +299,7 @@ def detail(**fields: JSON) -> dict[str, Any]:
     return {"choices": [{"delta": {"reasoning_details": [fields]}}]}
 
 
-def test_pieces_of_a_detail_are_joined_once() -> None:
+def test_pieces_of_a_reasoning_detail_are_joined_only_at_the_end() -> None:
     class Piece(str):
         """Text that fails the test if it is joined by `+`."""
 
@@ -315,7 +317,7 @@ def test_pieces_of_a_detail_are_joined_once() -> None:
     ]
 
 
-def test_fields_that_each_piece_of_a_detail_repeats_count_once() -> None:
+def test_repeated_fields_of_a_reasoning_detail_count_once_for_the_limit() -> None:
     events = events_of(detail(index=0, type="reasoning.text", format="f" * 1_000, data="x") for _ in range(5_000))
     assert any(isinstance(event, PartReceived) and event.part.provider_data for event in events)
 

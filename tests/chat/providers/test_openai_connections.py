@@ -131,7 +131,7 @@ async def test_refusal_has_the_same_error_code_at_every_server(
     assert answer.content() == Expected(finish=None, error=CODES[mistake])
 
 
-async def test_list_of_a_server_is_read(openai_provider: OpenAICompatibleProvider) -> None:
+async def test_models_that_a_server_lists_are_returned(openai_provider: OpenAICompatibleProvider) -> None:
     [listed] = [one for one in await openai_provider.list_models() if one.name == "context-4096/text"]
     assert (listed.context_tokens, listed.functions, listed.images) == (4096, True, True)
 

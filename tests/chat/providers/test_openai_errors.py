@@ -56,7 +56,7 @@ def error_of(status: int | None, body: str, **headers: str) -> ProviderError:
         ("", ""),
     ],
 )
-def test_message_is_found_in_every_form(body: str, message: str) -> None:
+def test_message_of_an_error_is_read_in_every_form_of_servers(body: str, message: str) -> None:
     assert report_of_body(body.encode(), "application/json").message == message
 
 
@@ -249,7 +249,7 @@ def test_refusals_for_other_reasons_give_no_facts(status: int, message: str) -> 
     assert facts_after_refusal(status, "", message, BODY, ModelFacts()) is None
 
 
-def test_limit_of_an_answer_is_never_dropped() -> None:
+def test_request_is_not_repeated_without_any_token_limit() -> None:
     known = ModelFacts(refuses=frozenset({"max_tokens"}))
     body = {**BODY, "max_completion_tokens": 5}
     assert facts_after_refusal(400, "", "'max_completion_tokens' is not supported", body, known) is None
@@ -269,12 +269,12 @@ def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> Non
     assert facts == ModelFacts(refuses=frozenset({"stream_options"}))
 
 
-def test_known_refusal_changes_no_facts() -> None:
+def test_refusal_that_is_already_known_changes_no_facts() -> None:
     known = ModelFacts(demands=frozenset({REASONING}))
     assert facts_after_refusal(400, "", "reasoning_content must be passed back to the API", BODY, known) is None
 
 
-def test_refused_images_are_remembered_once() -> None:
+def test_refusal_of_images_changes_facts_only_once() -> None:
     message = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
     facts = facts_after_image_refusal(500, message, ModelFacts())
     assert facts == ModelFacts(images=False)

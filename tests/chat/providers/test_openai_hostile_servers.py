@@ -97,7 +97,7 @@ async def test_only_needed_headers_are_sent(
 
 
 @pytest.mark.parametrize(("protocol", "path"), [("", "chat/completions"), (RESPONSES_API, "responses")])
-async def test_azure_gets_the_key_in_a_header_of_its_own(
+async def test_key_for_azure_is_sent_in_the_header_api_key(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, protocol: str, path: str
 ) -> None:
     azure = "http://mine.openai.azure.com/openai/v1"
@@ -126,7 +126,7 @@ async def answer_compressed(exchange: Exchange, status: int = 200) -> None:
     exchange.end()
 
 
-async def test_responses_are_asked_for_without_compression(
+async def test_requests_ask_for_responses_without_compression(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     await read_answer(provider, make_request("m"))
@@ -135,7 +135,9 @@ async def test_responses_are_asked_for_without_compression(
     assert [exchange.headers["accept-encoding"] for exchange in server.exchanges] == ["identity", "identity"]
 
 
-async def test_compressed_answer_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_compressed_answer_is_refused_without_reading_it(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     server.answer = answer_compressed
     answer = await read_answer(provider, make_request("m"))
     assert answer.events == []
@@ -186,7 +188,9 @@ async def test_error_after_the_headers_has_the_status_of_the_response(
     assert "diary" not in error.detail
 
 
-async def test_compressed_list_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_compressed_list_is_refused_without_reading_it(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     server.answer = answer_compressed
     with pytest.raises(MalformedResponse) as caught:
         await provider.list_models()
@@ -269,7 +273,7 @@ async def test_other_tasks_run_while_tiny_pieces_are_read(
     assert most <= 2
 
 
-async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_endless_error_is_read_only_up_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head(400, "application/json")
         while not exchange.closed.is_set():
@@ -284,7 +288,7 @@ async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: Ope
     assert len(error.detail) < ERROR_LIMIT_BYTES
 
 
-async def test_endless_list_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_endless_list_is_read_only_up_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head(200, "application/json")
         while not exchange.closed.is_set():
@@ -452,7 +456,7 @@ async def test_type_of_an_error_that_arrives_slowly_depends_on_its_status(
     assert type(await fail(provider)) is InvalidRequest
 
 
-async def test_server_is_asked_through_the_proxy_of_the_environment(
+async def test_requests_use_the_proxy_of_the_environment(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answer = answer_honestly

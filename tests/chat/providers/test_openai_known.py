@@ -36,7 +36,7 @@ def request_with_known(provider: OpenAICompatibleProvider, reads: list[str]) -> 
     return request
 
 
-async def test_request_that_brings_the_known_facts_reads_none(
+async def test_facts_are_not_read_again_if_the_request_has_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
@@ -45,7 +45,7 @@ async def test_request_that_brings_the_known_facts_reads_none(
     assert reads == []
 
 
-async def test_request_without_known_facts_reads_them(
+async def test_facts_are_read_if_the_request_does_not_have_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)

@@ -120,7 +120,7 @@ async def test_other_tasks_run_while_many_deltas_are_parsed(
     assert 0 < work.most <= PAUSE_STEPS
 
 
-async def test_nothing_is_read_after_the_first_error() -> None:
+async def test_events_after_the_first_error_are_not_read() -> None:
     reader = make_reader()
     events = await read(reader, text("a") + ERROR + text("b"), text("c"))
     assert texts_of(events) == ["a"]
@@ -128,7 +128,7 @@ async def test_nothing_is_read_after_the_first_error() -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n\n", b""])
-async def test_nothing_follows_an_error_at_the_end(end: bytes) -> None:
+async def test_no_event_follows_an_error_at_the_end_of_the_stream(end: bytes) -> None:
     reader = make_reader()
     events = await read(reader, text("a"), ERROR.strip() + end)
     assert texts_of(events) == ["a"]

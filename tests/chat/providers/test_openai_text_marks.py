@@ -149,12 +149,12 @@ def test_marks_divide_the_text_wherever_it_is_cut(text: str, parts: list[tuple[b
 
 
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 80), max_size=6))
-def test_division_into_chunks_changes_nothing(text: str, cuts: list[int]) -> None:
+def test_result_does_not_depend_on_the_division_into_chunks(text: str, cuts: list[int]) -> None:
     borders = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     assert parts_of(text[start:end] for start, end in pairwise(borders)) == parts_of([text]) == parts_of(text)
 
 
-def test_only_what_may_become_a_mark_is_held_back() -> None:
+def test_only_text_that_may_become_a_mark_is_held_back() -> None:
     marks = TextMarks()
     shown = [
         "".join(getattr(piece, "text", "") for piece in marks.feed(chunk)) for chunk in ("a `b <", "x </", "th", "en")
@@ -169,7 +169,7 @@ def test_header_with_a_recipient_shows_that_the_model_wrote_a_call() -> None:
     assert (calling.has_call, answering.has_call) == (True, False)
 
 
-def test_tags_are_text_if_reasoning_comes_in_a_field_of_its_own() -> None:
+def test_tags_are_text_if_the_server_sends_reasoning_in_a_separate_field() -> None:
     marks = TextMarks()
     marks.settle()
     pieces = marks.feed("</think>\n\n42 </think>")

@@ -17,12 +17,12 @@ def test_provider_is_made_once_per_process() -> None:
     assert provider.name == "gemini"
 
 
-def test_unknown_provider_is_a_key_error() -> None:
+def test_unknown_provider_raises_key_error() -> None:
     with pytest.raises(KeyError):
         get_provider("oracle")
 
 
-def test_unknown_endpoint_is_a_lookup_error() -> None:
+def test_unknown_endpoint_raises_lookup_error() -> None:
     with pytest.raises(LookupError):
         get_provider("gemini", "elsewhere")
 
@@ -32,7 +32,7 @@ def test_detail_of_an_error_is_one_line() -> None:
     assert error.detail == "503 busy 2026-01-01 ERROR root: forged [2J\ufffd"
 
 
-def test_text_of_an_error_holds_code_and_status_only() -> None:
+def test_text_of_an_error_has_only_its_code_and_status() -> None:
     assert str(Overloaded("503 what a person wrote", status=503)) == "overloaded, status 503"
     assert str(Overloaded("what a person wrote")) == "overloaded"
 

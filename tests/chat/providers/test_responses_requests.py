@@ -98,7 +98,7 @@ def test_refused_parameters_are_left_out_except_store_false() -> None:
     assert body["store"] is False
 
 
-def test_answer_of_another_model_goes_back_as_plain_items_without_its_reasoning() -> None:
+def test_answer_of_another_model_is_sent_as_plain_items_without_its_reasoning() -> None:
     parts = (
         Text("I compute."),
         ExecutableCode("6 * 7", "PYTHON", "c"),

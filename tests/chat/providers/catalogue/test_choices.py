@@ -92,7 +92,7 @@ def test_current_choice_without_a_row_says_that_it_is_not_in_the_catalogue(setti
     assert list_choices("off")[-1].is_missing
 
 
-def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(settings: Settings) -> None:
+def test_demo_model_is_the_only_choice_if_all_others_need_a_missing_key(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")

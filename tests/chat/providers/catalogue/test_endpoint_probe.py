@@ -107,7 +107,7 @@ def test_no_check_passes_if_the_server_cannot_be_reached(server: Server) -> None
     assert verdicts(check(model="big")) == "ufffuuu"
 
 
-def test_server_without_a_list_can_answer(server: Server) -> None:
+def test_answer_is_checked_even_if_the_server_lists_no_models(server: Server) -> None:
     make_endpoint()
     server.models = []
     assert verdicts(check(model="hidden")) == "ufwwwww"
@@ -137,7 +137,7 @@ def test_check_of_functions_says_what_the_model_did_instead(
     ("answer", "sentence"),
     [(InvalidRequest("no vision"), "(no vision)"), ([said("Blue.")], "answered “Blue.” to a red image")],
 )
-def test_check_of_images_fails_if_the_model_sees_none(
+def test_check_of_images_fails_if_the_model_does_not_see_the_image(
     server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str
 ) -> None:
     make_endpoint()
@@ -161,7 +161,7 @@ def test_answer_without_token_counts_fails_the_check_of_usage(server: Server) ->
     assert verdicts(check()) == "uwwwfww"
 
 
-def test_thoughts_alone_are_no_answer(server: Server) -> None:
+def test_check_of_answers_fails_if_there_are_only_thoughts(server: Server) -> None:
     make_endpoint()
     server.text = [PartReceived(Thought("hello")), Finished(Finish.STOP)]
     assert verdicts(check()) == "uwfwuuu"

@@ -88,7 +88,7 @@ def test_preset_without_thinking_settings_uses_those_of_its_model() -> None:
 
 @pytest.mark.parametrize("tool", ["code_execution", "web_search", "url_context"])
 @pytest.mark.parametrize(("in_preset", "in_model"), [(True, True), (True, False), (False, True)])
-def test_tool_needs_both_preset_and_model(tool: str, in_preset: bool, in_model: bool) -> None:
+def test_tool_is_on_only_if_both_preset_and_model_allow_it(tool: str, in_preset: bool, in_model: bool) -> None:
     make_preset("p", language_model=make_model("m", **{tool: in_model}), **{tool: in_preset})
     assert getattr(find_setup("p"), tool) is (in_preset and in_model)
 
@@ -109,7 +109,7 @@ def test_disabled_or_unknown_name_raises_unknown_model() -> None:
             find_setup(name)
 
 
-def test_server_default_works_without_a_row_and_with_a_disabled_one(settings: Settings) -> None:
+def test_default_model_works_without_a_row_and_with_a_disabled_row(settings: Settings) -> None:
     assert find_setup("") == find_setup("default-model") == Setup("gemini", "default-model", label="default-model")
     make_model("default-model", is_enabled=False, context_tokens=5)
     assert find_setup("").context_tokens == 5
@@ -208,7 +208,7 @@ def test_setup_can_be_restored_from_its_parameters() -> None:
         (True, False, "on", False),
     ],
 )
-def test_conversation_overrules_the_preset_but_not_the_model(
+def test_search_mode_of_a_conversation_overrules_the_preset_but_not_the_model(
     in_preset: bool, in_model: bool, mode: str, searches: bool
 ) -> None:
     model = make_model("m", web_search=in_model, url_context=in_model)
@@ -217,7 +217,7 @@ def test_conversation_overrules_the_preset_but_not_the_model(
     assert (setup.web_search, setup.url_context) == (searches, searches)
 
 
-def test_models_take_functions_beside_tools_only_if_the_catalogue_says_so(settings: Settings) -> None:
+def test_functions_are_declared_beside_tools_only_if_the_catalogue_allows_it(settings: Settings) -> None:
     make_model("both", functions_beside_tools=True)
     make_model("either")
     takes_both = [find_setup(name).functions_beside_tools for name in ("both", "either", settings.DEFAULT_MODEL)]
@@ -252,7 +252,7 @@ def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> N
     assert [choice.value for choice in list_choices()][:2] == ["", "a"]
 
 
-def test_configured_default_precedes_the_marked_one(settings: Settings) -> None:
+def test_default_model_of_the_settings_precedes_the_preset_marked_as_default(settings: Settings) -> None:
     make_preset("marked", is_default=True)
     make_preset("configured")
     settings.DEFAULT_MODEL = "configured"
