@@ -55,7 +55,7 @@ _open_sockets: Counter[int] = Counter()
 class ConversationConsumer(AsyncWebsocketConsumer):
     """The socket of one page."""
 
-    #: No layer has this name, so Channels opens none for each socket: `relay.broadcast` uses one for the whole process.
+    #: No channel layer has this name, so Channels opens none for each socket: `relay.broadcast` has one for all.
     channel_layer_alias = "none"
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -15,7 +15,7 @@ from chat.models.projects import count_conversations
 
 @admin.register(Project)
 class ProjectAdmin(ReadOnlyAdmin[Project]):
-    """A project without what its owner wrote."""
+    """A project without the texts that its owner wrote."""
 
     list_display = ("id", "owner", "conversations", "files", "created_at", "updated_at")
     fields = ("id", "owner", "conversations", "files", "created_at", "updated_at")

@@ -53,7 +53,7 @@ class SessionOutput:
         return self.redrawn(first)
 
     def redrawn(self, index: int) -> Content | None:
-        """Return the event with the text of a part that begins or changes after a cut; `None` before the first cut."""
+        """Return the event with the text of a part that begins or changes after output was cut; `None` before that."""
         text = self._texts.get(index, "")
         # Clients get a longer text, and what is appended later, with the whole result when the code has ended.
         if not self._is_redrawn or len(text) > RESET_LIMIT_CHARS:

@@ -97,7 +97,7 @@ class ConversationTurns(ApiView):
         ask = self._ask(conversation, serializer.validated_data)
         self.require_asgi()
         try:
-            # On the server's own event loop, where the answer's task stays when this request has ended.
+            # This runs on the server's event loop, so the answer's task continues after the end of this request.
             started = async_to_sync(start_turn)(ask)
         except ModelRefused as refusal:
             raise refused("model", str(refusal)) from None
@@ -185,7 +185,7 @@ class TurnApproval(ApiView):
         serializer.is_valid(raise_exception=True)
         self.require_asgi()
         try:
-            # On the server's own event loop, where the answer's task stays when this request has ended.
+            # This runs on the server's event loop, so the answer's task continues after the end of this request.
             is_new = async_to_sync(decide)(
                 lambda: writable_turn(self.caller, turn_id).pk, serializer.to_decision(self.caller)
             )

@@ -73,7 +73,7 @@ class Command(BaseCommand):
 
 
 def _parse_time(text: str) -> datetime:
-    """Parse an ISO 8601 date or time; without an offset it is UTC. Raise CommandError."""
+    """Parse an ISO 8601 date or time; without an offset it is UTC. Raise CommandError for other text."""
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:

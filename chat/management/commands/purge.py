@@ -147,7 +147,7 @@ def _delete_files(files: QuerySet[Attachment], totals: PurgeTotals) -> None:
 
 
 def _parse_age(text: str) -> timedelta:
-    """Parse an age such as `180d`. Raise CommandError."""
+    """Parse an age such as `180d`. Raise CommandError for other text."""
     match = re.fullmatch(r"([1-9][0-9]{0,5})([hdw])", text.strip())
     if match is None:
         raise CommandError(f"“{text}” is no age: write it as 180d, 26w or 12h.")

@@ -39,7 +39,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, *args: object, **options: object) -> None:
-        """Raise CommandError for a database that cannot be upgraded."""
+        """Upgrade the database. Raise CommandError if it cannot be upgraded."""
         match release_of(connection):
             case Release.EMPTY:
                 raise CommandError(EMPTY)

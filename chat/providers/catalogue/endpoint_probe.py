@@ -199,7 +199,7 @@ def _judge_answer(model: str, reply: Reply) -> CheckResult:
 
 
 async def _check_protocols(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:
-    """Ask the same question once by each protocol."""
+    """Ask the same question once with each protocol."""
     known = capabilities.known
     if not isinstance(known, Known):
         return CheckResult(PROTOCOLS, None, "Not tried, because nothing is known of this endpoint.")

@@ -23,7 +23,10 @@ class StoredEndpoints:
     """Implements `EndpointStore` with the settings and the database."""
 
     def find(self, name: str) -> Endpoint:
-        """Return the endpoint of the settings (empty name) or of a row. Raises LookupError. At most one query."""
+        """Return the endpoint of the settings (empty name) or of a row. At most one query.
+
+        Raises LookupError if it does not exist, or is turned off.
+        """
         if not name:
             if not settings.OPENAI_BASE_URL:
                 raise LookupError("The settings describe no endpoint: OPENAI_BASE_URL and OPENAI_API_KEY are not set.")

@@ -88,7 +88,7 @@ class Clients:
         try:
             yield await self._client(exchange.access)
         except FOREIGN_ERRORS as error:
-            # Without the original error, whose request headers or text may hold the key.
+            # Do not chain the original error: its request headers or text may hold the key.
             raise exchange.error(error) from None
         finally:
             exchange.close()

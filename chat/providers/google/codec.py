@@ -128,7 +128,7 @@ def _with_state(contents: list[WireObject], state: str) -> list[WireObject]:
 
 
 def _tools_to_wire(request: GenerateRequest) -> JSONObject:
-    """Return `tools` and `toolConfig`; each tool has an entry of its own, as the API wants tools that are combined."""
+    """Return `tools` and `toolConfig`; each tool has its own entry, which the API demands for combined tools."""
     built_in = [tool for tool in request.tools if isinstance(tool, BuiltInTool)]
     tools: list[JSON] = [{BUILT_IN_TOOLS[tool.name]: {}} for tool in built_in]
     if not request.functions:
@@ -185,7 +185,7 @@ class ChunkDecoder:
     """Turns the chunks of one response into stream events."""
 
     def __init__(self, api_key: str = "") -> None:
-        """`api_key`: removed from what the API says about the end of an answer."""
+        """`api_key`: the key, which is removed from finish messages of the API."""
         self._api_key = api_key
         self._identity = ResponseIdentified("", "")
 
@@ -217,7 +217,7 @@ class ChunkDecoder:
             yield UsageReported(_usage(usage), usage)
 
     def end(self) -> Iterator[StreamEvent]:
-        """Yield what is left at the end of the stream: nothing."""
+        """Yield nothing, because every chunk is complete."""
         return iter(())
 
     def _finished(self, reason: object, message: object) -> Finished:
@@ -245,7 +245,7 @@ def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
 def _usage(wire: WireObject) -> Usage:
     usage = Usage(*(_whole_number(wire.get(name)) for name in TOKEN_COUNTS))
     counts = (usage.prompt, usage.tool_use, usage.thoughts, usage.candidates)
-    # Some gateways leave out the sum.
+    # Some gateways leave out the total.
     return replace(usage, total=sum(count or 0 for count in counts)) if usage.total is None and any(counts) else usage
 
 

@@ -47,7 +47,7 @@ class GeminiProvider:
     def __init__(self, endpoint: str = "") -> None:
         """Read the certificates and build the SDK's validators, which takes 0.1-0.2 s.
 
-        Raises LookupError for any endpoint but the one of the settings, whose name is empty.
+        Raises LookupError unless the name is empty, which means the endpoint of the settings.
         """
         if endpoint:
             raise LookupError(f"Gemini has only the endpoint that the settings describe, not {endpoint!r}.")
@@ -99,7 +99,7 @@ class GeminiProvider:
                     if error:
                         raise error
         except (*FOREIGN_ERRORS, Stalled, ProtocolUnavailable) as error:
-            # Without the original error, whose request headers or text may hold the key.
+            # Do not chain the original error: its request headers or text may hold the key.
             reported = exchange.error(error)
             if not is_finished:
                 raise reported from None

@@ -26,7 +26,7 @@ class ObjectEnd:
         """Whether every brace was closed once, so that the text may be a whole object. It stays true."""
 
     def feed(self, piece: str) -> None:
-        """Look at the next piece."""
+        """Read the next piece."""
         mark = ""
         for mark in MARKS.findall(self._rest + piece):
             if mark == '"':

@@ -80,7 +80,7 @@ class PictureDelta:
 
 @dataclass(frozen=True, slots=True)
 class PartDelta:
-    """A whole part, after the text before it."""
+    """A whole part of the answer, which follows the text so far."""
 
     part: Part
 
@@ -179,7 +179,7 @@ def _native_reason(choice: WireObject) -> str:
 
 
 def _reasoning(delta: WireObject) -> Iterator[Delta]:
-    """Yield the reasoning. Some servers send the same text under two names, and also in `reasoning_details`."""
+    """Yield the reasoning. Some servers send the same text in two fields, and also in `reasoning_details`."""
     details = as_objects(delta.get("reasoning_details"))
     text = next((text for name in REASONING_FIELDS if (text := as_text(delta.get(name)))), "")
     if not text:

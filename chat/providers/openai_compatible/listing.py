@@ -64,7 +64,7 @@ def _context_tokens(entry: WireObject) -> int | None:
 
 
 def facts_of_listed(listed: ListedModel, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with what a list says about the model."""
+    """Return the facts, updated with the model's entry in a list."""
     return replace(
         facts,
         context_tokens=_known(listed.context_tokens, facts.context_tokens),
@@ -74,7 +74,7 @@ def facts_of_listed(listed: ListedModel, facts: ModelFacts) -> ModelFacts:
 
 
 def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with the answer of Ollama's `/api/show`.
+    """Return the facts, updated with the answer of Ollama's `/api/show`.
 
     The context size in it is not used: it is the model's own, not the size with which the model is loaded.
     """
@@ -87,7 +87,7 @@ def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
 
 
 def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with the answer of llama.cpp's `/props`."""
+    """Return the facts, updated with the answer of llama.cpp's `/props`."""
     properties = as_object(value)
     return replace(
         facts,
@@ -100,7 +100,7 @@ def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
 
 
 def facts_of_lmstudio(value: JSON, model: str, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with the answer of LM Studio's `/api/v1/models`."""
+    """Return the facts, updated with the answer of LM Studio's `/api/v1/models`."""
     entries = as_objects(as_object(value).get("models"))
     entry = next((one for one in entries if model in (one.get("key"), one.get("id"))), {})
     capabilities = as_object(entry.get("capabilities"))

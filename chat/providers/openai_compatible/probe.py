@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with what the server says. A question that it does not answer is no error."""
+    """Return the facts, updated with the server's answers. A question that it does not answer is no error."""
     try:
         listed = [one for one in listed_models(await clients.ask(endpoint, "/models")) if one.name == model]
         if listed:

@@ -187,7 +187,7 @@ class TextMarks:
         return self._state is _State.SETTLED and mark in TAGS
 
     def _apply_tag(self, tag: str, *, close: str) -> None:
-        """Apply a tag of reasoning. `close`: the tag that ends it, if this one begins it."""
+        """Apply a tag of reasoning. `close`: the closing tag if `tag` is an opening tag; otherwise empty."""
         is_open, self._close = bool(close), close
         is_unsure = self._state is _State.UNSURE
         if is_open and is_unsure:

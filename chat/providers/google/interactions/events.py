@@ -70,7 +70,7 @@ class InteractionDecoder:
     """Decodes the events of one interaction."""
 
     def __init__(self, api_key: str = "") -> None:
-        """`api_key`: removed from what the API says about the end of an answer."""
+        """`api_key`: the key, which is removed from finish messages of the API."""
         self._api_key = api_key
         self._open: dict[int, _Step] = {}
         self._count = 0

@@ -135,7 +135,7 @@ def _result_parts(step: WireObject, call_id: str) -> Iterator[Part]:
     result, outcome = step.get("result"), OUTCOME_FAILED if step.get("is_error") else OUTCOME_OK
     if not isinstance(result, list):
         output = result if isinstance(result, str) else None
-        # The API refuses a result without its call.
+        # The API refuses a result without its call, so such a result keeps no data to send back.
         data = _data(step, "result") if call_id else {}
         yield CodeExecutionResult(output, outcome, call_id, provider_data=data)
         return
