@@ -133,7 +133,7 @@ async def hundred_thousand_calls(request: Request) -> None:
 
 @harm
 async def duplicate_indexes(request: Request) -> None:
-    """Calls that are told apart by their ids alone."""
+    """Calls that only differ in their ids."""
     await body_of(mixed_calls())(request)
 
 

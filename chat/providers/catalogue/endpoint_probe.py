@@ -57,7 +57,7 @@ REPORT_NUMBER = FunctionTool(
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Whether one thing works."""
+    """The result of one check: whether it works."""
 
     name: str
     ok: bool | None

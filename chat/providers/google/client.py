@@ -151,7 +151,7 @@ class Clients:
 
 
 def interactions_url(url: URL) -> URL:
-    """Return the address of the Interactions API beside that of a model, of the Developer API or of Vertex AI."""
+    """Return the URL of the Interactions API that belongs to a model's URL, of the Developer API or of Vertex AI."""
     return url.with_path(f"{MODEL_PATH.sub('', url.raw_path)}/interactions", encoded=True)
 
 

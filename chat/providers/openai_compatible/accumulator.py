@@ -8,8 +8,8 @@ Keys of `provider_data`:
 
     id                  the server's id of a function call
     fields              fields of a call that are not in the protocol, such as a signature
-    raw_arguments       arguments that are not a JSON object, as they came
-    reasoning_details   reasoning that goes back to OpenRouter as it came
+    raw_arguments       arguments that are not a JSON object, as received
+    reasoning_details   reasoning that is sent back to OpenRouter unchanged
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ DETAILS_LIMIT = 1_000
 KEPT_LIMIT_CHARS = 4 * 1024 * 1024
 """Maximum number of characters of the calls, the reasoning details and the provider data of one response."""
 JOINED_FIELDS = frozenset({"text", "summary", "data"})
-"""Fields of a reasoning detail that arrive in pieces. Of other fields, the last value counts."""
+"""Fields of a reasoning detail that arrive in pieces. For other fields, the last value counts."""
 
 CALL_AS_TEXT = re.compile(r"<tool_call>|\[TOOL_CALLS\]|```tool_code|<function=|<\|python_tag\|>")
 """How models write calls in text. A server that is set up for tool calling parses them, and sends no such text."""

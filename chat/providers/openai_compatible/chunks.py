@@ -87,7 +87,7 @@ class PartDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDetail:
-    """A piece of reasoning that must go back as it came (`reasoning_details` of OpenRouter)."""
+    """A piece of reasoning that must be sent back unchanged (`reasoning_details` of OpenRouter)."""
 
     detail: Mapping[str, JSON]
 

@@ -182,7 +182,7 @@ def _proxy_of(url: str) -> str | None:
 
 
 async def _refusal(response: aiohttp.ClientResponse, endpoint: Endpoint) -> Refused:
-    """Return the error of a response with an error status. Of its body, only the beginning is read."""
+    """Return the error of a response with an error status. Only the beginning of its body is read."""
     body = bytearray()
     # Stop reading a body that is compressed, broken or slow. The status is enough.
     with suppress(ProviderError, TimeoutError):

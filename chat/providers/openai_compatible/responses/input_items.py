@@ -1,6 +1,6 @@
 """Writes a conversation as the items of a request to the Responses API. Pure.
 
-The items of an answer of the same model go back as they came and in their order, with `call_id`s that are unique in the
+The items of an answer of the same model are sent back unchanged and in order, with `call_id`s that are unique in the
 request. Answers of other models become messages, calls and outputs. The outputs of parallel calls follow all of them.
 """
 
