@@ -204,7 +204,7 @@ def test_every_group_in_the_order_of_the_tests_exists() -> None:
     assert [group for group in read_order() if not (ROOT / group).exists()] == []
 
 
-def test_files_of_users_are_parsed_as_tables_in_kernels_alone() -> None:
+def test_only_kernels_parse_files_of_users_as_tables() -> None:
     parsers = re.compile(r"^(pandas|pyarrow|python-calamine)==", re.MULTILINE)
     assert parsers.findall((ROOT / "requirements.txt").read_text()) == []
     assert len(parsers.findall((ROOT / "requirements-kernel.txt").read_text())) == 3

@@ -139,7 +139,7 @@ def empty_var_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.drill
-def test_killed_children_are_restarted_and_all_end_with_the_terminal(empty_var_dir: Path) -> None:
+def test_killed_children_are_restarted_and_all_processes_end_with_the_terminal(empty_var_dir: Path) -> None:
     with running(empty_var_dir) as run:
         assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
         assert answers(f"{run.url}/accounts/login/")
@@ -200,7 +200,7 @@ def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
 
 
 @pytest.mark.drill
-def test_all_end_if_the_web_server_is_killed(var_dir: Path) -> None:
+def test_all_processes_end_if_the_web_server_is_killed(var_dir: Path) -> None:
     with running(var_dir) as run:
         [web] = run.children(WEB)
         web.kill()

@@ -282,7 +282,7 @@ def test_only_some_messages_of_a_flood_with_client_ids_are_answered(demo: Visito
 
 
 @pytest.mark.parametrize("code", [CLOSE_TOO_FAST, CLOSE_TOO_SLOW, CLOSE_DELETED, CLOSE_SIGNED_OUT])
-def test_close_codes_are_those_that_the_server_may_send(code: int) -> None:
+def test_close_codes_are_in_the_range_that_a_server_may_send(code: int) -> None:
     assert 4000 <= code < 5000, "Autobahn lets a server send no other code but 1000, and leaves the socket open"
 
 

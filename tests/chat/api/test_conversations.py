@@ -130,7 +130,7 @@ def test_pages_are_ordered_by_the_time_of_the_last_change(client: Client, owner:
     assert listed == titles[::-1]
 
 
-def test_list_can_be_filtered(client: Client, owner: User) -> None:
+def test_list_of_conversations_can_be_filtered(client: Client, owner: User) -> None:
     plain, archived, pinned = (make_conversation(owner, title=title) for title in ("One", "Two", "Three"))
     Conversation.objects.filter(pk=archived.pk).update(archived_at=timezone.now())
     Conversation.objects.filter(pk=pinned.pk).update(pinned_at=timezone.now())

@@ -43,7 +43,7 @@ JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
         b"data: 5\n\n",
     ],
 )
-async def test_nothing_that_follows_a_complete_answer_makes_it_fail(
+async def test_complete_answer_does_not_fail_because_of_later_data(
     rest: bytes, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n" + rest)):

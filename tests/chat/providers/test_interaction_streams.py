@@ -190,7 +190,7 @@ async def test_stream_that_is_cut_keeps_what_came_before(
             assert recorded.content.text.startswith(text)
 
 
-def test_steps_without_end_are_refused() -> None:
+def test_stream_with_too_many_steps_is_refused() -> None:
     events = [event for number in range(STEPS_LIMIT + 1) for event in step(number, {"type": "thought"})]
     with pytest.raises(ValueError, match="steps"):
         decoded(events)

@@ -121,7 +121,7 @@ def test_code_that_is_no_http_status_is_not_stored_as_the_status(code: int) -> N
     assert error_of(None, json.dumps({"error": {"message": "No.", "code": code}})).status is None
 
 
-def test_status_inside_a_stream_is_that_of_the_error() -> None:
+def test_error_inside_a_stream_has_the_status_that_it_names() -> None:
     assert error_of(None, json.dumps({"error": {"message": "No.", "code": 503}})).status == 503
 
 

@@ -358,7 +358,7 @@ async def test_error_says_that_the_key_cannot_be_sent(
 
 
 @pytest.mark.parametrize("base_url", ["http://[v1.x]/v1", "http://127.0.0.1:1/v1", "http://ex⒈com/v1"])
-async def test_address_that_leads_nowhere_is_an_error_of_the_provider(
+async def test_unusable_address_raises_a_provider_error(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, base_url: str
 ) -> None:
     monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url=base_url))

@@ -67,7 +67,7 @@ def call_event(number: int) -> dict[str, Any]:
     return {"type": "response.output_item.done", "output_index": number, "item": call}
 
 
-def test_calls_and_items_without_end_are_refused() -> None:
+def test_stream_with_too_many_calls_or_items_is_refused() -> None:
     calls = [
         event.part
         for event in read([call_event(number) for number in range(CALLS_LIMIT)])

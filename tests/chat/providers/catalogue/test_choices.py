@@ -112,7 +112,7 @@ def test_demo_model_is_left_out_if_an_endpoint_has_a_model_of_its_name(settings:
     assert [choice.label for choice in list_choices()] == [DEMO_LABEL, "other", "Ours"]
 
 
-def test_list_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_list_of_choices_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     for number in range(5):
         make_preset(f"p-{number}")
     with django_assert_num_queries(2):
