@@ -17,6 +17,6 @@ class ChatConfig(AppConfig):
     verbose_name = gettext_lazy("Chat")
 
     def ready(self) -> None:
-        """Translate the words of the models, and notice new connections to the database, which end an outage."""
+        """Translate the names in models, and report each new database connection, because it ends an outage."""
         translate_model_words(self)
         connection_created.connect(note_connection, dispatch_uid="chat.vocabulary.outages")

@@ -40,7 +40,7 @@ from chat.people.quotas.resources import QuotaExceeded
 from chat.vocabulary.parts import JSONObject
 
 CLOSE_TOO_FAST = 4429
-"""Autobahn rejects the codes below 3000 that a server might use, such as 1008. Codes from 4000 are for applications."""
+"""Closes the socket of a client that sends too fast. Codes from 4000 are free; Autobahn rejects 1008 and its like."""
 
 TOO_FAST = "This is too fast. Wait a second."
 NOT_UNDERSTOOD = "This message was not understood: it must be a JSON object with an action."
@@ -55,7 +55,7 @@ _open_sockets: Counter[int] = Counter()
 class ConversationConsumer(AsyncWebsocketConsumer):
     """The socket of one page."""
 
-    #: No layer has this name, so Channels opens none for each socket: `relay.broadcast` uses one for the whole process.
+    #: No channel layer has this name, so Channels opens none for each socket: `relay.broadcast` has one for all.
     channel_layer_alias = "none"
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -78,12 +78,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         self.user: User = self.scope["user"]
         self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         self._rate = RateLimiter()
-        # For this socket's task and all that it starts: the follower, which reads snapshots, among them.
+        # This sets the language of this task and of all tasks that it starts, such as the follower's.
         translation.activate(self.user.shown_language if self.user.is_authenticated else settings.LANGUAGE_CODE)
         query = parse_qs(self.scope["query_string"].decode("latin-1"))
         revision = _known_revision(query)
         session_key = self.scope["session"].session_key or ""
-        # Subscribe before the state is read, so that no frame is lost in between.
+        # The follower subscribes before the state is read, so that no frame is lost in between.
         self._follower = Follower(
             self, self.conversation_id, user=self.user, session_key=session_key, revision=revision
         )
@@ -103,8 +103,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one JSON object with an `action`. hx-ws sends the fields of a form as its `body`."""
         if not self._rate.allows():
-            # The first refused message is answered, and some of those whose sender waits for an answer. A client that
-            # continues to send is disconnected.
+            # Answer the first refused message, and some messages with a `client_id`, whose sender waits for an answer.
+            # Disconnect a client that continues to send.
             if self._rate.refused > REFUSED_LIMIT:
                 await self.close(CLOSE_TOO_FAST)
             elif self._rate.refused == 1 or (
@@ -125,7 +125,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         try:
             await action(self, message)
         except Conversation.DoesNotExist:
-            # Deleted between the check and the lock.
+            # The conversation was deleted between the check and the lock.
             await self._refuse(message, DELETED)
         except Draining as refusal:
             # The page sends a message with a client_id again on its next connection.
@@ -180,7 +180,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.complain(form.sentence())
             return
         if self._follower:
-            # The path may be much longer from there on than what the page holds.
+            # The chosen version may be followed by many more messages than the page holds.
             self._follower.keep_in_view(form.cleaned_data["message_id"])
         await switch_version(self._authorise, form.cleaned_data["message_id"])
         await self._clear_complaint()
@@ -240,13 +240,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def complain(self, sentence: str) -> None:
         """Show a sentence above the composer of this page, in the user's language."""
-        # Another task may call this, for all sockets of a user.
+        # Another task, with another language, may call this for all sockets of a user.
         with translation.override(self.user.shown_language):
             text = socket_message(partial("composer-error", "innerHTML", error_html(sentence)))
         await self._answer(text)
 
     async def _refuse(self, message: JSONObject, sentence: str) -> None:
-        """Complain about a message, and name it, so that the page takes no other error for the refusal of it."""
+        """Show an error with the id of the refused message, so that the page knows which message was refused."""
         name = message.get("client_id") or message.get("call_id")
         fields = {"rejected": name} if isinstance(name, str) else {}
         await self._answer(socket_message(partial("composer-error", "innerHTML", error_html(sentence)), **fields))
@@ -293,6 +293,6 @@ def _known_revision(query: Mapping[str, Sequence[str]]) -> int | None:
 
 
 def _enter(user: User, conversation_id: uuid.UUID, known_revision: int | None) -> bool:
-    """Return whether a page at this revision is up to date. Raises NotFound if the user may not read it."""
+    """Return whether a page at this revision is current. Raises NotFound if the user may not read the conversation."""
     readable_conversation(user, conversation_id)
     return is_current(conversation_id, known_revision)

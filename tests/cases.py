@@ -1,6 +1,6 @@
-"""Tests of many cases: they name the case that failed, and undo what a case changed.
+"""Helpers for a test with many cases: they report the case that failed, and undo what a case has changed.
 
-One test of 265 texts costs a second less than 265 tests.
+One test of 265 texts takes a second less than 265 tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.db import transaction
 
 @contextmanager
 def case(value: object) -> Iterator[None]:
-    """Add the case to what is printed if the block fails."""
+    """Add the case to the error message if the block fails."""
     try:
         yield
     except BaseException as error:
@@ -24,7 +24,7 @@ def case(value: object) -> Iterator[None]:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Undo what the block changes, so that the same rows serve all cases."""
+    """Undo the changes of the block in the database, so that all cases can use the same rows."""
     caches["process"].clear()
     with transaction.atomic():
         yield

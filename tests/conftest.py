@@ -1,4 +1,4 @@
-"""Fixtures and hooks of all tests, and the lines that a run prints at its end besides failures.
+"""Fixtures and hooks of all tests, and the lines that tests print at the end of a run.
 
 No test connects to another machine, and random examples are the same in every run.
 """
@@ -36,9 +36,9 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_d
 """
 
 EXAMPLES = int(os.environ.get("PLOTLINE_TEST_EXAMPLES") or 30)
-"""Examples that each property is tried with, unless its test says another number. `make drills` tries 200."""
+"""Number of examples for each property, unless its test sets another number. `make drills` tries 200."""
 
-# Two busy cores make any deadline a coin toss; seeds come from the test, so a failure repeats.
+# A deadline would fail at random on a busy machine. Seeds are derived from the test, so a failure repeats.
 hypothesis_settings.register_profile("plotline", deadline=None, derandomize=True, max_examples=EXAMPLES)
 hypothesis_settings.load_profile("plotline")
 
@@ -80,7 +80,7 @@ def fast_password_hasher(settings: Settings) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
-    """Return whether the database of the tests is there already. With several workers and SQLite, a file is copied."""
+    """Return whether the test database exists already: several workers with SQLite copy a file."""
     if connection.vendor != "sqlite" or "PYTEST_XDIST_WORKER" not in os.environ:
         return False
     shutil.copy(sqlite_template().with_name(MIGRATED_FILE), connection.settings_dict["TEST"]["NAME"])
@@ -89,10 +89,10 @@ def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What migrations put into tables is there in every test: those with transactions of their own empty all tables.
+    """Keep the rows that migrations create for every test: tests with real transactions empty all tables.
 
-    At the end, close connections that threads keep: asgiref's own, on which `await …aexists()` runs, and the product's.
-    PostgreSQL drops no database that somebody is connected to, so the connections of all other threads are ended too.
+    At the end, close the connections of threads: asgiref's thread, on which `await …aexists()` runs, and the product's.
+    PostgreSQL does not drop a database with connections, so the connections of all other threads are ended too.
     """
     with django_db_blocker.unblock():
         put_back = kept_rows()
@@ -117,7 +117,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def shown(record_property: Callable[[str, object], None]) -> Shown:
-    """Record a line that is printed at the end of the run, whichever worker recorded it."""
+    """Return a function that records a line. The lines of all workers are printed at the end of the run."""
     return lambda line: record_property("shown", line)
 
 

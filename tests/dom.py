@@ -14,7 +14,7 @@ IGNORED_TARGETS = frozenset({"conversation-title", "conversation-usage", "earlie
 
 
 def without_reruns(html: str) -> str:
-    """Return the HTML without the buttons that run code again: only the owner of a finished answer sees them."""
+    """Return the HTML without the buttons that run code again, which only the owner of a finished answer sees."""
     return re.sub(r'<div [^>]*class="rerun"[^>]*>.*?</div>', "", html, flags=re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Runs an emulator as a process of its own on a free port, for tests that speak to it over a real socket."""
+"""Runs an emulator as a separate process on a free port, for tests that connect to it over a real socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.kernel_service import shared_service
 
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_S = 60.0
-"""Generous for a busy machine. An emulator that ends is noticed at once."""
+"""Time limit for the start, generous for a busy machine. An emulator that ends is noticed at once."""
 STOP_LIMIT_S = 60.0
 
 
@@ -81,7 +81,7 @@ def running_emulator(
 ) -> Iterator[str]:
     """Run the emulator for tests during the block; yields its base URL, `http://127.0.0.1:PORT`.
 
-    Start and first answers take two seconds of a core, so use `shared_emulator` where its options will do.
+    Start and first answers take two seconds of CPU time, so use `shared_emulator` if its options are sufficient.
     `tests.gemini_emulator` describes its models and the recordings. It also ends if the test process is killed.
     """
     arguments = ["--pace", str(pace), "--code-limit", str(code_limit_s)]

@@ -65,7 +65,7 @@ def make_model_message(
     status: Turn.Status = Turn.Status.DONE,
     **turn_fields: str | int | None,
 ) -> Message:
-    """Create an answer with its turn, and the question if the last message is none. Parts are (kind, text)."""
+    """Create an answer with its turn, and a question if the last message is not one. Parts are (kind, text)."""
     asked = _last(conversation)
     if asked is None or asked.role == Role.MODEL:
         asked = make_user_message(conversation)
@@ -129,9 +129,9 @@ def attach(message: Message, attachment: Attachment, *, part_index: int | None =
 
 
 def make_long_conversation(owner: User | None = None, *, messages: int, lines: int = 1) -> Conversation:
-    """Create a conversation of questions and answers with few statements; message n says `Message n.`
+    """Create a conversation of questions and answers with few SQL statements; the text of message n is `Message n.`
 
-    `lines`: paragraphs of each message.
+    `lines`: number of paragraphs of each message.
     """
     conversation = make_conversation(owner, title="A long one")
     rows: list[Message] = []

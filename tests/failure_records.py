@@ -1,4 +1,4 @@
-"""The part of `tests/runner.py` that runs inside pytest: it records failures as they come. Loaded by `-p`."""
+"""The part of `tests/runner.py` that runs inside pytest: it records each failure at once. Loaded by `-p`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class FailureRecords:
     """Appends each failed report to a file."""
 
     def __init__(self, path: Path) -> None:
-        """`path`: of the file, which is created with the first failure."""
+        """`path`: path of the file, which is created with the first failure."""
         self._path = path
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Called in the process that collects all reports, also for the test during which a worker crashed."""
+        """Append a failed report. Pytest calls this in the main process, also for a test whose worker crashed."""
         if not report.failed:
             return
-        # Only the report of a crash has another phase than these three. The test was running.
+        # Only the report of a crash has another phase. The test was running then.
         phase = report.when if report.when in ("setup", "teardown") else "call"
         record = {"id": report.nodeid, "phase": phase, "text": report.longreprtext}
         with self._path.open("a") as file:
@@ -39,7 +39,7 @@ class FailureRecords:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record failures, if the runner asks for it, in the process that collects the reports of all workers."""
+    """If the runner asks for it, record failures in the main process, which gets the reports of all workers."""
     config.addinivalue_line("markers", "no_rerun: fails the run even if the test would pass a second time")
     path = os.environ.get(FAILURES_FILE)
     if path and not hasattr(config, "workerinput"):

@@ -1,4 +1,4 @@
-"""The rows with which a new installation begins, as its migrations make them, and how every test finds them again."""
+"""The rows of a new installation, which its migrations create, and a way to restore them for every test."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def load_first_rows(using: str = "default") -> None:
 
 
 def kept_rows() -> Callable[[int, bool, str], None]:
-    """Return a function that puts the rows which the tables have now into the tables after they were emptied.
+    """Return a function that restores the present rows of the tables after they were emptied.
 
-    It takes the place of the signal that Django sends after a `flush`: its receivers make them with 250 queries.
+    It replaces the signal that Django sends after a `flush`, whose receivers create the rows with 250 queries.
     """
     inserts = []
     with connection.cursor() as cursor:

@@ -1,7 +1,7 @@
 """Response bodies of the Gemini API that the project wrote itself, as a recorder of real traffic would store them.
 
-Most of them are rendered from the emulator's scenarios. The others have a shape that no scenario has. A body is what
-one HTTP response holds: server-sent events, or the JSON of an HTTP error.
+Most of them are rendered from the emulator's scenarios. The others have a form that no scenario has. A body is the
+body of one HTTP response: server-sent events, or the JSON of an HTTP error.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ STREAM_SCENARIOS = (
     *("without-finish", "error-in-stream", "error-in-stream-bare"),
 )
 UNARY_SCENARIOS = ("code-two-rounds", "image-two-sizes")
-"""Scenarios that are also rendered as one event with all parts, as a unary response holds them."""
+"""Scenarios that are also rendered as one event with all parts, in the form of a unary response."""
 ERROR_SCENARIOS = ("bad-key", "bad-request", "forbidden", "not-found", "rate-limited")
 
 SIGNATURE = base64.b64encode(bytes(range(40, 250)) * 2).decode()
-"""As long as usual, with every character of the standard alphabet that the URL-safe one replaces."""
+"""A signature of usual length, with all characters that differ in the URL-safe alphabet of base64."""
 URL_SAFE_SIGNATURE = SIGNATURE.translate(str.maketrans("+/", "-_")).rstrip("=")
 USAGE: WireObject = {"promptTokenCount": 7, "candidatesTokenCount": 5, "totalTokenCount": 12}
 
@@ -136,7 +136,7 @@ CITATION = {"startIndex": 4, "endIndex": 60, "uri": "https://example.org/tides",
 PICTURE = base64.urlsafe_b64encode(draw_chart(60, 40)).decode().rstrip("=")
 
 CHUNKS: Mapping[str, Sequence[WireObject]] = {
-    # Token counts fall in the second chunk, and the signature precedes the text that it belongs to.
+    # Token counts decrease in the second chunk, and the signature precedes its text.
     "signed-text": [
         {**_chunk({"text": "The tide turns "}), "usageMetadata": {**USAGE, "thoughtsTokenCount": 90}},
         {**_chunk({"text": "twice a day."}), "usageMetadata": {"promptTokenCount": 7, "totalTokenCount": 7}},
@@ -179,7 +179,7 @@ CHUNKS: Mapping[str, Sequence[WireObject]] = {
         _chunk({"inlineData": {"mimeType": "image/png", "data": PICTURE}, "thought": True}),
         _chunk({"text": "I drew a draft first."}, finish="STOP"),
     ],
-    # The envelope of Vertex AI: no index, counts only in the last chunk, and arguments of a function in pieces.
+    # The form of Vertex AI: no index, counts only in the last chunk, and arguments of a function in pieces.
     "vertex": [*map(_vertex_chunk, VERTEX_PARTS), _chunk({"text": ""}, finish="STOP")],
     "function-calls": [
         _chunk({"text": "I need the weather.", "thought": True}),

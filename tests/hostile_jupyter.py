@@ -1,6 +1,6 @@
-"""A Jupyter server whose kernel starts as it should, and answers the next cell as its `harm` says.
+"""A Jupyter server whose kernels start normally, and do harm from their first cell on, as `harm` says.
 
-It speaks the REST and websocket API over a real socket. A new kernel is sound until its first cell runs.
+It speaks the REST and websocket API over a real socket. A new kernel behaves normally until its first cell runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Kernel:
     kernel_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     session: str = field(default_factory=lambda: uuid.uuid4().hex)
     harm: str = ""
-    """What the kernel does from its first cell on; empty: it is sound."""
+    """The harm that the kernel does from its first cell on; empty for a normal kernel."""
     is_harmed: bool = False
 
     def message(self, channel: str, kind: str, parent: object, **content: object) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Kernel:
         return {"channel": channel, "header": header, "parent_header": parent, "metadata": {}, "content": content}
 
     def answer(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the messages of a sound kernel to a request."""
+        """Return the messages with which a normal kernel answers a request."""
         parent, kind = request["header"], request["header"]["msg_type"]
         reply: dict[str, Any] = {"status": "ok"}
         if expressions := request["content"].get("user_expressions"):
@@ -157,7 +157,7 @@ HARMS: Mapping[str, Harm] = {
 
 
 class HostileServer:
-    """The server. `harm` is what the kernels do that are started from now on."""
+    """The server. `harm` is the harm of kernels that are started from now on."""
 
     def __init__(self) -> None:
         """Begin without kernels."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from re import _constants, _parser  # type: ignore[attr-defined]  # Python's own parser has no public name
 from typing import Any, TypeAlias
 
-Node: TypeAlias = tuple[Any, Any]  # each operator has arguments of its own
+Node: TypeAlias = tuple[Any, Any]  # each operator has other arguments
 """An operator of Python's parser with its arguments."""
 
 REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
@@ -31,7 +31,7 @@ def parse(pattern: re.Pattern[str] | re.Pattern[bytes] | str) -> Sequence[Node]:
 
 @dataclass(frozen=True, slots=True)
 class HostileText:
-    """A text of any length that makes a backtracking matcher try much. It ends with a breaker."""
+    """A text of any length on which a backtracking matcher tries many ways. Its end makes the match fail."""
 
     prefix: str
     body: str
@@ -43,13 +43,13 @@ class HostileText:
 
 
 def hostile_texts(tree: Sequence[Node]) -> list[HostileText]:
-    """Return texts in which each repetition of the tree, with what stands before it, is repeated and broken off."""
+    """Return texts in which a repetition of the tree, with the text before it, is repeated and then does not match."""
     pumps = dict.fromkeys(pump for pump in _pumps(tree, "") if pump[1])
     return [HostileText(*pump, breaker) for pump in pumps for breaker in BREAKERS]
 
 
 def _pumps(tree: Sequence[Node], prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield (what comes first, what is repeated) for each repetition in the tree."""
+    """Yield (text before it, text to repeat) for each repetition in the tree."""
     whole = prefix + _sample(tree)
     yield "", whole[:-1]
     yield "", whole
@@ -153,11 +153,11 @@ def _set_source(item: Node) -> str:
 # --- structure --------------------------------------------------------------------------------------------------------
 
 REPETITIONS_LIMIT = 300
-"""A repetition up to this number counts as bounded."""
+"""Maximum number of repetitions that counts as bounded."""
 
 
 def takes_linear_time(tree: Sequence[Node], *, is_followed: bool = False) -> bool:
-    """Return whether a search for all matches takes linear time, by a rule that is sufficient.
+    """Return whether a search for all matches takes linear time, by a rule that is sufficient but not necessary.
 
     Each unbounded repetition is possessive or fills an atomic group, and nothing that can fail follows it.
     `is_followed`: something that can fail follows the tree.

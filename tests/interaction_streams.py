@@ -1,4 +1,4 @@
-"""Small streams of the Interactions API, written by hand after recorded traffic and the types of google-genai.
+"""Small streams of the Interactions API, written by hand like recorded traffic and the types of google-genai.
 
 Each is a list of events. `tests.interactions_recordings` says what a client must read from them.
 """
@@ -48,7 +48,7 @@ def thought(index: int, signature: str = "dGhpbms=", *texts: str) -> list[Event]
 
 
 def output(index: int, *contents: Event | str, is_ended: bool = True) -> list[Event]:
-    """Return an output. A text stands for its delta."""
+    """Return an output. A string is a delta with this text."""
     deltas = [{"type": "text", "text": one} if isinstance(one, str) else one for one in contents]
     return step(index, {"type": "model_output"}, *deltas, is_ended=is_ended)
 
@@ -223,11 +223,11 @@ STREAMS: Mapping[str, Sequence[Event]] = {
         status="requires_action",
     ),
 }
-"""By name."""
+"""Name -> events of the stream."""
 
 
 def body_of(events: Sequence[Event]) -> bytes:
-    """Return the body of a stream. An interaction in one piece stands in an event without a name."""
+    """Return the body of a stream. A whole interaction is an event without a name."""
     blocks = [block(one) for one in events]
     if events and events[-1].get("event_type") == "interaction.completed":
         blocks.append("event: done\ndata: [DONE]\n\n")

@@ -41,7 +41,7 @@ class Content:
     thoughts: str
     code: Sequence[str]
     outputs: Sequence[tuple[str | None, bool]]
-    """What code printed, and whether it failed."""
+    """Output of each code, and whether the code failed."""
     calls: Sequence[tuple[str, Any]]
     """Names and arguments of functions; `None` for arguments that are no object, or were cut."""
     files: Sequence[str]
@@ -127,7 +127,7 @@ class Recording:
 
     @property
     def usage(self) -> Usage | None:
-        """The counts of the end, or of the events before it."""
+        """The token counts of the last event, or else of the events before it."""
         reports = [one["metadata"]["total_usage"] for one in self.events if "metadata" in one]
         raw = self.end.get("usage") or (reports[-1] if reports else None)
         names = ("input_", "tool_use_", "thought_", "output_", "cached_", "")
@@ -135,7 +135,7 @@ class Recording:
 
     @property
     def back(self) -> list[Step]:
-        """The steps that must go back, as they came."""
+        """The steps that must be sent back unchanged."""
         calls = {str(one.get("id")) for one in self.steps}
         results = {str(one.get("call_id")) for one in self.steps}
         return [back for one in self.steps if (back := sent_back(one, calls & results)) is not None]
@@ -147,12 +147,12 @@ class Recording:
 
 
 def is_end(event: Event) -> bool:
-    """Return whether an event ends an answer, or is one in one piece."""
+    """Return whether an event ends an answer, or is a whole answer."""
     return event.get("event_type", "") in ("", "interaction.completed") and "error" not in event
 
 
 def without_empty(step: Mapping[str, Any]) -> Step:
-    """Return a copy of a step without fields that hold nothing, and without errors."""
+    """Return a copy of a step without empty fields and errors."""
     copied: Step = json.loads(json.dumps(step))
     return {name: value for name, value in copied.items() if value not in ("", None) and name != "error"}
 
@@ -205,7 +205,7 @@ def arguments_of(step: Step) -> Any:  # noqa: ANN401 - JSON
 
 
 def sent_back(step: Step, pairs: set[str]) -> Step | None:
-    """Return the step that must go back; `None` for one that cannot. `pairs`: ids that have a call and a result."""
+    """Return the step to send back; `None` if it cannot be. `pairs`: ids with both a call and a result."""
     match step["type"]:
         case "user_input":
             return None
@@ -216,7 +216,7 @@ def sent_back(step: Step, pairs: set[str]) -> Step | None:
             contents = [one for one in step.get("content", []) if one["type"] != "video"]
             return {**step, "content": contents} if contents else None
         case "code_execution_result":
-            # The types demand a result.
+            # The types of google-genai require a result.
             return {"result": "", **step} if step.get("call_id") else None
         case "function_call":
             return {**step, "arguments": arguments_of(step) or {}}

@@ -1,6 +1,6 @@
 """Runs Jupyter's own servers as processes, for tests of the client: Jupyter Server and Kernel Gateway, unchanged.
 
-Their kernels run on the Python of kernels without a sandbox, with the sandbox's limit of address space.
+Their kernels use the Python of the kernel service. They have no sandbox, but its limit of address space.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs the service for Python sessions as processes of its own, for tests that speak to it over its real sockets.
+"""Runs the service for Python sessions as separate processes, for tests that connect to its real sockets.
 
 `shared_service` gives one for each test process, started when it is first needed. The fixture `kernel_service` returns
 the same. Tests that kill or stop a service start their own with `running_service`.
@@ -34,11 +34,11 @@ class KernelServiceProcess:
     """A supervisor in an empty environment, which has not started its gateway yet. `stop` ends it."""
 
     def __init__(self, *arguments: str, directory: Path | None = None) -> None:
-        """Start it with these arguments, and wait until it answers."""
+        """Start the supervisor with these arguments, and wait until it answers."""
         self._own_directory = None if directory else Path(tempfile.mkdtemp(prefix="plk-", dir="/tmp"))
         self.directory = directory or self._own_directory or Path()
         environment = {name: os.environ[name] for name in ("PATH", "KERNEL_PYTHON") if os.environ.get(name)}
-        # The service ends also if the tests are killed.
+        # With `--pdeathsig`, the service also ends if the tests are killed.
         command = ["setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "chat.python.kernels.service"]
         self.process = subprocess.Popen(
             [*command, "--directory", str(self.directory), *arguments], cwd=ROOT, env=environment
@@ -96,5 +96,5 @@ def shared_service() -> LocalService:
 
 @pytest.fixture
 def kernel_service() -> LocalService:
-    """The service that all tests of this process share; it starts its gateway when a test asks for its address."""
+    """The service that all tests of this process share. It starts its gateway when a test asks for the address."""
     return shared_service()

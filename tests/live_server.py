@@ -1,4 +1,4 @@
-"""Runs the web server as a process of its own, with its own port and database, and provides clients for it."""
+"""Runs the web server as a separate process, with its own port and database, and provides clients for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.server_databases import environment as environment
 
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_S = 90.0
-"""Generous for a busy machine. A server that ends is noticed at once."""
+"""Time limit for the start, generous for a busy machine. A server that ends is noticed at once."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class LiveServer:
         assert self.process
         if self.process.poll() is not None:
             raise RuntimeError(f"The server ended: {self.log()[-2000:]}")
-        # A connection costs a tenth of a request, and most attempts are refused.
+        # A connection takes a tenth of the time of a request, and most attempts are refused.
         with closing(socket.socket()) as probe:
             if probe.connect_ex(("127.0.0.1", self.port)):
                 return False
@@ -94,7 +94,7 @@ class LiveServer:
         return query(self.var_dir, self.database_url, statement, values)
 
     def write(self, statement: str, *values: str) -> None:
-        """Change the server's database without the server. Each `?` stands for a value."""
+        """Run a statement on the server's database directly. Each `?` stands for a value."""
         query(self.var_dir, self.database_url, statement, values)
 
 
@@ -102,8 +102,8 @@ class LiveServer:
 def running_server(**variables: str) -> Iterator[LiveServer]:
     """Run a server during the block, with the user demo whose password is demo.
 
-    Without a base URL in `variables` an emulator for tests is started too, at the pace of the shipped one, and the
-    server uses it as `make run` would use the shipped one.
+    Without a base URL in `variables`, an emulator for tests is started too, with the pauses of the shipped one. The
+    server uses it as `make run` uses the shipped one.
     """
     with ExitStack() as stack:
         var_dir = Path(stack.enter_context(TemporaryDirectory(prefix="server-", ignore_cleanup_errors=True)))
@@ -150,7 +150,7 @@ class Visitor:
         return response
 
     def delete_conversation(self, conversation_id: str) -> None:
-        """Delete a conversation through the API, which needs no time in which this could be undone."""
+        """Delete a conversation through the API, which deletes it at once, without a time to undo this."""
         url = f"{self.server.url}/api/v1/conversations/{conversation_id}/"
         headers = {"X-CSRFToken": self.http.cookies["csrftoken"] or "", "Referer": self.server.url}
         assert self.http.delete(url, headers=headers, timeout=60).status_code == 204

@@ -1,4 +1,4 @@
-"""A mail server on loopback that keeps what it is sent, for a server process under test that sends mail."""
+"""A mail server on loopback that keeps all mails, for tests of a server process that sends mail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPLIES = {b"DATA": b"354 Go on\r\n", b"QUIT": b"221 Bye\r\n"}
 
 
 class MailServer(ThreadingTCPServer):
-    """Accepts all mails on a free port. `mails` holds those that nobody has taken yet."""
+    """Accepts all mails on a free port. `mails` holds those that no test has taken yet."""
 
     daemon_threads = True
 

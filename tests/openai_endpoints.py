@@ -12,13 +12,13 @@ from tests.openai_server.refusals import KEY, PROFILES
 from tests.openai_server.server import StandInServer
 
 UNRECOGNISED = "-unrecognised"
-"""An endpoint with this suffix has no dialect, as if the operator had not chosen one."""
+"""Suffix of endpoints without a chosen dialect, which the provider must recognise itself."""
 RESPONSES, CHAT = "-responses", "-chat"
-"""With these suffixes, the operator has chosen the protocol."""
+"""Suffixes of endpoints for which the operator has chosen the protocol."""
 ENDPOINT_NAMES = ["", *(name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED, RESPONSES, CHAT))]
 """All names that tests use. The empty one is the endpoint of the settings."""
 GOOGLE = "google"
-"""An endpoint with the dialect of Google's own server. It is at the profile `generic`."""
+"""Name of an endpoint with the dialect of Google's own server, at the profile `generic`."""
 KEY_VARIABLE = "STAND_IN_API_KEY"
 
 
@@ -42,7 +42,7 @@ class EndpointsInMemory:
         return endpoint_at(self.server, name, self.key)
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """Return what was remembered about a model; without that, nothing is known."""
+        """Return the facts that were stored for a model, or empty facts."""
         return self.known.get((endpoint.name, model), ModelFacts())
 
     def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:

@@ -1,6 +1,6 @@
 """Recorded responses of servers that speak chat completions, and what their raw chunks say.
 
-No code of the provider is used here. The reader is simple, because it is for whole bodies only. It is tested with the
+No code of the provider is used here. The reader is simple, because it reads only whole bodies. It is tested with the
 hand-written shapes of the stand-in server, whose content is known.
 
 The recordings are in the folder that the environment variable PLOTLINE_OPENAI_RECORDINGS_DIR names. `NAME.sse` is a
@@ -144,7 +144,7 @@ def choices_of(chunks: list[Chunk]) -> list[dict[str, Any]]:
 
 
 def deltas_of(chunk: Chunk) -> list[dict[str, Any]]:
-    """Return the deltas of the first choice. A response in one piece has a message."""
+    """Return the deltas of the first choice. A whole response has a message instead."""
     return [choice.get("delta") or choice.get("message") or {} for choice in choices_of([chunk])]
 
 
@@ -207,7 +207,7 @@ def arguments_of(raw: str, finish: str | None) -> dict[str, Any] | None:
 
 
 def usage_of(raw: Mapping[str, Any]) -> Usage:
-    """Return the counts. `completion_tokens` contain those of the thoughts, unless the total says otherwise."""
+    """Return the counts. `completion_tokens` include those of the thoughts, unless this contradicts the total."""
     prompt, completion, total = (raw.get(f"{name}_tokens") for name in ("prompt", "completion", "total"))
     thoughts = (raw.get("completion_tokens_details") or {}).get("reasoning_tokens", raw.get("reasoning_tokens"))
     cached = (raw.get("prompt_tokens_details") or {}).get("cached_tokens", raw.get("prompt_cache_hit_tokens"))

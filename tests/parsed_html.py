@@ -1,4 +1,4 @@
-"""A reader of HTML that lists elements, attributes and text in document order. `dom` has the tree of a live page."""
+"""Parses HTML to lists of elements, attributes and text in document order. `dom` has the tree of a live page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.dom import VOID_TAGS
 
 
 class Content:
-    """The elements and the text inside of a document or of an element, at any depth."""
+    """The elements and the text in a document or in an element, at any depth."""
 
     @property
     def elements(self) -> list[Element]:
@@ -55,7 +55,7 @@ class Element(Content):
         self._document = document
         self._start = document.position
         self.end: tuple[int | None, int | None] = (None, None)
-        """The position behind it. An element without an end tag ends with the document."""
+        """The position after its end. An element without an end tag ends with the document."""
 
     @property
     def elements(self) -> list[Element]:
@@ -124,7 +124,7 @@ class ParsedHtml(HTMLParser, Content):
             self.open_elements += 1
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the innermost element with this tag. A tag that closes itself comes here, too."""
+        """Close the innermost element with this tag. The parser calls this for self-closing tags, too."""
         self.outline.append(f"</{tag}>")
         self.open_elements -= tag not in VOID_TAGS
         if any(element.tag == tag for element in reversed(self._open)):

@@ -1,4 +1,4 @@
-"""One part of each kind with every field set, for tests of everything that must know all kinds."""
+"""One part of each kind with every field set, for tests of code that must handle all kinds."""
 
 from __future__ import annotations
 

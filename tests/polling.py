@@ -14,7 +14,7 @@ from typing import TypeVar
 WAIT_LIMIT_S = 60.0
 POLL_S = 0.02
 LONGEST_STEP_S = 1.0
-"""A step between two checks counts for at most this time, so that a machine that stands still costs no test."""
+"""Maximum time that counts between two checks, so that a test does not fail because the machine was suspended."""
 
 Value = TypeVar("Value")
 
@@ -59,7 +59,7 @@ async def wait_until_awaited(
     limit_s: float = WAIT_LIMIT_S,
     named: Callable[..., object] | None = None,
 ) -> Value:
-    """Do the same as `wait_until_async` for a coroutine function. An error names the function `named` in its place."""
+    """Do the same as `wait_until_async` for a coroutine function. An error calls the condition `named`."""
     patience = Patience(limit_s)
     while not (value := await condition()):
         if patience.is_over():

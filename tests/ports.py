@@ -1,6 +1,6 @@
-"""Free ports for servers that tests start. No other process takes such a port while its server restarts.
+"""Free ports for servers that tests start. No other process gets such a port while its server restarts.
 
-Several runs on one machine do not disturb each other: a process reserves each port that it is given until it ends.
+Several runs on one machine do not disturb each other: a process reserves each of its ports until it ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_WORKERS = 64
 def _port_cycle() -> itertools.cycle[int]:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % MAX_WORKERS
     ports = range(FIRST + worker, END, MAX_WORKERS)
-    # Another run starts at another port, as its process id differs, and so finds a port that is not reserved sooner.
+    # Begin at a port that depends on the process id, because another run may have reserved the first ports.
     start = os.getpid() % len(ports)
     return itertools.cycle([*ports[start:], *ports[:start]])
 
@@ -31,9 +31,9 @@ _reservations: list[socket.socket] = []
 
 
 def reserve(port: int) -> bool:
-    """Reserve a port among all test processes of this machine. Return whether nobody else has it.
+    """Reserve a port among all test processes of this machine. Return whether it was free.
 
-    Linux gives an abstract name of a Unix socket to one process, and frees it when the process ends.
+    Only one process can have an abstract name of a Unix socket. Linux frees the name when the process ends.
     """
     if sys.platform != "linux":
         return True
@@ -48,7 +48,7 @@ def reserve(port: int) -> bool:
 
 
 def free_port() -> int:
-    """Return a port on which no process listens. Each call returns another one."""
+    """Return a port on which no process listens. Each call returns a different port."""
     for port in itertools.islice(_ports, (END - FIRST) // MAX_WORKERS):
         with closing(socket.socket()) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

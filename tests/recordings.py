@@ -163,7 +163,7 @@ def bytes_from(text: str) -> bytes:
 
 
 def part_from(wire: Mapping[str, Any]) -> Part:
-    """Return the part that a part of the raw JSON stands for, with everything that must go back in `provider_data`."""
+    """Return the part for a part of the raw JSON. `provider_data` has everything that must be sent back."""
     provider_data: JSONObject = {}
     if "thoughtSignature" in wire:
         provider_data["thought_signature"] = wire["thoughtSignature"]
@@ -186,7 +186,7 @@ def part_from(wire: Mapping[str, Any]) -> Part:
 
 
 def _part_with_content(key: str, content: dict[str, Any]) -> tuple[Part, dict[str, Any]]:
-    """Return the part, and the keys of its content that it has no field for."""
+    """Return the part, and the keys of its content for which the part has no field."""
     take = content.pop
     match key:
         case "executableCode":
@@ -202,7 +202,7 @@ def _part_with_content(key: str, content: dict[str, Any]) -> tuple[Part, dict[st
         case "fileData":
             return FileData(take("fileUri"), take("mimeType")), content
         case _:
-            # The answer may give a call another id, so the provider's own is kept too. `None`: there were no arguments.
+            # The answer may give a call another id, so keep the provider's id too. `None`: there were no arguments.
             call = FunctionCall(take("name", ""), content.get("args", {}), content.get("id", ""))
             return call, {**content, "args": None} if "args" not in content else _without(content, "args")
 

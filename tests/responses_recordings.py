@@ -39,7 +39,7 @@ class Recording:
 
     @property
     def events(self) -> list[Item]:
-        """The events of a stream, or the one value of another body as if it had ended a stream."""
+        """The events of a stream. Another body counts as the last event of a stream."""
         if self.response.content_type != EVENT_STREAM:
             value = json.loads(self.response.body)
             return [{"type": f"response.{value['status']}", "response": value}] if "output" in value else []
@@ -47,7 +47,7 @@ class Recording:
 
     @property
     def items(self) -> list[Item]:
-        """The items of the response: those that are done, or else those of the last event."""
+        """The items of the response: those of `output_item.done` events, or else those of the last event."""
         done = [one for one in self.events if one["type"] == "response.output_item.done"]
         if not done:
             ends = [one["response"] for one in self.events if "response" in one]
@@ -88,7 +88,7 @@ class Recording:
 
     @property
     def back(self) -> list[Item]:
-        """The items that must go back as they came, without ids and states, and with the text of messages alone."""
+        """The items that must be sent back, without ids and statuses. Messages have only their text."""
         kept = [item for item in self.items if item["type"] in (*CALLS, "message", "reasoning")]
         if self.response.status != 200 or any(one["type"] == "error" for one in self.events):
             return []
@@ -155,13 +155,13 @@ def usage_of(raw: Mapping[str, Any] | None) -> Usage | None:
 
 
 def sent_back(item: Item) -> Item | None:
-    """Return what must go back of an item; `None` for one that holds nothing, and for a call that was cut."""
+    """Return an item in the form that is sent back; `None` for an empty item, and for a call that was cut."""
     kept = {name: value for name, value in item.items() if name not in ("id", "status") and value is not None}
     if item["type"] == "message":
         text = "".join(map(content_text, item["content"]))
         content = [{"type": "output_text", "text": text}]
         phase = {"phase": item["phase"]} if item.get("phase") else {}
-        # What stands in tags is reasoning, which does not go back as text.
+        # Text in tags is reasoning, which is not sent back as text.
         is_empty = not text or text.startswith("<think>")
         return None if is_empty else {"type": "message", "role": "assistant", "content": content, **phase}
     if item["type"] == "reasoning":

@@ -1,8 +1,8 @@
 """Runs pytest in a process of its own, then each failed test once more, alone. `python -m tests.runner ARGS`.
 
 The arguments go to pytest. A test that fails twice fails the run. A test that passes the second time is reported as
-`FLAKY`, and the run passes. These failures get no second chance: of tests marked `no_rerun`, of more than five tests,
-of more than three files, and whatever else than failed tests ended pytest. `tests/failure_records.py` is the part that
+`FLAKY`, and the run passes. There is no second run for tests marked `no_rerun`, if more than five tests or three
+files fail, or if pytest ends for another reason than failed tests. `tests/failure_records.py` is the part that
 runs inside pytest.
 
 The runner also ends the run after `RUN_LIMIT_S`, and names and ends processes that the tests have left running.
@@ -31,7 +31,7 @@ from tests.scripts_of_formulas import are_here_or_cannot_be_fetched
 
 RUN_LIMIT_S = float(os.environ.get("PLOTLINE_TEST_RUN_LIMIT_S") or 25 * 60)
 RERUN_LIMIT_S = 240.0
-"""For the second run of one test or of one file; `timeout` in pyproject.toml limits each test to less."""
+"""Time limit for the second run of one test or file; `timeout` in pyproject.toml limits each test to less."""
 STACKS_S = 2.0
 """All processes have this time to print their stacks before they are killed."""
 MOST_FAILURES = 5
@@ -46,7 +46,7 @@ SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Failure:
-    """What is run again together, and the first traceback of it."""
+    """Tests that are run again together, and their first traceback."""
 
     ids: list[str]
     text: str
@@ -54,7 +54,7 @@ class Failure:
 
 @dataclass
 class Verdict:
-    """What the second runs showed."""
+    """The results of the second runs."""
 
     flaky: list[Failure] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
@@ -116,7 +116,7 @@ def run_pytest(arguments: Iterable[str], variables: dict[str, str], limit_s: flo
         time.sleep(STACKS_S)
         return TIMED_OUT
     except KeyboardInterrupt:
-        # The terminal has sent SIGINT to this process group only.
+        # Ctrl-C sends SIGINT only to the runner's process group, so pass it on.
         os.killpg(process.pid, signal.SIGINT)
         return process.wait(STACKS_S * 5)
     finally:
@@ -126,7 +126,7 @@ def run_pytest(arguments: Iterable[str], variables: dict[str, str], limit_s: flo
 
 
 def read_failures(path: Path) -> list[Failure]:
-    """Return what failed. Errors of fixtures count once for their file, whose tests are then run again together."""
+    """Return the failures. Errors of fixtures count once for their file, whose tests are then run again together."""
     failures: dict[str, Failure] = {}
     lines = path.read_text().splitlines() if path.exists() else []
     for line in lines:
@@ -154,7 +154,7 @@ def run_again(failures: Iterable[Failure], deadline: float) -> Verdict:
 
 
 def report(verdict: Verdict) -> None:
-    """Print what failed twice, and as the last lines what failed only once, with the traceback of the first time."""
+    """Print the tests that failed twice. Then print those that failed once, with their first traceback."""
     for failure in verdict.failed:
         print("\n".join(f"FAILED twice {test_id}" for test_id in failure.ids))
     for failure in verdict.flaky:
@@ -164,7 +164,7 @@ def report(verdict: Verdict) -> None:
 
 
 def end_children() -> None:
-    """Name and kill all children of this process. Their own children become ours and are ended, too."""
+    """Print and kill all children of this process. Their children become ours, and are killed too."""
     while children := psutil.Process().children():
         for child in children:
             try:

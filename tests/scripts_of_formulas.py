@@ -1,4 +1,4 @@
-"""Demands Temml, which draws formulas, for a run of tests. Only without npm's registry may it be missing."""
+"""Checks that a test run has Temml, which renders formulas. It may be missing only without npm's registry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PING_LIMIT_S = 120
 
 
 def are_here_or_cannot_be_fetched() -> bool:
-    """Return whether the tests may run. Say so if tests of formulas are missing, or why the run cannot begin."""
+    """Return whether the tests may run. Print why they may not, or that tests of formulas are skipped."""
     if SCRIPTS.is_dir():
         return True
     if _answers():

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SQLITE_FILE = "plotline.sqlite3"
 MIGRATED_FILE = "migrated.sqlite3"
 
-#: One process does both, because each process takes a second to start.
+#: A program that migrates and adds the user: one process for both, because each takes a second to start.
 SET_UP_PROGRAM = """
 import sys
 import django
@@ -79,7 +79,7 @@ def sqlite_template() -> Path:
         if not path.exists():
             making = folder / "making"
             set_up(environment(making, DATABASE_URL=""))
-            # A database in WAL mode consists of three files until its last connection is closed.
+            # Close the connection, because a database in WAL mode consists of three files until then.
             with closing(sqlite3.connect(making / SQLITE_FILE)) as database:
                 database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             (making / MIGRATED_FILE).rename(folder / MIGRATED_FILE)
@@ -131,7 +131,7 @@ def _identifier(url: str) -> sql.Identifier:
 
 
 def _administer(statement: sql.Composed) -> None:
-    # The database that the URL names need not exist: Django derives the names of test databases from it.
+    # Connect to `postgres`: the database in the URL need not exist, because Django only derives names from it.
     url = urlsplit(os.environ["DATABASE_URL"])._replace(path="/postgres").geturl()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(statement)
@@ -153,7 +153,7 @@ def _query_postgresql(url: str, statement: str, values: tuple[str, ...]) -> list
     with psycopg.connect(url, options="-c timezone=UTC") as connection:
         for type_name, loader in _LOADERS.items():
             connection.adapters.register_loader(type_name, loader)
-        # A str has no type of its own, so the server takes it for the type of its column.
+        # psycopg sends a str without a type, so the server uses the type of the column.
         cursor = connection.execute(statement.replace("%", "%%").replace("?", "%s").encode(), values)
         return cursor.fetchall() if cursor.description else []
 

@@ -16,14 +16,14 @@ from typing import Any
 
 AnyPattern = re.Pattern[str] | re.Pattern[bytes]
 Values = Mapping[str, object]
-"""Names of a function with values that they may have."""
+"""Names of a function -> example values."""
 
 FUNCTIONS = frozenset({"compile", "search", "match", "fullmatch", "sub", "subn", "split", "finditer", "findall"})
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePattern:
-    """One regular expression, and the function of `re` that is given it."""
+    """One regular expression, and the function of `re` that gets it."""
 
     name: str
     """Module and line."""
@@ -57,7 +57,7 @@ def patterns_of(module: ModuleType, examples: Sequence[Values], searches: frozen
 
 
 def _flags(call: ast.Call, function: str) -> ast.expr:
-    """Return the expression of the flags. In all calls of the project they follow the pattern and the text."""
+    """Return the syntax of the flags. In all calls of the project, they follow the pattern and the text."""
     position = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(function, 2)
     named = [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
     return (named + call.args[position : position + 1] + [ast.Constant(0)])[0]
@@ -76,7 +76,7 @@ def _evaluate(
     for values in ({}, *examples):
         names: dict[str, Any] = {**vars(module), **values}
         try:
-            # The text is code of the project itself.
+            # `eval` runs only code of the project itself.
             source, flags = [eval(code, names) for code in codes]
         except NameError as error:
             missing = error

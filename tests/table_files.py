@@ -19,7 +19,7 @@ pyarrow.parquet.write_table(
 """
 
 Cell = str | int | float | bool | date | None
-"""A text that begins with `=` is a formula without a stored value, and with `#` an error."""
+"""Value of a cell. Text that begins with `=` is a formula without a stored value, and with `#` an error."""
 _PREFIXES = ("office", "table", "text", "manifest")
 
 _TYPES = """<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
@@ -44,8 +44,8 @@ def excel_file(
 ) -> bytes:
     """Return a workbook with these sheets.
 
-    `padding_bytes`: size of a further part, which packs to almost nothing. `states`: `hidden` or `veryHidden` by the
-    name of a sheet. `merged`: areas of each sheet, such as `A1:B2`. `far_cell`: the place of one more number.
+    `padding_bytes`: size of a further part, which compresses well. `states`: `hidden` or `veryHidden` by the
+    name of a sheet. `merged`: merged areas of each sheet, such as `A1:B2`. `far_cell`: address of one more number.
     """
     states = states or {}
     file = io.BytesIO()
@@ -83,7 +83,7 @@ def excel_file(
 
 
 def rename_parts(data: bytes, rename: Callable[[str], str]) -> bytes:
-    """Return an archive with other names of its parts, also within its parts where they are whole."""
+    """Return a workbook with renamed parts. Parts that mention `xl/workbook.xml` get its new name."""
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():

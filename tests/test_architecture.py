@@ -36,7 +36,7 @@ READERS = {"text", "secret", "boolean", "integer", "words", "hosts", "origins", 
 LINES_LIMIT = 300
 FUNCTION_LIMIT = 40
 
-#: Written in pieces, so that this file does not hold what it forbids.
+#: The expressions are written in pieces, so that this file does not match them.
 UNPORTABLE = {
     "an absolute path of one machine": re.compile(r"(?<![\w.:/-])/(?:root|Users|work|home/\w+)/\w|[.]" + r"pyenv\b"),
     "a package registry's address": re.compile("py" + r"pi[.]org|pythonhost" + r"ed[.]org|--(?:extra-)?inde" + "x-url"),
@@ -44,7 +44,7 @@ UNPORTABLE = {
 
 
 def tracked_files() -> list[Path]:
-    """Files that git keeps or would keep if they were added, without what it ignores."""
+    """Return files that git tracks or could track, without ignored ones."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
@@ -57,13 +57,13 @@ def product_modules() -> list[Path]:
 
 
 def variables_read_by_settings() -> list[str]:
-    """Names that the modules of settings pass to a reader of `env`, in order, each once."""
+    """Return the names that settings modules pass to a reader of `env`, in order, each once."""
     names = []
     modules = [ast.parse((ROOT / "config" / name).read_text()) for name in SETTINGS_MODULES]
     for node in itertools.chain.from_iterable(map(ast.walk, modules)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr="secrets")):
-                # It reads the keys of endpoints, whose names operators choose.
+                # This call reads the keys of endpoints, whose names operators choose.
                 pass
             case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr=reader), args=[ast.Constant(str(name)), *_]):
                 assert reader in READERS
@@ -77,7 +77,7 @@ def pinned_packages(name: str) -> set[str]:
 
 
 def parts_of_chat() -> set[str]:
-    """Names of the modules and packages directly in `chat/`, without its configuration and its migrations."""
+    """Return the names of the modules and packages directly in `chat/`, without its configuration and migrations."""
     names = {path.relative_to(ROOT).parts[1] for path in tracked_files() if path.relative_to(ROOT).parts[0] == "chat"}
     return {name.removesuffix(".py") for name in names} - {"__init__", "apps", "migrations"}
 
@@ -91,15 +91,15 @@ def test_architecture_page_shows_the_layers_and_every_part_of_chat() -> None:
 
 
 def test_chat_has_few_parts_on_few_layers() -> None:
-    """A newcomer finds a place by the names of the parts: Django's own entrances, and nine by capability."""
+    """A newcomer finds code by the names of the parts: Django's usual entrances, and nine parts by capability."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     [layers] = [contract["layers"] for contract in contracts if contract["name"] == "layers of chat"]
     assert len(layers) <= 12
     assert len(parts_of_chat() | {"apps", "migrations"}) <= 19
 
 
-def test_answering_names_no_tool_set() -> None:
-    """Another tool set takes a package of its own and a line of settings. Imports are checked by the layers."""
+def test_package_answering_does_not_mention_the_python_tool_set() -> None:
+    """Another tool set needs only a package and a line of settings. The contract of layers checks imports."""
     name = re.compile(r"python.?session|run_python|chat.python", re.IGNORECASE)
     files = [path for path in tracked_files() if path.suffix in (".py", ".toml") and "answering" in path.parts]
     texts = {path: path.read_text() for path in files if path.is_relative_to(ROOT / "chat/answering")}
@@ -124,8 +124,8 @@ def test_demo_model_has_at_most_1300_lines() -> None:
     assert sum(path.read_text().count("\n") for path in modules) <= 1_300
 
 
-def test_no_assert_of_the_product_does_anything() -> None:
-    """Python drops asserts with `-O`, and all that they call with them. They may only check types and values."""
+def test_asserts_of_the_product_have_no_side_effects() -> None:
+    """With `-O`, Python removes asserts and the calls in them, so they may only check types and values."""
     calls = [
         f"{path.relative_to(ROOT)}:{statement.lineno}"
         for path in product_modules()
@@ -179,7 +179,7 @@ def test_every_installation_of_requirements_requires_hashes() -> None:
     assert re.search(r"^PIP_INSTALL := pip install .*--require-hashes$", commands, re.MULTILINE)
 
 
-def test_requirements_hold_what_their_sources_ask_for() -> None:
+def test_requirements_have_the_packages_that_their_sources_name() -> None:
     for stem in ("requirements", "requirements-kernel", "requirements-dev"):
         asked = re.findall(r"^([A-Za-z][\w-]*)", (ROOT / f"{stem}.in").read_text(), flags=re.MULTILINE)
         assert {name.lower() for name in asked} <= pinned_packages(f"{stem}.txt")
@@ -192,7 +192,7 @@ def test_server_and_kernel_environments_hold_only_their_own_packages() -> None:
 
 
 @pytest.mark.parametrize("what", UNPORTABLE)
-def test_no_file_holds(what: str) -> None:
+def test_no_file_has_unportable_text(what: str) -> None:
     found = []
     for path in tracked_files():
         try:
@@ -215,7 +215,7 @@ def test_every_group_in_the_order_of_the_tests_exists() -> None:
     assert [group for group in read_order() if not (ROOT / group).exists()] == []
 
 
-def test_files_of_users_are_parsed_as_tables_in_kernels_alone() -> None:
+def test_only_kernels_parse_files_of_users_as_tables() -> None:
     parsers = re.compile(r"^(pandas|pyarrow|python-calamine)==", re.MULTILINE)
     assert parsers.findall((ROOT / "requirements.txt").read_text()) == []
     assert len(parsers.findall((ROOT / "requirements-kernel.txt").read_text())) == 3

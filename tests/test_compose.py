@@ -15,7 +15,7 @@ SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "deploy" / "compose
 LASTING = sorted(name for name, service in SERVICES.items() if service["restart"] == "unless-stopped")
 """The services that run until they are stopped. The others end by themselves."""
 DRAIN_SECONDS = re.compile(r'"DRAIN_SECONDS", (\d+)\)')
-"""The default in the settings. Tests run with another value."""
+"""Matches the default in the settings. Tests run with another value."""
 
 
 def seconds(text: str) -> int:
@@ -41,7 +41,7 @@ def test_every_part_of_plotline_is_a_service() -> None:
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
 def test_root_file_system_is_read_only(name: str) -> None:
-    # PostgreSQL writes its socket and its process id beside its volume.
+    # PostgreSQL writes its socket and its process id outside its volume.
     assert SERVICES[name].get("read_only", False) is (name != "postgres")
 
 
@@ -58,7 +58,7 @@ def test_process_of_plotline_has_no_privileges(name: str) -> None:
     assert SERVICES[name]["cpus"]
 
 
-def test_only_the_proxy_has_ports_of_the_host() -> None:
+def test_only_the_proxy_publishes_ports_on_the_host() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["caddy"]
     assert not [name for name, service in SERVICES.items() if "network_mode" in service or service.get("privileged")]
 
@@ -70,7 +70,7 @@ def test_code_of_models_gets_no_secret_but_its_token_and_reaches_no_other_servic
     compose = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
     assert compose["networks"]["kernels"] == {"internal": True}
     assert {name for name, service in SERVICES.items() if "kernels" in service.get("networks", ())} == {
-        *("web", "web2", "worker", "migrate", "bucket"),  # of the product itself
+        *("web", "web2", "worker", "migrate", "bucket"),  # Services of Plotline itself.
         *("kernels", "emulator"),
     }
 
@@ -87,11 +87,11 @@ def test_worker_has_time_to_end_an_upload() -> None:
 
 
 @pytest.mark.parametrize("name", ["web", "web2", "worker", "kernels", "postgres", "redis", "s3"])
-def test_health_is_checked(name: str) -> None:
+def test_service_has_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
 
 
-def test_health_checks_ask_what_the_processes_answer() -> None:
+def test_health_checks_use_the_address_and_the_file_of_the_processes() -> None:
     assert "/healthz" in SERVICES["web"]["healthcheck"]["test"][-1]
     worker = SERVICES["worker"]
     beats = worker["command"][worker["command"].index("--heartbeat") + 1]

@@ -1,4 +1,4 @@
-"""The scripts in `deploy/` that set up a machine: they do what can be done, or say in a sentence what to do."""
+"""The scripts in `deploy/` that set up a machine: they set it up, or say in a sentence what to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECORDER = '#!/bin/sh\necho "$(basename "$0") $*" >> "$RECORD"\n'
 
 
 class Machine:
-    """A folder in place of the system's, and programs in place of the real ones."""
+    """A folder that replaces the system's folders, and programs that replace the real ones."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class Machine:
         self.add(f"programs/{name}", text).chmod(0o755)
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run a command with these programs before all others."""
+        """Run a command. It finds these programs before all others."""
         variables = {"PATH": f"{self.folder / 'programs'}:{os.environ['PATH']}", "RECORD": str(self.record)}
         environment = os.environ | variables | {"PLOTLINE_TEST_ROOT": str(self.folder)}
         return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -75,14 +75,14 @@ def test_profile_for_bubblewrap_is_installed_once_if_apparmor_restricts_it(machi
         ("etc/apparmor.d/bwrap-userns-restrict", "profile bwrap /usr/bin/bwrap flags=(attach_disconnected) {\n"),
     ],
 )
-def test_no_profile_is_installed_where_none_is_needed(machine: Machine, name: str, text: str) -> None:
+def test_no_apparmor_profile_is_installed_if_none_is_needed(machine: Machine, name: str, text: str) -> None:
     machine.add(name, text)
     before = machine.profiles
     assert machine.run("deploy/apparmor-profile").returncode == 0
     assert (machine.profiles, machine.record.read_text()) == (before, "")
 
 
-def test_profile_that_exists_is_loaded_again_on_request_and_another_one_is_named(machine: Machine) -> None:
+def test_script_replaces_its_own_profile_and_names_another_one(machine: Machine) -> None:
     assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
     assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
     other = machine.add("etc/apparmor.d/bwrap-userns-restrict", "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n")
@@ -104,7 +104,7 @@ def test_command_is_printed_if_this_user_may_not_install_the_profile(machine: Ma
     assert result.stderr.endswith("with: sudo deploy/apparmor-profile\n")
 
 
-def test_other_systems_than_linux_get_one_sentence(machine: Machine) -> None:
+def test_script_prints_one_sentence_on_other_systems_than_linux(machine: Machine) -> None:
     machine.add_program("uname", "#!/bin/sh\necho Darwin\n")
     result = machine.run("deploy/virtual-environment", sys.executable, machine.folder / "environment")
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
@@ -112,7 +112,7 @@ def test_other_systems_than_linux_get_one_sentence(machine: Machine) -> None:
     assert "\n## macOS and Windows\n" in (ROOT / "README.md").read_text()
 
 
-def test_package_without_a_fitting_version_is_named_in_one_sentence_and_not_tried_again(machine: Machine) -> None:
+def test_script_names_a_package_without_a_fitting_version_and_does_not_retry(machine: Machine) -> None:
     machine.add("packages/demo-1-py3-none-any.whl")
     for name, words in (("pip", "-m pip"), ("python", "")):
         machine.add_program(name, f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
@@ -124,7 +124,7 @@ def test_package_without_a_fitting_version_is_named_in_one_sentence_and_not_trie
     assert result.stderr.startswith(f"There is no demo==2 for Python {version} in this index of packages.")
 
 
-def test_package_that_needs_another_python_is_named_with_this_one(machine: Machine) -> None:
+def test_script_names_a_package_that_needs_another_python_and_this_python(machine: Machine) -> None:
     text = """\
 ERROR: Ignored the following versions that require a different python version: 4.1.1 Requires-Python >=3.11.5
 ERROR: Could not find a version that satisfies the requirement soupsieve==4.1.1 (from versions: 0.4, 2.10)
@@ -137,7 +137,7 @@ ERROR: No matching distribution found for soupsieve==4.1.1"""
 
 
 def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> None:
-    """Without a connection, pip writes the same as for an unknown package, with an empty list of versions."""
+    """Without a connection, pip prints the same error as for an unknown package, with an empty list of versions."""
     text = "Could not find a version that satisfies the requirement demo (from versions: none)"
     machine.add_program("pip", f'#!/bin/sh\necho "pip $*" >> "$RECORD"\necho "ERROR: {text}" >&2\nexit 1\n')
     machine.add_program("sleep", RECORDER)

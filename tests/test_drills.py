@@ -47,16 +47,16 @@ def test_question_with_one_answer_has_no_faults(server: LiveServer) -> None:
     assert (findings.faults, dict(findings.statuses)) == ([], {"done": 1})
 
 
-def test_accepted_question_without_a_turn_is_lost(server: LiveServer) -> None:
+def test_accepted_question_without_a_turn_is_reported_as_lost(server: LiveServer) -> None:
     assert len(findings_of(server, "other").lost) == 1
 
 
-def test_question_with_two_turns_is_doubled(server: LiveServer) -> None:
+def test_question_with_two_turns_is_reported_as_doubled(server: LiveServer) -> None:
     server.write("INSERT INTO chat_turn VALUES ('asked', 'done')")
     assert len(findings_of(server).doubled) == 1
 
 
-def test_second_answer_is_doubled(server: LiveServer) -> None:
+def test_second_answer_is_reported_as_doubled(server: LiveServer) -> None:
     server.write("INSERT INTO chat_message VALUES (?, 'model')", CONVERSATION)
     assert len(findings_of(server).doubled) == 1
 

@@ -1,4 +1,4 @@
-"""What `python -m tests.measures` counts, on tiny sources."""
+"""What `python -m tests.measures` counts, tested with tiny sources."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_entries_of_a_package_are_its_modules_and_packages() -> None:
     assert counting.entries(paths, "chat") == {"a", "b"}
 
 
-def test_migrations_are_the_modules_that_django_takes_for_them() -> None:
+def test_modules_count_as_migrations_if_django_loads_them_as_such() -> None:
     paths = ["chat/migrations/__init__.py", "chat/migrations/0001_initial.py", "chat/migrations/_search.py"]
     assert counting.migrations(paths, "chat") == {"0001_initial"}
 

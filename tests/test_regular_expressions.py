@@ -1,4 +1,4 @@
-"""Every regular expression that meets text of users, models or servers takes linear time for hostile text.
+"""Every regular expression that is applied to text of users, models or servers takes linear time for hostile text.
 
 The expressions are those of module constants, those that `tests.source_patterns` finds in the source, and those that
 are built from data. PLOTLINE_TEST_FUZZ sets how many texts of each length are tried. The drill tries more and
@@ -37,33 +37,33 @@ from tests.hostile_text import hostile_texts, parse, repeats_group_possessively
 from tests.source_patterns import AnyPattern, Values, patterns_of
 
 LIMIT_S = 1.0
-"""Of CPU time. The texts take a few milliseconds in linear time, and several seconds in quadratic time."""
+"""Limit of CPU time in seconds. The texts take milliseconds in linear time, and seconds in quadratic time."""
 
 LENGTHS = (28, 1_000, 6_000, 60_000)
 """A short text shows exponential time, a long one quadratic time."""
 
 TEXTS = int(os.environ.get("PLOTLINE_TEST_FUZZ") or 3)
-"""How many texts of each length are tried; without the variable, few. All are about 300 for an expression."""
+"""Number of texts of each length that are tried. An expression has about 300."""
 PARTS = 4
-"""Tests among which the expressions are divided."""
+"""Number of tests among which the expressions are divided."""
 DRILL_TEXTS = int(os.environ.get("PLOTLINE_TEST_FUZZ") or 30)
 
 BOUNDED = {
     "chat.page.rendering.maths._SEGMENT": maths.LIMIT_CHARS,
     "chat.vocabulary.sentences": sentences.LENGTH_LIMIT_CHARS,
-    # Prompts; a longer one is answered before they are tried.
+    # The expressions of the demo model are applied to prompts. Longer prompts are answered before.
     "chat.emulator.demo.": language.LENGTH_LIMIT,
 }
-"""Longest text that an expression is given, by the beginning of its name."""
+"""Beginning of an expression's name -> maximum length of its texts, in characters."""
 
 METHODS = dict.fromkeys(
     ("importer._DOCUMENT_NAMES", "table_files._ENGLISH", "table_files._GERMAN", "table_files._CERTAINLY_GERMAN"),
     frozenset({"fullmatch"}),
 )
-"""How an expression is called that is called by another name."""
+"""Expression -> methods that use it, if its module does not call them by its name."""
 
 COMPILED = {"chat.vocabulary.sentences": "fullmatch"}
-"""How a module calls an expression that a function of it compiles, if it does not search for it."""
+"""Module -> method with which it uses expressions that its functions compile, if this is not a search."""
 
 WORDS = [f"{group}.{name}" for group, names in language.VOCABULARY.items() for name in names]
 """The concepts that the demo model knows."""
@@ -90,19 +90,19 @@ EXAMPLES: dict[str, Sequence[Values]] = {
     ],
     "chat.vocabulary.sentences": [{"expression": pattern.expression.pattern} for pattern in sentences._table()[1]],
 }
-"""Values for the names of functions from which a module builds expressions."""
+"""Module -> values for names of its functions, from which it builds expressions."""
 
 SEARCHES = {"search", "finditer", "findall", "sub", "subn", "split"}
 PROMPT_SEARCHES = frozenset({"take"})
-"""Methods of the demo model that search for the text of an expression."""
+"""Methods of the demo model whose argument is the text of an expression."""
 CALL = re.compile(rf"\b(_?[A-Z][A-Z0-9_]*)(?:\[[^\]]*\])?\.({'|'.join(sorted(SEARCHES))}|match|fullmatch)\b")
 
 
 def modules() -> Iterator[ModuleType]:
-    # Importing all of `config` would start to set up the server: its event loop would be that of the other tests.
+    # `config` is left out: importing all of it would set up the server's event loop, also for other tests.
     for package in (chat, attachments):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            # What runs in a kernel is stopped by its limits of time, like the code of users beside it
+            # Code in a kernel is stopped by the kernel's time limits, like the code of users
             # (`chat.python.kernels`).
             if "__main__" not in info.name and ".migrations" not in info.name and ".in_kernel" not in info.name:
                 yield importlib.import_module(info.name)
@@ -122,7 +122,7 @@ def patterns_in(value: object, depth: int = 0) -> Iterator[AnyPattern]:
 
 @cache
 def expressions() -> dict[str, tuple[AnyPattern, frozenset[str]]]:
-    """Return each expression with the methods by which its module calls it, or others if it does not."""
+    """Return each expression with the methods that its module calls, or default methods if it calls none."""
     found: dict[str, tuple[AnyPattern, frozenset[str]]] = {}
     seen: set[AnyPattern] = set()
     calls = {module: _calls(module) for module in modules()}
@@ -152,7 +152,7 @@ def expressions() -> dict[str, tuple[AnyPattern, frozenset[str]]]:
 
 
 def _calls(module: ModuleType) -> dict[str, frozenset[str]]:
-    """Return the methods by which a module calls its constants."""
+    """Return the methods of its constants that a module calls."""
     calls: dict[str, frozenset[str]] = {}
     for name, method in CALL.findall(Path(str(module.__file__)).read_text(encoding="utf-8")):
         calls[name] = calls.get(name, frozenset()) | {"search" if method in SEARCHES else method}
@@ -172,7 +172,7 @@ def try_texts(name: str, number: int) -> list[float]:
             for method in methods or {"search"}:
                 started_at = time.thread_time()
                 if method == "search":
-                    # All matches: more than a search for the first one.
+                    # Find all matches, which is more work than a search for the first one.
                     deque(pattern.finditer(subject), maxlen=0)  # type: ignore[arg-type]  # of the type of the pattern
                 else:
                     getattr(pattern, method)(subject)
@@ -183,7 +183,7 @@ def try_texts(name: str, number: int) -> list[float]:
     return times
 
 
-# They are found by the test: tests are collected by each worker, and to find them takes longer than all imports.
+# The test itself finds the expressions: every worker collects tests, and finding them takes longer than all imports.
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_hostile_text_takes_long(part: int) -> None:
     for name in list(expressions())[part::PARTS]:
@@ -196,7 +196,7 @@ def test_no_group_is_repeated_possessively() -> None:
 
 @pytest.mark.drill
 @pytest.mark.timeout(1_200)
-def test_no_hostile_text_of_many_takes_long() -> None:
+def test_no_text_of_a_large_number_of_hostile_texts_takes_long() -> None:
     times = {name: try_texts(name, DRILL_TEXTS) for name in expressions()}
     print(f"{len(times)} expressions, {sum(map(len, times.values()))} cases; the slowest:")
     for name in sorted(times, key=lambda one: -max(times[one]))[:5]:
@@ -217,7 +217,7 @@ def read_json_of_many_escapes() -> None:
     ],
 )
 def test_texts_of_any_length_need_no_memory_for_each_repetition(read: Callable[[], object]) -> None:
-    """A repetition of a group keeps 70 bytes or more for each match until the whole group ends."""
+    """A repetition of a group needs 70 bytes or more for each match until the whole group ends."""
     tracemalloc.start()
     try:
         read()
@@ -228,7 +228,7 @@ def test_texts_of_any_length_need_no_memory_for_each_repetition(read: Callable[[
 
 
 @pytest.mark.parametrize("value", ["(" + "a" * 100_000, "(" + " " * 100_000, "url(" * 25_000, "url(#" + "a" * 100_000])
-def test_values_of_a_picture_take_linear_time(value: str) -> None:
+def test_hostile_attribute_values_of_an_svg_are_cleaned_in_linear_time(value: str) -> None:
     started_at = time.thread_time()
     clean_value("transform", value)
     assert time.thread_time() - started_at < LIMIT_S

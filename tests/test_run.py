@@ -24,7 +24,7 @@ from tests.server_databases import create_database, create_empty_database, drop_
 LIMIT_S = 60.0
 WEB, WORKER, EMULATOR, KERNELS = "config.serve", "attachments_worker", "chat.emulator", "chat.python.kernels.service"
 GATEWAY = "chat.python.kernels.service.gateway"
-"""A word in the command line of each child."""
+"""Each of these five words is in the command line of a child process."""
 
 
 class Run:
@@ -38,7 +38,7 @@ class Run:
         environment = os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "PORT": str(self.port)} | variables
         environment["DATABASE_URL"] = server_url(var_dir)
         with self.output.open("wb") as output:
-            # Tests in the background ignore SIGINT, and a shell cannot trap a signal that was ignored at its start.
+            # Reset SIGINT: tests in the background ignore it, and a shell cannot trap signals ignored at its start.
             command = ["env", "--default-signal=INT", "deploy/run"]
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
@@ -124,7 +124,7 @@ def running(var_dir: Path, **variables: str) -> Iterator[Run]:
 
 @pytest.fixture
 def var_dir(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a database, as an earlier run leaves it."""
+    """A folder with a database, as after an earlier run."""
     create_database(tmp_path)
     yield tmp_path
     drop_database(tmp_path)
@@ -139,7 +139,7 @@ def empty_var_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.drill
-def test_killed_children_are_restarted_and_all_end_with_the_terminal(empty_var_dir: Path) -> None:
+def test_killed_children_are_restarted_and_all_processes_end_with_the_terminal(empty_var_dir: Path) -> None:
     with running(empty_var_dir) as run:
         assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
         assert answers(f"{run.url}/accounts/login/")
@@ -174,7 +174,7 @@ def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Pa
             assert process.environ().keys() & {"GEMINI_API_KEY", "SECRET_KEY", "DATABASE_URL"} == set()
         supervisor.kill()
         run.wait_until(lambda: not is_alive(gateway) and any(run.children(KERNELS)))
-        # A service that is being restarted has left its socket, and `address` waits for it.
+        # The killed service has left its socket file, and `address` waits for the restarted one.
         assert asyncio.run(place.address()).token
 
 
@@ -200,7 +200,7 @@ def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
 
 
 @pytest.mark.drill
-def test_all_end_if_the_web_server_is_killed(var_dir: Path) -> None:
+def test_all_processes_end_if_the_web_server_is_killed(var_dir: Path) -> None:
     with running(var_dir) as run:
         [web] = run.children(WEB)
         web.kill()

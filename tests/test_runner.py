@@ -1,4 +1,4 @@
-"""What `tests/runner.py` makes of failures, seen on small suites that it runs in a folder of their own."""
+"""How `tests/runner.py` handles failures, tested with small suites in separate folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ markers = drill
 timeout = {timeout_s}
 """
 IS_FIRST = "import os, signal, pytest\nis_first = not os.environ['PLOTLINE_TEST_SECOND_CHANCE']\n"
-"""The beginning of a module whose tests fail the first time only."""
+"""The beginning of a module whose tests fail only the first time."""
 
 
 class Suite:
@@ -102,7 +102,7 @@ def test_run_above_its_limit_prints_stacks_and_fails(suite: Suite) -> None:
     assert "in test_hangs" in output
 
 
-def test_test_whose_worker_is_killed_gets_a_second_chance(suite: Suite) -> None:
+def test_test_is_run_again_if_its_worker_is_killed(suite: Suite) -> None:
     status, output = suite.run(
         f"{IS_FIRST}def test_kills():\n    if is_first: os.kill(os.getpid(), signal.SIGKILL)\ndef test_after(): pass\n"
     )
@@ -119,7 +119,7 @@ def test_fixture_that_fails_once_counts_as_one_failure(suite: Suite) -> None:
     assert output.count("\nFLAKY") == 7
 
 
-def test_process_that_a_test_leaves_running_is_named_and_ended(suite: Suite) -> None:
+def test_runner_names_and_ends_a_process_that_a_test_leaves_running(suite: Suite) -> None:
     status, output = suite.run(
         "import pathlib, subprocess\n"
         "def test_leaves():\n"

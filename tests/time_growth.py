@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable
 
 LENGTH_RATIO = 8
-"""The longer input divided by the shorter one."""
+"""Length of the longer input divided by that of the shorter one."""
 GROWTH_LIMIT = 24.0
-"""Linear time grows by `LENGTH_RATIO`, quadratic time by its square, which is 64."""
+"""Maximum growth that counts as linear. Linear time grows by `LENGTH_RATIO`, quadratic time by its square, 64."""
 ATTEMPTS = 3
 
 
 def time_growth(call: Callable[[int], object], length: int) -> float:
     """Return the CPU time of `call(length // 2)` divided by that of a call with an eighth of this length.
 
-    The shortest of several times counts, because other work of the machine makes a call slower. Half of the length is
-    the longest input, because in quadratic time the whole could take minutes.
+    The shortest of several times counts, because other work of the machine makes a call slower. The longest input has
+    half of the length, because in quadratic time the whole could take minutes.
     """
     longer = length // 2
     return _cpu_seconds(call, longer) / _cpu_seconds(call, longer // LENGTH_RATIO)

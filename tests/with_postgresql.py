@@ -18,7 +18,7 @@ from tests.ports import free_port
 def main(command: list[str]) -> int:
     """Run the command and return its exit status."""
     with TemporaryDirectory(prefix="postgresql-") as folder:
-        # The server may run as another user.
+        # Let another user enter the folder, because the server may run as another user.
         Path(folder).chmod(0o711)
         server = PostgreSQL(Path(folder) / "server", free_port())
         server.start()

@@ -1,8 +1,8 @@
 """How the tests are divided among the workers of pytest-xdist, and in which order. Loaded by `-p tests.workers`.
 
-One worker runs all tests of a file, so that what a module starts is started once. One worker runs all browser tests,
+One worker runs all tests of a file, so that servers of a module are started once. One worker runs all browser tests,
 because one browser and one server serve them all. Each worker has a folder, a database and ports of its own
-(`tests.environment`, `tests.ports`). Tests share nothing else, and look at nothing that belongs to the whole machine.
+(`tests.environment`, `tests.ports`). Tests share nothing else, and do not depend on the state of the whole machine.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.environment import ROOT
 
-#: Each worker needs 0.8 GB, and its servers and its browser as much.
+#: Maximum number of workers. Each needs 0.8 GB of memory, and its servers and browser as much.
 MOST_WORKERS = 8
 
 #: Seconds and path of each group of tests that takes long, written by `make test ARGS=--measure-order`. Groups begin
-#: in this order, so that short ones end the run. Another order costs time only.
+#: in this order, so that short ones end the run. Another order only takes more time.
 ORDER_FILE = Path(__file__).with_name("order.txt")
 SHORTEST_S = 2.0
 BROWSER_TESTS = "tests/browser"
 
 
 def group_of(test_id: str) -> str:
-    """Return what one worker runs: the file of a test, or the folder of the browser tests."""
+    """Return the group of a test, which one worker runs: its file, or the folder of the browser tests."""
     path = test_id.partition("::")[0]
     return BROWSER_TESTS if path.startswith(f"{BROWSER_TESTS}/") else path
 
@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure, in the process that collects the reports of all workers."""
+    """If asked for, measure the groups in the main process, which gets the reports of all workers."""
     if config.getoption("--measure-order") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(GroupSeconds())
 
@@ -71,8 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Stop the garbage collector, which takes a third of the time that collecting takes, and frees nothing.
 
-    Each worker imports its share of the modules first. So pytest rewrites the assertions of a module in one worker, and
-    the others find the result in its cache.
+    Each worker imports its share of the modules first. So only one worker rewrites the assertions of a module, and the
+    others find the result in pytest's cache.
     """
     gc.disable()
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
@@ -86,13 +86,13 @@ def pytest_collection(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Start the garbage collector again. It never looks at what the collected tests consist of."""
+    """Start the garbage collector again. Objects of the collected tests are excluded from it."""
     gc.freeze()
     gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, if there are workers. A run without them keeps the order of its arguments."""
+    """If there are workers, begin with the groups that take longest. Otherwise keep the order of the arguments."""
     if hasattr(config, "workerinput"):
         seconds = read_order()
         items.sort(key=lambda item: -seconds.get(group_of(item.nodeid), 0.0))

@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Model)
 
 
 class ReadOnlyMixin:
-    """Denies everybody to add, change or delete rows, because only the product itself writes them."""
+    """Forbids everybody to add, change or delete rows, because only the product itself writes them."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Return False."""
@@ -38,7 +38,7 @@ class ReadOnlyMixin:
 
 
 class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M], Generic[M]):
-    """A list and pages that change nothing. Lists can only be filtered by their declared filters."""
+    """An admin whose pages can only be read. Its list can be filtered only by the declared filters."""
 
     show_facets = admin.ShowFacets.NEVER
     show_full_result_count = False
@@ -58,10 +58,10 @@ class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M], Generic[M]):
 
 
 class RowForm(forms.ModelForm[Model]):
-    """The fields in one row of a list. Each is named after its column and its row, because it has no label."""
+    """The form in one row of a list. Its fields have no labels, so each is named after its column and its row."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Name the fields."""
+        """Set `aria-label` of each field."""
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = gettext("%(column)s of %(row)s") % {
@@ -78,14 +78,14 @@ class EditableListAdmin(admin.ModelAdmin[M]):
         request: HttpRequest,
         **options: Any,
     ) -> type[forms.ModelForm[Any]]:
-        """Return the form of a row, whose fields have names."""
+        """Return a form of a row, as a subclass of `RowForm`."""
         return super().get_changelist_form(request, form=RowForm, **options)
 
 
 DELETED_AT_ONCE = 10_000
-"""Maximum number of rows of one deletion: the confirmation page sends their ids in one field, as SQLite takes them."""
+"""Maximum number of rows of one deletion. An SQLite query accepts that many ids as parameters."""
 NAMES_SHOWN = 20
-"""Rows that the confirmation page names. Of all others it shows only the number."""
+"""Maximum number of rows that the confirmation page names. Of the other rows it shows only the number."""
 
 
 class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
@@ -115,14 +115,14 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
         return names, counts | self.count_dependent([row.pk for row in rows]), set(), []
 
     def count_dependent(self, ids: Sequence[Any]) -> dict[str, int]:
-        """Return how much is deleted together with the rows, by names for people."""
+        """Return how many dependent rows of each kind are deleted with the rows; the keys are translated names."""
         raise NotImplementedError
 
     @admin.action(permissions=["delete"], description=gettext_lazy("Delete selected %(verbose_name_plural)s"))
     def delete_selected(self, request: HttpRequest, queryset: QuerySet[M]) -> HttpResponse | None:
-        """Ask before rows are deleted, then delete exactly those that the person was asked about.
+        """Ask before rows are deleted, then delete exactly those that the confirmation page asked about.
 
-        Their ids come back in one field. Django's page has a field for each row, and a form may have only a thousand.
+        The page sends their ids in one field. Django's page has a field for each row, but a form may have only 1000.
         """
         confirmed = request.POST.get("confirmed_ids", "")
         if confirmed.count(",") >= DELETED_AT_ONCE or queryset[: DELETED_AT_ONCE + 1].count() > DELETED_AT_ONCE:
@@ -151,7 +151,7 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
 
 
 def id_column(name: str, description: StrPromise) -> Callable[[Model], str]:
-    """Return a column of lists for the id that a foreign key holds. Django names such columns in English alone."""
+    """Return a list column that shows the id in a foreign key. Django would give it an English title."""
 
     @admin.display(description=description, ordering=name)
     def column(row: Model) -> str:

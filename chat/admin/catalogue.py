@@ -116,7 +116,7 @@ class LanguageModelAdmin(EditableListAdmin[LanguageModel]):
 
     @admin.display(description=gettext_lazy("US$ per million in / out"), ordering="input_price")
     def prices(self, row: LanguageModel) -> str:
-        """Prices of input and output tokens today, and what follows them; expired prices are not shown."""
+        """Prices of input and output tokens today, and the next prices with their date. Expired ones are not shown."""
         now, begin = prices_on(row, today()), row.next_prices_from
         if row.prices_until and begin is None:
             unknown = gettext("not known after %(day)s") % {"day": row.prices_until}
@@ -128,12 +128,12 @@ class LanguageModelAdmin(EditableListAdmin[LanguageModel]):
 
     @admin.display(description=gettext_lazy("end"), ordering="ends_on")
     def ends(self, row: LanguageModel) -> date | None:
-        """The day from which another model answers in its place, or none, as it is set or published."""
+        """The day from which another model answers in its place: the day set here, or else the published one."""
         end = end_of(row, vars(row)["address"] if row.endpoint else settings.OPENAI_BASE_URL)
         return end.on if end else None
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
-        """Add the base URL of the model's endpoint, by which published ends are found."""
+        """Add the base URL of the model's endpoint, which `ends` needs to look up published days."""
         endpoints = ModelEndpoint.objects.filter(name=OuterRef("endpoint"))
         return super().get_queryset(request).annotate(address=Subquery(endpoints.values("base_url")))
 

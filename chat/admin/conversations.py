@@ -33,7 +33,7 @@ class ConversationAdmin(WholeDeletionAdmin[Conversation], ReviewPageAdmin, BulkA
     view_on_site = False  # Only the owner may open the conversation's own page.
 
     def get_row_name(self, request: HttpRequest, row: Conversation) -> str:
-        """Return the title if the user may see it."""
+        """Return the title, or the short id if the user may not see the title."""
         return get_visible_title(request, row)
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Conversation]) -> list[LogEntry]:

@@ -45,7 +45,7 @@ class EndpointModelAdmin(admin.ModelAdmin[EndpointModel]):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: EndpointModel | None = None) -> bool:
-        """Return False. What an operator wants to say about a model stands in the language model."""
+        """Return False. Operators change settings of a model in its language model."""
         return False
 
 
@@ -61,7 +61,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     change_form_template = "admin/chat/modelendpoint/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        """Return Django's URLs of the admin, and those of the two buttons."""
+        """Return Django's URLs of the admin, and the URLs of the buttons that list models and test the endpoint."""
         views = {"list-models": self.list_models_view, "test": self.test_view}
         urls = [
             path(f"<int:pk>/{name}/", self.admin_site.admin_view(require_POST(view)), name=f"chat_modelendpoint_{name}")
@@ -76,7 +76,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
         return super().get_queryset(request).annotate(model_count=Subquery(counts))
 
     def get_readonly_fields(self, request: HttpRequest, obj: ModelEndpoint | None = None) -> tuple[str, ...]:
-        """Return the name, once the endpoint exists: models and turns refer to it."""
+        """Return `name` if the endpoint exists already, because models and turns refer to it."""
         return () if obj is None else ("name",)
 
     def get_prepopulated_fields(
@@ -87,7 +87,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
 
     @admin.display(description=gettext_lazy("kind of server"))
     def recognised_dialect(self, row: ModelEndpoint) -> str:
-        """Dialect that is used, and whether it was recognised by the address."""
+        """The dialect in use, and whether Plotline recognised it by the address."""
         name = dialect_name(endpoint_of(row))
         return name if row.dialect else gettext("%(name)s (by its address)") % {"name": name}
 

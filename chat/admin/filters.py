@@ -161,7 +161,7 @@ class FeedbackFilter(admin.SimpleListFilter):
         return [("good", gettext("good")), ("bad", gettext("bad")), ("none", pgettext("feedback", "none"))]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
-        """Return the conversations with such feedback, or without any."""
+        """Return the conversations with the chosen feedback, or without any feedback."""
         feedback = Feedback.objects.order_by()
         if self.value() == "none":
             return queryset.exclude(pk__in=feedback.values("message__conversation"))

@@ -13,7 +13,7 @@ from chat.models.form_fields import PlainTextField, SentencesForm
 from chat.models.reviews import LABEL_LIMIT, LABELS_LIMIT, NOTE_LIMIT
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
-"""The backend that knows who has a permission."""
+"""The authentication backend that is asked which users have a permission."""
 
 
 class ReasonForm(SentencesForm):

@@ -29,7 +29,7 @@ class ServiceView:
     error: str
     is_local: bool
     status: ServiceStatus | None = None
-    """`None` for a remote service, and for one that does not answer."""
+    """`None` if the service is remote or does not answer."""
     url: str = ""
 
 

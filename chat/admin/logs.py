@@ -14,7 +14,7 @@ from chat.models import AccessEntry
 from chat.vocabulary.sentences import translate_sentence
 
 CONTENT_MODELS = frozenset({"conversation", "message", "part", "messageattachment", "attachment"})
-"""Models whose rows are named after what users wrote."""
+"""Models whose row names (`str`) contain what users wrote."""
 
 
 @admin.register(AccessEntry)

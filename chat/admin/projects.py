@@ -15,7 +15,7 @@ from chat.models.projects import count_conversations
 
 @admin.register(Project)
 class ProjectAdmin(ReadOnlyAdmin[Project]):
-    """A project without what its owner wrote."""
+    """A project without the texts that its owner wrote."""
 
     list_display = ("id", "owner", "conversations", "files", "created_at", "updated_at")
     fields = ("id", "owner", "conversations", "files", "created_at", "updated_at")
@@ -30,7 +30,7 @@ class ProjectAdmin(ReadOnlyAdmin[Project]):
         return rows.annotate(conversation_count=count_conversations(), file_count=count_related(ProjectFile, "project"))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Project | None:
-        """Return a project under its short id."""
+        """Return a project with its short id in place of its name."""
         row = super().get_object(request, object_id, from_field)
         if row is not None:
             row.name = gettext("Project %(id)s") % {"id": shorten_id(row.pk)}

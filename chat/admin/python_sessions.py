@@ -1,4 +1,4 @@
-"""The admin of Python sessions: which kernels live, and an action that ends them.
+"""The admin of Python sessions: which kernels run, and an action that ends them.
 
 Names and values of variables are content, so they are not shown. Operators need no more than the state of a session.
 """

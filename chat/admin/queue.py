@@ -108,7 +108,7 @@ class QueueChangeList(ChangeList):
 
 
 class FilteredChangeList(QueueChangeList):
-    """The filters and the order of the queue without its rows, to find the neighbours of a conversation."""
+    """Has the filters and the order of the queue, but loads no rows. It finds the neighbours of a conversation."""
 
     def get_results(self, request: HttpRequest) -> None:
         """Load no rows."""

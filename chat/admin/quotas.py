@@ -16,7 +16,7 @@ NO_LIMIT = "no limit"
 
 
 def usage_text(user_id: int) -> str:
-    """Return what a person has used today and stores, and of how much: one line for each resource."""
+    """Return one line for each resource: what a person has used today or stores, and the limit."""
     usages = read_usage(user_id, Resource, day=day_of(timezone.now()))
     return "\n".join(_usage_line(resource, usage) for resource, usage in usages.items())
 
@@ -60,7 +60,7 @@ class QuotaAdmin(admin.ModelAdmin[Quota]):
 
     @admin.display(description=gettext_lazy("used of the limits"))
     def usage(self, quota: Quota) -> str:
-        """What the person has used today; nothing for a group."""
+        """What the person has used today; empty for a group."""
         return usage_text(quota.user_id) if quota.user_id else gettext("A group has no usage of its own.")
 
 

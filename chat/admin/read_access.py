@@ -21,7 +21,7 @@ from chat.models import AccessEntry, Conversation, User
 
 REASON_LIFETIME_S = 3600
 REASONS_LIMIT = 200
-"""Number of reasons that one login session stores; the oldest ones are dropped."""
+"""Maximum number of reasons that one login session stores; the oldest ones are dropped."""
 
 SHORT_ID_DIGITS = 8
 _SESSION_KEY = "review_reasons"
@@ -51,7 +51,7 @@ def store_reason(request: HttpRequest, conversation_id: uuid.UUID, reason: str) 
 
 
 def list_ids_with_reason(request: HttpRequest) -> list[uuid.UUID]:
-    """Return the ids of the conversations that may be read now: the reason was entered in this login session."""
+    """Return the ids of the conversations for which this login session has a valid reason."""
     return [uuid.UUID(hex=hex_id) for hex_id in _valid_reasons(request)]
 
 

@@ -57,14 +57,14 @@ class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Log the read and render what was done to the row in the admin."""
+        """Log the read and render the history of the row: its changes in the admin."""
         redirection = self._log_read_or_redirect(request, object_id)
         return redirection or super().history_view(request, object_id, extra_context)
 
     def _log_read_or_redirect(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
         row = self.get_object(request, unquote(object_id))
         if row is None or not self.has_view_permission(request, row):
-            return None  # Django's own view responds with an error.
+            return None  # The caller then calls Django's view, which responds with an error.
         return log_read_or_redirect(request, self.conversation_of(row), detail=self.opts.verbose_name_raw)
 
 
@@ -212,8 +212,8 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
     list_select_related = ("conversation__owner",)
     search_fields = ("=id", "=conversation__id", "=conversation__owner__username", "=response_id")
     ordering = ("-created_at",)
-    # An allow-list, because other fields quote content: `code_reason`, `queries`, `parameters` and `error_detail`, and
-    # what a server may write as it likes: `finish_reason`, `model_version` and `response_id`. The review page has them.
+    # An allow-list, because other fields quote content: `code_reason`, `queries`, `parameters` and `error_detail`. A
+    # server may write any text to `finish_reason`, `model_version` and `response_id`. The review page shows them.
     fields = (
         ("id", "status"),
         ("conversation_short", "owner"),

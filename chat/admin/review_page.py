@@ -52,7 +52,7 @@ from chat.page.transcript.usage import conversation_usage
 from chat.people.access import SignedInRequest
 
 HISTORY_LIMIT = 100
-"""Number of verdicts that the page shows, newest first."""
+"""Maximum number of verdicts that the page shows, newest first."""
 
 SUGGESTED_LABELS_LIMIT = 30
 LIST_FILTERS_PARAMETER = "_changelist_filters"
@@ -117,7 +117,7 @@ class ReviewPageAdmin(QueueAdmin):
         return TemplateResponse(request, "admin/chat/conversation/reason.html", context, status=status)
 
     def verdict_view(self, request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-        """Store a verdict. If somebody else wrote one since the page was shown, show that one first."""
+        """Store a verdict. If somebody else wrote one since the page was shown, show the page with that one instead."""
         conversation = _get_conversation(request, conversation_id)
         if not self.has_review_permission(request):
             raise PermissionDenied
@@ -273,7 +273,7 @@ def _get_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> Conve
 
 
 def _has_attachment(conversation: Conversation, attachment: Attachment) -> bool:
-    """Return whether a conversation shows an attachment. Those of a live answer are only in the turn's event log."""
+    """Return whether a conversation shows an attachment. Only the event log has the attachments of a live answer."""
     events = TurnEvent.objects.filter(turn__conversation=conversation, name=TurnEvent.ATTACHMENT)
     return (
         MessageAttachment.objects.filter(message__conversation=conversation, attachment=attachment).exists()

@@ -20,8 +20,8 @@ def page_of(
 ) -> Window:
     """Return the range of a path that a request shows: as many messages as a snapshot may hold.
 
-    It begins with the message that the request names by its index or by one of its groups, or else holds the version
-    that it names.
+    `near`: the group of a message that the URL names. The range begins with this message, else with the index in the
+    URL, else with the first message. If it would not hold the version, it begins with the version.
     """
     if near and near.message_id in path:
         return _page_from(path, path.index(near.message_id))
@@ -39,7 +39,7 @@ def _page_from(path: list[uuid.UUID], first: int) -> Window:
 
 
 def links(window: Window, count: int, request: HttpRequest) -> dict[str, str]:
-    """Return the links to the first and to the later messages; empty where there are none. `count`: of the path."""
+    """Return the links to the first and to the later messages; empty if there are none. `count`: number of messages."""
     return {
         "first_url": _url(request, 0) if window.first else "",
         "later_url": _url(request, window.last) if window.last is not None and window.last < count else "",

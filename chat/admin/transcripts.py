@@ -102,7 +102,7 @@ class TurnSummary:
     total: int | None
     """All tokens, or `None` if the provider did not report them."""
     estimated: int | None
-    """An estimate of those that it did not report."""
+    """Estimated number of tokens that the provider did not report."""
     cost: str
     """US dollars; empty if no price is known."""
     feedback: Feedback | None
@@ -124,7 +124,7 @@ def group_by_parent(nodes: Mapping[uuid.UUID, MessageNode]) -> dict[uuid.UUID | 
 
 
 def find_path(version_id: uuid.UUID | None, nodes: Mapping[uuid.UUID, MessageNode]) -> list[uuid.UUID]:
-    """Return the ids of the messages from the first one through a version to the end that was last shown there.
+    """Return the ids of all messages of the path through a version, to the end that was last shown after it.
 
     Without a version, or if the owner sees this version, return the path that the owner sees.
     """

@@ -101,11 +101,11 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
     fieldsets = (*(auth_admin.UserAdmin.fieldsets or ()), (gettext_lazy("Usage"), {"fields": ("usage", "deletion_at")}))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Return the accounts but those that are being deleted in the background."""
+        """Return all accounts except those that are being deleted in the background."""
         return super().get_queryset(request).exclude(is_active=False, deletion_at__lte=Now())
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Return whether the user may change accounts. Only superusers may change one of a superuser."""
+        """Return whether the user may change an account. Only superusers may change the account of a superuser."""
         is_allowed = obj is None or not obj.is_superuser or request.user.is_superuser
         return is_allowed and super().has_change_permission(request, obj)
 
@@ -129,11 +129,11 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
         return names, counts, permissions, protected
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """Delete a user with everything that belongs to the account. Raise LastSuperuser."""
+        """Delete a user with everything of the account. Raise LastSuperuser if no superuser would remain."""
         self._delete([obj])
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        """Delete all of the accounts. `changelist_view` does this in one transaction."""
+        """Delete the accounts. `changelist_view` has begun a transaction."""
         self._delete(list(queryset))
 
     def _delete(self, users: Sequence[User]) -> None:
@@ -147,9 +147,9 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
         return dict(zip(names, count_of_accounts(ids), strict=True))
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[User]) -> list[LogEntry]:
-        """Log what is about to be deleted, and lock the superusers if one of them is.
+        """Log what is about to be deleted. If a superuser is among the accounts, lock all superusers first.
 
-        They are locked first, because a line of the log refers to the account of who deletes: two who delete each other
+        A line of the log refers to the account of the person who deletes. So two superusers who delete each other
         would wait for each other's account. The deletion of other accounts does not need the lock.
         """
         if any(user.is_superuser for user in queryset):
@@ -159,7 +159,7 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Delete one account, or say why it stays."""
+        """Delete one account, or show why it cannot be deleted."""
         try:
             return super().delete_view(request, object_id, extra_context)
         except LastSuperuser:

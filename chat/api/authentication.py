@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from chat.models import ApiToken, LoginSession, User
 
 JWT_PREFIX = "eyJ"
-"""Every JSON Web Token begins with this, `{"` in base64. Tokens of Plotline begin in another way."""
+"""Every JSON Web Token begins with this, `{"` in base64. Tokens of Plotline do not."""
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -22,7 +22,7 @@ class BearerAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the owner of the token, and the token; `None` without a token. Raises AuthenticationFailed."""
+        """Return the owner and the token; `None` without a token. Raises AuthenticationFailed if it is not valid."""
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != "bearer" or secret.lstrip().startswith(JWT_PREFIX):
             if "X-API-Key" not in request.headers:

@@ -16,7 +16,7 @@ from chat.vocabulary.parts import JSONObject
 
 
 def conditional_response(request: Request, body: JSONObject) -> HttpResponseBase:
-    """Return the JSON with its ETag; a response with status 304 if the client has it already.
+    """Return the JSON with its ETag, or a response with status 304 if the client has this JSON already.
 
     Raises Problem if `If-Match` names another ETag.
     """

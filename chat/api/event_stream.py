@@ -89,9 +89,9 @@ class _ChangeListener:
 async def stream_events(
     turn: Turn, events: StoredEvents, user_id: int, may_read: Callable[[], bool]
 ) -> AsyncGenerator[bytes]:
-    """Yield the events in the format `text/event-stream`, to the last one. `may_read` is asked on a thread."""
+    """Yield the events in the format `text/event-stream`, to the last one. `may_read` is called on a thread."""
     if open_stream_count(user_id) >= settings.SOCKETS_LIMIT:
-        # Several streams were requested at once, before any of them was open.
+        # The view has checked the limit too, but several streams may be requested before any of them is open.
         yield _abort(turn, "too_many", too_many_sentence())
         return
     listener = _ChangeListener()
@@ -124,7 +124,7 @@ async def _blocks(
             yield _abort(turn, "gone", "This conversation is gone.")
             return
         except LogForgotten:
-            # The stream ends without `done`. When the client connects again, it is told to begin again.
+            # The stream ends without `done`. When the client connects again, the view's error says to begin again.
             return
         except DatabaseError:
             logger.warning("the events of turn %s could not be read", turn.pk, exc_info=True)
@@ -149,6 +149,6 @@ def _poll_interval_s(turn: Turn, page: EventPage) -> float:
 
 
 def _abort(turn: Turn, code: str, detail: str) -> bytes:
-    """Return the end of a stream that stops early. Its events have no numbers, because it cannot be resumed there."""
+    """Return the last events of a stream that stops early. They have no numbers, so it cannot be resumed after them."""
     error = "error", {"code": code, "detail": detail}
     return encode_event(error, None) + encode_event(done_content(turn, ""), None)

@@ -19,7 +19,7 @@ PAGE_SIZE = 50
 PAGE_SIZE_LIMIT = 100
 
 CURSOR_PATTERN = r"^[0-9]{1,16}_[0-9a-f]{32}(_[0-9])?\Z"
-"""Microseconds since 1970, the id of a conversation, and its rank in a search. Every such text is a position."""
+"""Microseconds since 1970, the id of a row, and its rank in a search. Every text that matches can be decoded."""
 CURSOR_HELP = "Where the page begins. Use `next` of the page before instead of making a cursor."
 NEXT_HELP = "URL of the next page, relative to the server. Null on the last page."
 
@@ -27,13 +27,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def encode_cursor(position: ListPosition) -> str:
-    """Return a position in the list of conversations as text."""
+    """Return the cursor for a position in a list."""
     rank = f"_{position.rank}" if position.rank else ""
     return f"{(position.updated_at - EPOCH) // timedelta(microseconds=1)}_{position.conversation_id.hex}{rank}"
 
 
 def decode_cursor(cursor: str) -> ListPosition:
-    """Return the position that a text of CURSOR_PATTERN holds."""
+    """Return the position from a cursor, which must match CURSOR_PATTERN."""
     microseconds, conversation_id, *rank = cursor.split("_")
     updated_at = EPOCH + timedelta(microseconds=int(microseconds))
     return ListPosition(updated_at, uuid.UUID(conversation_id), int(rank[0]) if rank else 0)
@@ -62,12 +62,12 @@ class ListQuerySerializer(PageQuerySerializer):
     )
 
     def validate_cursor(self, cursor: str) -> ListPosition:
-        """Return the position."""
+        """Return the decoded position."""
         return decode_cursor(cursor)
 
 
 def page_response(request: Request, results: Sequence[JSONObject], cursor: str | None) -> Response:
-    """Return a page. `cursor`: where the next page begins; `None` on the last page."""
+    """Return the response with a page. `cursor`: where the next page begins; `None` on the last page."""
     next_url = None
     if cursor is not None:
         next_url = f"{request.path}?{urlencode({**request.query_params.dict(), 'cursor': cursor})}"

@@ -36,9 +36,9 @@ class UsageTotals:
 
 
 def fitting_conversations(page: Page) -> Page:
-    """Return a page that ends before the conversation with which it would be longer than `PAGE_LIMIT_CHARS`.
+    """Return the first conversations of a page: as many as fit into `PAGE_LIMIT_CHARS`, but at least one.
 
-    It has at least one conversation.
+    Their instructions count.
     """
     fitting = _number_of_fitting([len(one.system_instruction) for one in page.conversations])
     if fitting == len(page.conversations):
@@ -48,7 +48,7 @@ def fitting_conversations(page: Page) -> Page:
 
 
 def fitting_projects(page: ProjectPage) -> ProjectPage:
-    """Return a page of projects that is cut in the same way."""
+    """Return the first projects of a page: as many as fit into `PAGE_LIMIT_CHARS`, but at least one."""
     fitting = _number_of_fitting([len(one.instruction) for one in page.projects])
     if fitting == len(page.projects):
         return page
@@ -57,7 +57,7 @@ def fitting_projects(page: ProjectPage) -> ProjectPage:
 
 
 def _number_of_fitting(sizes: Sequence[int]) -> int:
-    """Return how many of the first items with these sizes fit on a page; one always does."""
+    """Return how many of the first items with these sizes fit on a page; at least 1 if there are any."""
     totals = accumulate(sizes)
     return max(1, sum(total <= PAGE_LIMIT_CHARS for total in totals)) if sizes else 0
 
@@ -67,8 +67,8 @@ def shown_messages(
 ) -> tuple[list[MessageRecord], int | None]:
     """Return shown messages from an index on, and the index where the next page begins, if there is one.
 
-    A page ends before the message with which it would be longer than `PAGE_LIMIT_CHARS`, but has at least one message.
-    Raises Deleted.
+    A page has as many messages as fit into `PAGE_LIMIT_CHARS`, but at least one. Raises Deleted if the
+    conversation was deleted meanwhile.
     """
     rows = Message.objects.filter(conversation=conversation, is_shown=True, index__gte=first_index).order_by("index")
     keys = list(rows.values_list("pk", "index")[: limit + 1])
@@ -78,13 +78,13 @@ def shown_messages(
 
 
 def _fitting_on_a_page(message_ids: list[uuid.UUID]) -> list[uuid.UUID]:
-    """Return the first of these messages, as many as one page may hold."""
+    """Return the ids of the first of these messages, as many as fit on a page."""
     sizes = message_chars(Message.objects.filter(pk__in=message_ids))
     return message_ids[: _number_of_fitting([sizes.get(pk, 0) for pk in message_ids])]
 
 
 def live_turn_id(conversation: Conversation) -> uuid.UUID | None:
-    """Return the id of the conversation's live turn."""
+    """Return the id of the conversation's live turn; `None` if there is none."""
     live = Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE)
     return live.values_list("pk", flat=True).first()
 

@@ -42,7 +42,7 @@ def problem_responses(*types: ProblemType) -> dict[tuple[int, str], OpenApiRespo
 
 
 class ApiSchema(AutoSchema):
-    """Describes a call. It adds the problems that follow from the kind of call, so that no view has to name them."""
+    """Describes a call. It adds the problems that all calls of its kind may return, so views need not list them."""
 
     def get_override_parameters(self) -> list[OpenApiParameter | Serializer[Any] | type[Serializer[Any]]]:
         """Return the header `Retry-After`, which some problem responses have."""
@@ -63,7 +63,7 @@ class ApiSchema(AutoSchema):
             response["description"] = response["description"] or HTTPStatus(int(status)).phrase
         body = operation.get("requestBody")
         if body and list(body["content"]) != ["application/json"]:
-            # drf-spectacular cannot know this of a file.
+            # drf-spectacular leaves this out if the body is a file.
             body["required"] = True
         operation["responses"] = dict(sorted(responses.items()))
         return operation
@@ -92,7 +92,7 @@ class BearerAuthenticationExtension(OpenApiAuthenticationExtension):
 
 
 class StrictSerializerExtension(OpenApiSerializerExtension):
-    """Says of strict serializers that they accept no other names."""
+    """Describes strict serializers: they accept no unknown names."""
 
     target_class = "chat.api.serializers.fields.StrictSerializer"
     match_subclasses = True

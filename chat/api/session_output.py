@@ -1,7 +1,7 @@
-"""The output of code that runs in the Python session, joined for the event stream. Pure.
+"""Joins the output of a run of code in the Python session for the event stream. Pure.
 
-A run leaves several results if graphs or rich outputs came between texts. Clients get one event with the whole text,
-when all of them have an outcome.
+A run has several results if it showed graphs or rich outputs between texts. Clients get one event with the whole text,
+when all of the results have an outcome.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ Content: TypeAlias = tuple[str, Mapping[str, object]]
 """Name and data of an event."""
 
 RESET_LIMIT_CHARS = 20_000
-"""The longest text of an output that is sent again whenever the code redraws it."""
+"""Maximum length, in characters, of an output that is sent again whenever the code redraws it."""
 
 
 @dataclass(slots=True)
 class SessionOutput:
-    """The output of the run that is read."""
+    """The output of one run, collected from the rows of the log."""
 
     _texts: dict[int, str] = field(default_factory=dict)
     """Index of a result -> its text."""
     _open: set[int] = field(default_factory=set)
     """Indexes of the results without an outcome."""
     _is_redrawn: bool = False
-    """Whether the code has changed what it showed."""
+    """Whether the code has replaced or cleared output."""
 
     def start_run(self) -> None:
-        """Forget the run before this one, which may have ended without an outcome."""
+        """Forget the previous run, which may have ended without an outcome."""
         self._texts.clear()
         self._open.clear()
         self._is_redrawn = False
@@ -42,7 +42,7 @@ class SessionOutput:
         self._texts[index] = self._texts.get(index, "") + text
 
     def cut(self, cut: OutputCut) -> Content | None:
-        """Forget what code has cleared; return the event about the first part that changes."""
+        """Remove the output that code has cleared; return the event about the first part that changes."""
         self._texts = {index: text for index, text in self._texts.items() if index <= cut.index}
         self._open = {index for index in self._open if index <= cut.index}
         first = cut.index + 1
@@ -53,9 +53,9 @@ class SessionOutput:
         return self.redrawn(first)
 
     def redrawn(self, index: int) -> Content | None:
-        """Return the event with the text of a part that begins or changes after a cut; `None` before the first cut."""
+        """Return the event with the text of a part that begins or changes after output was cut; `None` before that."""
         text = self._texts.get(index, "")
-        # A longer one follows with the whole result when the code has ended, and so does what is appended later.
+        # Clients get a longer text, and what is appended later, with the whole result when the code has ended.
         if not self._is_redrawn or len(text) > RESET_LIMIT_CHARS:
             return None
         return "reset", {"part_index": index, "kind": PartKind.CODE_EXECUTION_RESULT.value, "text": text}

@@ -29,24 +29,24 @@ from chat.vocabulary.parts import JSONObject
 BEFORE_FIRST = -1
 """The last event number of a client that has received no event."""
 ROWS_LIMIT = 32
-"""The most log rows that are read with one query."""
+"""Maximum number of log rows that one query reads."""
 EVENTS_LIMIT = 20
-"""The most events that are made from parts for one page."""
+"""Maximum number of events that one page has if they are made from parts."""
 PAGE_LIMIT_CHARS = 64 * 1024
-"""The size at which a page is full. Each client holds one page in memory."""
+"""A page ends when it has this many characters. The process holds one page in memory for each client."""
 OPENING_MARGIN = timedelta(minutes=5)
-"""A log that is deleted sooner than this is not opened any more, so that a client has the time to read it."""
+"""A stream reads the log only if it will be kept for at least this time, so that a client can read all of it."""
 READING_MARGIN = timedelta(minutes=1)
-"""A log that is deleted sooner than this is not read any more, so that it is never read half deleted."""
+"""Reading stops if the log will be deleted within this time, so that it is never read half deleted."""
 
 
 class LogForgotten(Exception):
-    """The log is about to be deleted, before a slow client has read all of it."""
+    """The log will soon be deleted, and a slow client has not read all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some events."""
+    """The events that one call of `next_page` returns."""
 
     events: list[Event]
     is_last: bool
@@ -65,7 +65,7 @@ class LogEvents:
     after: int
     """Number of the last event that the client has."""
     _last_seq: int = 0
-    """The last row that was read."""
+    """Number of the last row that was read."""
     _row_count: int = 1
     """How many rows to read next: 1 at first, more while rows are short. A single row may hold a long text."""
     _translator: LogTranslator = field(default_factory=LogTranslator)
@@ -80,7 +80,10 @@ class LogEvents:
         return self.after >= final_events(turn, last_seq)[-1].seq
 
     def next_page(self) -> EventPage:
-        """Return the next events. Raises Turn.DoesNotExist, LogForgotten."""
+        """Return the next events.
+
+        Raises Turn.DoesNotExist if the conversation was deleted, and LogForgotten if the log will soon be deleted.
+        """
         # The turn is read before its rows: if it has ended by now, all rows are there.
         turn = Turn.objects.get(pk=self.turn_id)
         if not turn.is_live and not is_log_kept(turn, READING_MARGIN):
@@ -94,7 +97,7 @@ class LogEvents:
             except DatabaseError:
                 if self._last_seq == first_seq:
                     raise
-                # These rows are not read again, so their events are sent first. The next page tries again.
+                # The rows read so far are not read again, so return their events now. The next page repeats the query.
                 break
             has_more = len(rows) == self._row_count
             new = list(self._translated(rows))
@@ -116,7 +119,7 @@ class LogEvents:
 
     def _translated(self, rows: list[tuple[int, str, JSONObject]]) -> Iterator[Event]:
         for seq, name, data in rows:
-            # The final events take the place of this last row.
+            # `final_events` makes the last events, in place of this row.
             if name != STATUS_ROW:
                 self._last_seq = seq
                 if content := self._translator.translate((name, data)):
@@ -137,7 +140,7 @@ class PartsEvents:
         return self.after >= FIRST_SEQ_FROM_PARTS and not any(self._read())
 
     def next_page(self) -> EventPage:
-        """Return the next events. Raises Turn.DoesNotExist."""
+        """Return the next events. Raises Turn.DoesNotExist if the conversation was deleted."""
         if self._events is None:
             self._events = self._read()
         events = list(islice(self._events, EVENTS_LIMIT))
@@ -157,7 +160,7 @@ StoredEvents: TypeAlias = LogEvents | PartsEvents
 
 
 def open_events(turn: Turn, after: int) -> StoredEvents | None:
-    """Return the events after a number; `None` for the number of a log that is deleted."""
+    """Return the events after a number; `None` if the number belongs to a log that is deleted by now."""
     if has_log(turn):
         return LogEvents(turn.pk, after)
     return PartsEvents(turn.pk, after) if after == BEFORE_FIRST or after >= FIRST_SEQ_FROM_PARTS else None
@@ -171,5 +174,5 @@ def has_log(turn: Turn) -> bool:
 
 
 def is_log_kept(turn: Turn, margin: timedelta) -> bool:
-    """Return whether the log of an ended turn will be there for this time."""
+    """Return whether the log of an ended turn will be kept for at least `margin`."""
     return turn.log_kept_until is not None and turn.log_kept_until > timezone.now() + margin

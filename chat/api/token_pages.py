@@ -127,10 +127,10 @@ def remember_reset(sender: object, request: HttpRequest, user: User, **kwargs: o
 
 
 def offer_revocation(request: HttpRequest, user: User, response: HttpResponse) -> HttpResponse:
-    """Return the redirect after a login: after a reset of the password, to the page about tokens, if there are any.
+    """Return the redirect after a login. If the person has reset the password and has tokens, it leads to their page.
 
-    The offer follows the login, because a link in a mail alone does not prove who it is if two-step login is on.
-    `response`: the redirect to the page that comes after.
+    The page follows the login, because a link in a mail alone does not prove who it is if two-step login is on.
+    `response`: the redirect to the page that would be shown otherwise.
     """
     was_reset = request.session.pop(RESET_KEY, None) == user.pk
     if not was_reset or not ApiToken.objects.usable().filter(owner=user).exists():
@@ -151,6 +151,6 @@ def tokens_after_reset(request: SignedInRequest) -> HttpResponse:
 
 
 def _next_page(request: HttpRequest) -> str:
-    """Return the page of this site to which the request wants to go on; empty: none."""
+    """Return the URL in `next`, if it is on this site; otherwise empty."""
     url = request.POST.get("next") or request.GET.get("next", "")
     return url if url_has_allowed_host_and_scheme(url, {request.get_host()}, request.is_secure()) else ""

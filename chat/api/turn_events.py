@@ -5,7 +5,7 @@ gives at most one event, which has the row's `seq`. The final events have the nu
 are the same in every process, for a live turn and later.
 
 The log is deleted some minutes after the end. Then the same events are made from the stored parts, with numbers of
-their own. Two things are lost: the increments of a text, which is one event then, and the times when the turn waited.
+their own. Two things are lost: a text is one event instead of many, and nothing says when the turn waited.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _size_chars(value: object) -> int:
 
 
 def encode_event(content: Content, seq: int | None) -> bytes:
-    """Return an event in the format `text/event-stream`. Without a number, no stream can be resumed after it."""
+    """Return an event in the format `text/event-stream`. `None`: a stream cannot be resumed after this event."""
     name, data = content
     number = "" if seq is None else f"id: {seq}\n"
     # JSON contains no line breaks, which would end the line of the data.
@@ -275,7 +275,7 @@ def _part_content(index: int, part: Part, output: SessionOutput) -> Content | No
 
 
 def _result_content(part: CodeExecutionResult) -> Content:
-    # Of code with an outcome that Plotline does not know, nobody can say that it succeeded.
+    # An outcome that Plotline does not know counts as an error, because the code may have failed.
     word = outcome_word(part)
     outcome = ERROR if word == UNKNOWN else word
     result = {"code_execution_output": terminal_text(part.output or ""), "code_execution_outcome": outcome}

@@ -11,6 +11,7 @@ from chat.api.views import (
     code,
     conversations,
     documentation,
+    exports_and_imports,
     feedback,
     files,
     limits,
@@ -20,7 +21,6 @@ from chat.api.views import (
     sessions,
     shares,
     tables,
-    transfers,
     turns,
 )
 from chat.page.queued_views import ended_with_client
@@ -59,7 +59,7 @@ calls = [
     path("conversations/<uuid:conversation_id>/turns/", turns.ConversationTurns.as_view(), name="api-turns"),
     path(
         "conversations/<uuid:conversation_id>/export/<slug:format>/",
-        ended_with_client(transfers.ConversationExport.as_view()),
+        ended_with_client(exports_and_imports.ConversationExport.as_view()),
         name="api-conversation-export",
     ),
     path("conversations/<uuid:conversation_id>/session/run/", code.SessionRun.as_view(), name="api-session-run"),
@@ -74,7 +74,7 @@ calls = [
         sessions.ConversationSession.as_view(),
         name="api-session",
     ),
-    # All other addresses end with a slash, so people try one here, too. It comes first: a path may hold slashes.
+    # All other addresses end with a slash, so people add one here, too. This path comes first: names may hold slashes.
     path("conversations/<uuid:conversation_id>/session/files/<path:name>/", sessions.SessionFile.as_view(schema=None)),
     path(
         "conversations/<uuid:conversation_id>/session/files/<path:name>",
@@ -123,8 +123,8 @@ calls = [
         name="api-attachment-content",
     ),
     path("attachments/<uuid:attachment_id>/table/", tables.AttachmentTable.as_view(), name="api-attachment-table"),
-    path("export/", transfers.Export.as_view(), name="api-export"),
-    path("import/", transfers.Import.as_view(), name="api-import"),
+    path("export/", exports_and_imports.Export.as_view(), name="api-export"),
+    path("import/", exports_and_imports.Import.as_view(), name="api-import"),
     path("limits/", limits.Limits.as_view(), name="api-limits"),
 ]
 

@@ -8,7 +8,7 @@ from chat.models import User
 
 
 def find_user(username: str) -> User:
-    """Return the user with this name, whatever its case. Raise CommandError if there is none."""
+    """Return the user with this name, ignoring case. Raise CommandError if there is none."""
     user = User.objects.named(username)
     if user is None:
         raise CommandError(f"There is no user “{username}”.")

@@ -25,7 +25,7 @@ class UploadedFile:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model in the provider's own list. `None`: the provider does not say."""
+    """A model in the provider's own list. A field is `None` if the provider does not say."""
 
     name: str
     label: str
@@ -33,9 +33,9 @@ class ListedModel:
     context_tokens: int | None
     max_output_tokens: int | None
     functions: bool | None = None
-    """Whether it takes function declarations."""
+    """Whether the model takes function declarations."""
     images: bool | None = None
-    """Whether it reads images."""
+    """Whether the model reads images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Capabilities:
     reads_tool_images: bool = False
     """Whether images that a function made may follow its response."""
     context_tokens: int | None = None
-    """The size of the model's context window, as the endpoint said; `None` if it has not."""
+    """The size of the model's context window that the endpoint reported; `None` if it reported none."""
     known: object = field(default=None, repr=False)
-    """What the provider has read to say this. A request brings it back, so that it is read once."""
+    """The provider's data from which these fields were made. `GenerateRequest.known` returns it, so it is read once."""
 
 
 class Provider(Protocol):

@@ -21,9 +21,9 @@ KEEP_ALIVE_S = 60.0
 """How long an idle connection stays open for the next request."""
 FRAMING_LIMIT_BYTES = 64 * 1024
 FRAMING_LIMIT_RATIO = 16
-"""A body may have so many bytes of framing for each of its own bytes. A piece of one byte has five."""
+"""Maximum number of bytes received for each byte of a body. A chunk of one byte needs six."""
 UNREQUESTED_LIMIT = 4
-"""Most responses that may wait on a connection. It is used for one request at a time."""
+"""Maximum number of responses that may wait on a connection. More are responses to no request, so it is closed."""
 HEAD_END = b"\r\n\r\n"
 INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 
@@ -32,7 +32,7 @@ INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 def tls_context() -> ssl.SSLContext:
     """Return the certificates that are trusted. They are read once, which takes 0.1 s."""
     context = ssl.create_default_context()
-    # In addition to the system's certificates, which images of containers often lack.
+    # These are trusted in addition to the system's certificates, which container images often lack.
     context.load_verify_locations(certifi.where())
     return context
 
@@ -47,10 +47,10 @@ async def open_session(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, 
 async def read_piece(body: aiohttp.StreamReader, limit_s: float) -> bytes:
     """Return what has arrived of a body, or wait for it; empty at its end.
 
-    Raises Stalled after `limit_s` seconds, and an error of aiohttp after all that arrived before it.
+    Raises Stalled after `limit_s` seconds. Raises an error of aiohttp only after all bytes before it were returned.
     """
     if body.exception() is not None and (rest := body._read_nowait(-1)):
-        # aiohttp would drop it.
+        # aiohttp would drop these bytes.
         return rest
     return await read_within(limit_s, body.readany())
 
@@ -61,7 +61,7 @@ class _Connector(aiohttp.TCPConnector):
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[aiohttp.tracing.Trace], timeout: aiohttp.ClientTimeout
     ) -> aiohttp.connector.Connection:
-        """Return a connection of the pool, or open one that `_Protocol` watches."""
+        """Return a connection of the pool, or open one that uses `_Protocol`."""
         # The package has no public way to choose the protocol.
         protocol: type[ResponseHandler] = _Protocol
         self._factory = partial(protocol, loop=asyncio.get_running_loop())
@@ -69,19 +69,19 @@ class _Connector(aiohttp.TCPConnector):
 
 
 class _Protocol(ResponseHandler):
-    """Ends a connection on which a server sends hardly anything but framing, or what nobody has asked for.
+    """Ends a connection on which a server sends hardly anything but framing, or responses without a request.
 
-    aiohttp has no limit for responses of status 1xx, for what stands around the pieces of a body, and for responses
-    without a request. It parses them without a turn for other tasks.
+    aiohttp does not limit responses of status 1xx, the framing of a chunked body, and responses without a request. It
+    parses them without letting other tasks run.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._received_bytes = 0
-        """Since the head of the last response."""
+        """Number of bytes received since the head of the last response."""
 
     def data_received(self, data: bytes) -> None:
-        """Parse what arrived. Ends a connection that carries hardly any content, and fails a body that is no HTTP."""
+        """Parse received bytes. End a connection with hardly any content, and fail a body that is no valid HTTP."""
         self._received_bytes += len(data)
         for piece in self._split_after_head(data):
             if self._exception is None:
@@ -91,7 +91,7 @@ class _Protocol(ResponseHandler):
         if self._received_bytes > FRAMING_LIMIT_BYTES + FRAMING_LIMIT_RATIO * body_bytes:
             self._refuse("The server sent hardly anything but framing.")
         elif failure is not None and body is not None and body.exception() is None and not body.is_eof():
-            # The rest of the body is no HTTP. aiohttp does not tell the reader of the body.
+            # The rest of the body is not valid HTTP. aiohttp does not report this to the reader of the body.
             body.set_exception(aiohttp.ClientPayloadError("The server sent a body that breaks the rules of HTTP."))
 
     def _split_after_head(self, data: bytes) -> list[bytes]:
@@ -113,7 +113,7 @@ class _Protocol(ResponseHandler):
             self._refuse("The server sent responses without a request.")
 
     def _refuse(self, reason: str) -> None:
-        """Close the connection, and tell its reader why."""
+        """Close the connection, and raise the reason in its reader."""
         body = self._payload
         self.abort()
         self.set_exception(aiohttp.ClientConnectionError(reason))

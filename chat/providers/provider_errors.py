@@ -11,7 +11,7 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── Unauthorised              401, 403, or a bad key
 ├── CredentialsRefused        the same, where credentials of the machine are used in place of a key
 ├── ModelNotFound             404
-├── ProtocolUnavailable       this server's access has not the protocol that the model is to be asked by
+├── ProtocolUnavailable       the service does not offer the model's protocol to this server
 ├── SignatureRefused          400: a thought signature is missing, altered, or belongs to another model or key
 ├── FileGone                  403 or 404: a file that the provider stored no longer exists
 ├── ContextTooLong            400: the request has more tokens than the model reads
@@ -49,11 +49,11 @@ _OTHER_FEATURE = re.compile(
     r"|\bparallel\b|\bfile type",
     re.IGNORECASE,
 )
-"""Words of a refusal of something else beside tools, or of tools beside something else."""
+"""Words of a refusal that is not about tools alone, but about tools together with something else."""
 _QUOTED = re.compile(r"\"[^\"]{12,}\"|“[^”]{12,}”")
 _OTHER_PROTOCOL = re.compile(r"/responses\b|\b(?:responses|interactions|messages) api\b", re.IGNORECASE)
 MESSAGE_START_CHARS = 500
-"""How much of a message is read for what the model refuses. The rest may repeat the request."""
+"""Maximum number of characters that are searched for what the model refuses. The rest may repeat the request."""
 
 
 class ProviderError(Exception):
@@ -69,9 +69,8 @@ class ProviderError(Exception):
 
         So only reviewers see it, and operators who test an endpoint. The log and tracebacks have the text of the
         exception, which is the code and the `status`.
-        `status`: of the HTTP response, or the one that an error inside a stream names. Other numbers become `None`.
-        `reason`: what the provider says about a request that it refused or gave up, for the reader; see
-        `reasons.clean_reason`.
+        `status`: that of the HTTP response, or the one named by an error inside a stream. Other numbers become `None`.
+        `reason`: for the reader, why the provider refused the request or gave up, as `reasons.clean_reason` returns it.
         """
         status = status if status in HTTP_STATUSES else None
         super().__init__(self.code if status is None else f"{self.code}, status {status}")
@@ -81,7 +80,7 @@ class ProviderError(Exception):
         self.reason = sanitize_text(reason)
 
     def with_response(self, status: int | None, detail: str | None = None) -> Self:
-        """Return the error with the status of its response, unless it has one, and with another detail if given."""
+        """Return the error with `detail`, if given. Set `status` if the error has no status of its own."""
         return type(self)(
             self.detail if detail is None else detail,
             status=status if self.status is None else self.status,
@@ -171,7 +170,7 @@ class CredentialsRefused(ProviderError):
 
 
 class ProtocolUnavailable(ProviderError):
-    """The service does not offer the protocol by which the model is to be asked, with the access of this server."""
+    """The service does not offer the model's protocol to this server's kind of access."""
 
     code = "protocol_unavailable"
     sentence = (
@@ -264,10 +263,10 @@ class MalformedResponse(ProviderError):
 def refuses_tools(message: str) -> bool:
     """Return whether the words of an error say that the model takes no tools, such as functions or code execution.
 
-    A message that names another protocol is no such refusal: the model takes tools there. Nor is one about tools
-    together with something else.
+    Return False if the message names another protocol, in which the model takes tools, or is about tools together with
+    something else.
     """
-    # What is quoted may be a person's words.
+    # Quoted text may be what a person wrote.
     start = _QUOTED.sub(" ", message[:MESSAGE_START_CHARS])
     has_other_cause = _OTHER_FEATURE.search(start) or _OTHER_PROTOCOL.search(message)
     return _TOOLS_MESSAGE.search(start) is not None and not has_other_cause

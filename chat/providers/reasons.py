@@ -1,7 +1,7 @@
-"""Why a provider gave no answer: its words for that, and its message, cleaned for the person who waits. Pure.
+"""Why a provider gave no answer: its words for the reason, and its message, cleaned for the reader. Pure.
 
-The log and the admin get the message as it is. The reader gets its words alone: one line without secrets, without
-markup and of limited length. Templates escape it like every other text.
+The log and the admin get the message unchanged. The reader gets one line of limited length, without secrets and
+markup. Templates escape it like every other text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GOOGLE_REFUSALS: Mapping[str, Finish] = {
 
 REASON_LIMIT_CHARS = 300
 READ_LIMIT_CHARS = 4_000
-"""How much of a message is read."""
+"""Maximum number of characters of a message that are read."""
 
 SECRET = re.compile(
     r"\bAIza[\w-]{16,}|\bya29\.[\w.-]{5,}|\b(?:sk|gsk|xai|pk)(?:[-_][\w-]{12,}|[\w-]{16,})|\beyJ[\w-]{8,}[\w.-]*"
@@ -52,15 +52,15 @@ def without_secrets(text: str, *secrets: str) -> str:
 def clean_reason(message: str, *secrets: str) -> str:
     """Return a message as one short line, or an empty text if it holds no words for a person.
 
-    `secrets`: texts that are removed wherever they stand; empty ones are ignored. A whole HTML page, as a gateway sends
-    it, gives no reason.
+    `secrets`: texts that are removed everywhere; empty ones are ignored. A whole HTML page, as a gateway may send it,
+    gives an empty text.
     """
     text = message[:READ_LIMIT_CHARS]
     if DOCUMENT.match(text):
         return ""
     text = SECRET.sub("[removed]", TAG.sub(" ", without_secrets(text, *secrets)))
     text = PROJECT.sub("projects/…", ACCOUNT.sub("[account]", LONG_WORD.sub("…", text)))
-    # Control characters and those that change the direction of text.
+    # Remove control characters and characters that change the direction of text.
     text = "".join(" " if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") else char for char in text)
     text = " ".join(text.split())
     if not any(char.isalpha() for char in text):

@@ -1,4 +1,4 @@
-"""What the writers of requests share: the order of contents, of results, and of the state of the tools. Pure."""
+"""Base class of the writers of requests: the order of contents, results, and the state of the tools. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RequestWriter(ABC):
                 self._write_answer(content)
             else:
                 self._write_question(content)
-        # After results, many models take a message of the user for a new question.
+        # The state goes into the last result, because many models take a message of the user for a new question.
         if request.state and not self._add_to_result(request.state):
             self._add_user([*self._user_content(Text(request.state))])
 
@@ -37,15 +37,15 @@ class RequestWriter(ABC):
 
     @abstractmethod
     def _write_response(self, response: FunctionResponse, parts: Sequence[Part]) -> Sequence[Part]:
-        """Write the result of a function. Return which of the parts of its content are still to be written."""
+        """Write the result of a function. Return the parts of its content that are not written yet."""
 
     @abstractmethod
     def _add_to_result(self, state: str) -> bool:
-        """Write the state of the tools into the last result. Return whether the request ends with one."""
+        """If the request ends with a result, add the state of the tools to it. Return whether it does."""
 
     @abstractmethod
     def _user_content(self, part: Part) -> Sequence[JSON]:
-        """Return a part as content of the user; nothing for the result of a function."""
+        """Return a part as content of the user; empty for the result of a function."""
 
     @abstractmethod
     def _add_user(self, contents: list[JSON]) -> None: ...

@@ -1,4 +1,4 @@
-"""Requests to a provider, independent of any wire format. Pure values, but for `GenerateRequest.known`."""
+"""Requests to a provider, independent of any wire format. All are pure values except `GenerateRequest.known`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class GenerateRequest:
     continuation_token: str = ""
     """The token that the service gave for the rest of an answer; empty, unless this request asks for that rest."""
     protocol: str = ""
-    """How the provider asks the model, where its row says so. Empty: as it asks its other models."""
+    """The protocol that the model's row names. Empty: the protocol of the provider's other models."""
     known: object = field(default=None, repr=False)
     """`Capabilities.known` of the model. Without it, the provider reads it again."""
 

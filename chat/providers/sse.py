@@ -14,9 +14,9 @@ from chat.providers.untrusted_json import read_json
 from chat.vocabulary.parts import JSON
 
 EVENT_LIMIT_BYTES = 16 * 1024 * 1024
-"""The length of an event, unless the caller sets another limit. An image in base64 has some megabytes."""
+"""Maximum length of an event, unless the caller sets another limit. An image in base64 has some megabytes."""
 OTHER_LIMIT_BYTES = 64 * 1024
-"""Lines that belong to no event are kept up to this length, because a server may write an error in this way."""
+"""Maximum length of all kept lines that belong to no event. A server may write an error in them."""
 DONE = "[DONE]"
 
 
@@ -39,13 +39,13 @@ class EventParser:
     """
 
     def __init__(self, event_limit_bytes: int = EVENT_LIMIT_BYTES) -> None:
-        """`event_limit_bytes`: an event that is longer is not read to its end."""
+        """`event_limit_bytes`: maximum length of an event. A longer one is not read to its end."""
         self.other_lines: list[bytes] = []
         """Lines that belong to no event."""
         self._event_limit_bytes = event_limit_bytes
         self._other_bytes = 0
         self._pieces: list[bytes] = []
-        """The line that has no end yet, in pieces."""
+        """The pieces of the line that has no end yet."""
         self._name = ""
         self._data: list[str] = []
         self._pending_bytes = 0
@@ -57,7 +57,7 @@ class EventParser:
         self._pending_bytes += len(data)
         if self._pending_bytes > self._event_limit_bytes:
             raise ValueError(f"an event is longer than {self._event_limit_bytes} bytes")
-        # A carriage return at the end of the last piece was kept, because it may be the first half of a line end.
+        # The last piece may end with a carriage return, which was kept because it may be half of a line end.
         has_line_end = b"\n" in data or b"\r" in data or (self._pieces and self._pieces[-1].endswith(b"\r"))
         self._pieces.append(data)
         if has_line_end:
@@ -91,7 +91,7 @@ class EventParser:
             case b"error":
                 yield from _events("error", [text])
             case b"" | b"id" | b"retry":
-                # The first are comments: they begin with a colon.
+                # Lines without a name begin with a colon and are comments.
                 pass
             case _:
                 self._other_bytes += len(line)
@@ -100,7 +100,7 @@ class EventParser:
 
 
 def _events(name: str, lines: list[str]) -> Iterator[JSONEvent]:
-    """Yield the event whose data these lines are; or one for each line, if only the single lines are JSON."""
+    """Yield the event with these lines of data. If only the single lines are JSON, yield an event for each line."""
     text = "\n".join(lines)
     if not text.strip():
         return

@@ -19,14 +19,14 @@ WireObject: TypeAlias = Mapping[str, Any]
 
 DEPTH_LIMIT = 100
 BRACKETS_LIMIT = 100_000
-"""Most opening brackets of a text, those in strings included. Reading this many lists takes about 0.1 s."""
+"""Maximum number of opening brackets of a text, also in strings. Reading this many lists takes about 0.1 s."""
 
 VALUES_LIMIT = 100_000
-"""Most strings of a text, and most commas outside its strings."""
+"""Maximum number of strings of a text, and of commas outside its strings."""
 ESCAPE = re.compile(r"\\.", re.DOTALL)
 STRING = re.compile(r'"[^"]*+"?')
-"""A string without escapes, or the rest of a text in which it does not end: if its end were needed, such a text would
-take minutes. Escapes are removed first, because a pattern that repeats a group needs memory for each of them."""
+"""Matches a string without escapes, or the rest of the text if the string does not end: a pattern that demanded the end
+would take minutes. Escapes are removed first, because a pattern that repeats a group needs memory for each of them."""
 
 _decode = json.JSONDecoder(strict=False).decode
 
@@ -46,7 +46,7 @@ def read_json(text: str) -> JSON:
         value: JSON = _decode(text)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
-    # Most texts have too few brackets to be deep.
+    # Check only texts with enough brackets to be nested so deeply.
     if brackets > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT):
         raise ValueError("the JSON is nested too deeply")
     return value

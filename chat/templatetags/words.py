@@ -1,4 +1,4 @@
-"""Filters and tags for words that do not stand in a template. They need no `load`: see `TEMPLATES` in the settings."""
+"""Filters and tags for words that Python makes. They need no `load`: see `TEMPLATES` in the settings."""
 
 from __future__ import annotations
 

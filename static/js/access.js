@@ -25,7 +25,7 @@ async function check() {
   try {
     response = await fetch(location.href, { redirect: "manual", cache: "no-store" });
   } catch {
-    // The network is down; hx-ws continues its attempts.
+    // The network is down; hx-ws tries again.
     return;
   }
   const isLoggedOut = response.type === "opaqueredirect";
@@ -46,7 +46,7 @@ connection.addEventListener("open", () => {
   renewTokens();
 });
 
-// A request without a login is redirected to the page for logging in, which belongs into no part of this page.
+// A request without a login is redirected to the page for logging in, which must not be put into this page.
 document.addEventListener("htmx:after:request", (event) => {
   const { raw } = event.detail.ctx.response;
   if (!raw.redirected || new URL(raw.url).pathname !== notice.querySelector("a").pathname) return;

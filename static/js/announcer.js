@@ -1,8 +1,8 @@
 /**
  * Announces answers to screen readers while they are written: sentence by sentence, and not faster than they are spoken.
  *
- * What is new is collected until the last announcement has been spoken. So a fast answer does not fill the reader's queue:
- * at its end, what was not announced is left to the reader, who finds the answer by its heading. Nothing is announced
+ * New text is collected until the last announcement has been spoken. So a fast answer does not fill the reader's queue:
+ * text not announced by its end is left to the reader, who finds the answer by its heading. Nothing is announced
  * while the tab is in the background.
  */
 import { connection } from "./connection.js";
@@ -15,7 +15,7 @@ const SHORTEST_PAUSE_MS = 1500;
 const LONGEST_CHARS = 400;
 /** At most this many announcements stay in the page. A region that is emptied at once would lose them. */
 const KEPT_ANNOUNCEMENTS = 3;
-/** This long after the last one was spoken, all are removed: a person who reads the whole page would find the end of the answer twice. */
+/** This long after the last announcement, all are removed: a person who reads the whole page would find the end of the answer twice. */
 const KEPT_MS = 30_000;
 const LIVE = ["queued", "running", "waiting"];
 
@@ -67,7 +67,7 @@ function schedule() {
   timer ??= setTimeout(sayNext, Math.max(0, freeAt - performance.now()));
 }
 
-/** Returns what is left to say of an answer that has ended. */
+/** Returns what to announce of an answer that has ended. */
 function remainder(article) {
   const text = joined(spokenPieces(article, false).slice(saidPieces));
   if (text.length <= LONGEST_CHARS) return text;
@@ -79,7 +79,7 @@ function withinSentence(question) {
   return language === "en" ? question[0].toLowerCase() + question.slice(1) : question;
 }
 
-/** Says how an answer stands after its state has changed. */
+/** Announces the state of an answer after a change. */
 function sayState(article) {
   const question = article.querySelector(".approval .heading")?.textContent;
   if (question) say(words("The answer waits for you: {question}", { question: withinSentence(question) }));

@@ -1,5 +1,5 @@
 /**
- * Decisions about function calls: an answer that waits shows what it asks, with buttons that approve and deny it. The code
+ * Decisions about function calls: a waiting answer shows its question, with buttons that approve and deny it. The code
  * can be changed first.
  *
  * The server renders the question. The editor is added by this script, and again after each frame that renders the question
@@ -34,7 +34,7 @@ keys.className = "muted";
 keys.textContent = words("Ctrl+Enter runs this code, Escape goes back to the model's.");
 editor.append(box, keys);
 
-/** `{id, code, isOpen}`: what was typed for the question with this id, and whether its editor is shown; or null. */
+/** `{id, code, isOpen}`: code typed for the question with this id, and whether its editor is shown; or null. */
 let draft = JSON.parse(sessionStorage.getItem(storageKey) ?? "null");
 
 function saveDraft(newDraft) {
@@ -93,7 +93,7 @@ function decide(section, action) {
 
 document.addEventListener("click", ({ target, detail }) => {
   const button = target.closest(".approval button[data-action]");
-  // The second click of a double click may hit the next question, which nobody has read.
+  // The second click of a double click may hit the next question, still unread.
   if (!button || detail > 1) return;
   const section = button.closest(".approval");
   if (button.dataset.action !== "edit-code") decide(section, button.dataset.action);

@@ -11,7 +11,7 @@ import { isDone, isLive, isWaiting } from "./transcript.js";
 
 /** Marks need no translation. They also tell apart tabs so narrow that only a few characters of the title fit. */
 const MARKS = { done: "✓", ended: "!", waiting: "?" };
-/** After this time, people look for something else to do. */
+/** After this time, people do something else. */
 const LONG_MS = 30_000;
 const heading = () => document.getElementById("conversation-title").textContent;
 

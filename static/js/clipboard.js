@@ -29,7 +29,7 @@ async function pngOf(image) {
   return new Promise((resolve, reject) => { canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no image")))); });
 }
 
-/** Returns where a result is announced. What is outside an open dialog is silent, so a dialog has a place of its own. */
+/** Returns where a result is announced. Outside an open dialog, nothing is announced, so a dialog has its own place. */
 function announcerOf(button) {
   return button.closest("dialog")?.querySelector("[aria-live]") ?? document.getElementById("announcer");
 }
@@ -74,7 +74,7 @@ function copyBySelection(button, text) {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "visually-hidden";
-  // Outside an open dialog, nothing can be selected.
+  // Only text in an open dialog can be selected.
   (button.closest("dialog") ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand("copy");

@@ -17,7 +17,7 @@ export function listParameters() {
 /** Renders the list anew. */
 export function refresh() {
   listDay = today();
-  // A list of what was imported, or of older conversations, stays as it was opened.
+  // A list of imported, or of older, conversations stays as it was opened.
   if (/[?&](?:imported|after)=/.test(location.search)) return Promise.resolve();
   const parameters = new URLSearchParams(listParameters());
   return htmx.ajax("GET", `/conversations/?${parameters}`, { target: list, swap: "innerMorph" });

@@ -1,6 +1,6 @@
 /**
  * Sends decisions about function calls. One that is made before the page has connected for the first time, as right after a
- * reload, waits for the connection. It does not wait for a lost one: code must not run when nobody expects it any more.
+ * reload, waits for the connection. It does not wait for a lost one: code must not run unexpectedly late.
  */
 import { connection, isOpen, send } from "./connection.js";
 import { words } from "./words.js";
@@ -17,7 +17,7 @@ let sentId = null;
 /** Returns the id of the question whose answer is on its way, or null. */
 export const decidedId = () => sentId;
 
-/** Forgets the decision: its question has gone. */
+/** Forgets the decision: its question is gone. */
 export function forgetDecision() {
   sentId = null;
 }

@@ -21,7 +21,7 @@ function mark() {
   button.setAttribute("aria-pressed", String(listening !== null));
 }
 
-/** Puts what was said at the cursor. */
+/** Inserts the speech at the cursor. */
 function insert(text) {
   const { selectionStart: start, selectionEnd: end } = box;
   const space = /\S$/.test(box.value.slice(0, start)) ? " " : "";
@@ -50,5 +50,5 @@ button.addEventListener("click", () => {
   if (listening) listening.stop();
   else start();
 });
-// What is said after a message was sent is not for it.
+// Speech after a message was sent is not part of it.
 box.form.addEventListener("submit", () => listening?.abort());

@@ -1,4 +1,4 @@
-/** What the tabs of one conversation do with a draft that another one of them has changed or sent. */
+/** Updates the draft of a tab after another tab of the conversation has changed or sent it. */
 import { Draft } from "./drafts.js";
 import { editing, resumeEditing } from "./editing.js";
 import { files } from "./files.js";

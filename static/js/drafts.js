@@ -5,7 +5,7 @@
  */
 const PREFIX = "plotline:draft:";
 
-/** Stores a value; `null` removes it. If the browser's storage is full or off, the page goes on without it. */
+/** Stores a value; `null` removes it. If the browser's storage is full or off, nothing is stored. */
 export function store(storage, key, value) {
   try {
     if (value === null) storage.removeItem(key);

@@ -1,5 +1,5 @@
 /**
- * The user's message that is edited. The composer stands in its place meanwhile, and the draft from before is restored
+ * The user's message that is edited. The composer replaces it meanwhile, and the draft from before is restored
  * afterwards.
  */
 import { connection } from "./connection.js";
@@ -7,7 +7,7 @@ import { unpin } from "./scrolling.js";
 
 const form = document.getElementById("composer");
 const notice = document.getElementById("editing");
-/** What follows the composer where it usually stands. */
+/** The element after the composer's usual place. */
 const settings = document.getElementById("settings");
 const FILE_ID = /^(?:graph|file)-\d+-(.+)$/;
 
@@ -69,6 +69,6 @@ function show() {
   form.scrollIntoView({ block: "nearest" });
 }
 
-// A message that is shown anew loses what the server did not write.
+// A message rendered anew loses what scripts have added.
 connection.addEventListener("before", () => { hadFocus = form.contains(document.activeElement); });
 connection.addEventListener("frame", () => { if (state) place(); });

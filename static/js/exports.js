@@ -1,4 +1,4 @@
-/** Exports: a download that the server refuses is told in words, and the page stays. */
+/** Exports: if the server refuses a download, the page shows why and stays. */
 import { read } from "./api.js";
 
 const note = document.getElementById("composer-note");

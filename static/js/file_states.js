@@ -1,7 +1,7 @@
 /**
  * Whether the files that code wrote still exist, and whether those that were kept are in storage.
  *
- * They end with the session, which the messages' HTML cannot say: it must equal the server's, byte for byte. So the server
+ * They end with the session. The messages' HTML cannot show this: it must equal the server's. So the server
  * renders all texts, and a style sheet of this module chooses among them.
  */
 import { CallError, read } from "./api.js";
@@ -66,7 +66,7 @@ export async function refreshFiles() {
     for (const item of items) if (states.get(item.id) !== "kept") states.set(item.id, stateOf(item, session));
     render();
   } catch (error) {
-    // The last state that is known stays.
+    // Keep the last known state.
     if (!(error instanceof CallError)) throw error;
   }
 }
@@ -97,7 +97,7 @@ function followKept() {
 
 // --- changes -----------------------------------------------------------------------------------------------------
 
-/** Returns what changes when an answer begins or ends. A look at all files for each frame would be slow. */
+/** Returns what changes when an answer begins or ends. Checking all files for each frame would be slow. */
 const lastState = () => `${transcript.lastElementChild?.id} ${transcript.lastElementChild?.dataset.status}`;
 let seenState = lastState();
 let refreshTimer = null;

@@ -26,7 +26,7 @@ class Files extends EventTarget {
     return this.#chips.querySelector('[aria-busy="true"]') !== null;
   }
 
-  /** Removes the files that are uploaded. The others are for the next message. */
+  /** Removes the uploaded files. The others belong to the next message. */
   clear() {
     for (const chip of Array.from(this.#chips.children)) if (chip.file) chip.remove();
     this.dispatchEvent(new Event("shown"));
@@ -110,7 +110,7 @@ class Files extends EventTarget {
     // The server converts some pictures.
     chip.querySelector("bdi").textContent = file.name;
     chip.removeAttribute("aria-busy");
-    // That of a file of an earlier message is not known here.
+    // The size of an earlier message's file is unknown.
     chip.querySelector(".muted").textContent = file.size_bytes === undefined ? "" : formatSize(file.size_bytes);
   }
 }

@@ -1,4 +1,4 @@
-/** Forgets what this browser keeps for a user who was logged in: drafts and choices. For pages of visitors. */
+/** Removes what this browser keeps of an earlier user: drafts and choices. For pages of visitors. */
 for (const storage of [localStorage, sessionStorage]) {
   for (const key of Object.keys(storage)) if (key.startsWith("plotline:")) storage.removeItem(key);
 }

@@ -13,7 +13,7 @@ function isChanged({ type, value, defaultValue, checked, defaultChecked }) {
   return ["checkbox", "radio"].includes(type) ? checked !== defaultChecked : value !== defaultValue;
 }
 
-// A request without a login is redirected to the page for logging in, which belongs into no part of this page.
+// A request without a login is redirected to the page for logging in, which must not be put into this page.
 document.addEventListener("htmx:after:request", (event) => {
   if (!event.detail.ctx.response.raw.redirected) return;
   event.preventDefault();

@@ -7,7 +7,7 @@ export function focusInHeader(button) {
   (button.checkVisibility() ? button : opener).focus();
 }
 
-// The menu closes first, so that a dialog gives the focus back to the menu's button: what is hidden takes no focus.
+// The menu closes first, so that a dialog gives the focus back to the menu's button: hidden elements take none.
 document.addEventListener("click", ({ target }) => {
   const pressed = target.closest("#head-menu :is(a, button)");
   if (pressed && !pressed.hasAttribute("popovertarget") && menu.matches(":popover-open")) menu.hidePopover();

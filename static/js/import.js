@@ -26,7 +26,7 @@ async function send(file) {
     progress.textContent = share < 1 ? percent(share) : words("Importing…");
   });
   if (!answer.isOk) throw new Error(whyNotTaken(answer, file.name));
-  // Without an address the login has ended, and this page leads to it.
+  // Without a URL, the login has ended; this page leads to it.
   location.assign(answer.data.url ?? location.href);
 }
 

@@ -2,7 +2,7 @@
  * The states of other conversations in the list: an answer is being written, waits for a decision, or was not read yet.
  *
  * The server renders them. This module asks for them while one of these answers is being written, when the tab becomes
- * visible, and when another tab of this browser tells of a change; a hidden tab asks for nothing.
+ * visible, and when another tab of this browser reports a change; a hidden tab asks for nothing.
  */
 import { refresh } from "./conversation_list.js";
 

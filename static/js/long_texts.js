@@ -87,7 +87,7 @@ const arrivals = new IntersectionObserver((entries) => {
   loadNext();
 }, { root: scroller, rootMargin: `${NEAR_PX}px 0px` });
 
-/** Groups that the page was opened with. They stay until the reader has come to them, who may search for one. */
+/** Groups that the page was opened with. They stay until the reader reaches them, to be searchable. */
 const first = new Set(transcript.querySelectorAll(".blocks"));
 
 const departures = new IntersectionObserver((entries) => {
@@ -97,7 +97,7 @@ const departures = new IntersectionObserver((entries) => {
   }
 }, { root: scroller, rootMargin: `${FAR_PX}px 0px` });
 
-/** Groups that are observed; a new one may have come between. */
+/** Observed groups; new ones may be between them. */
 let observed = new Set();
 
 function observe() {

@@ -34,7 +34,7 @@ function openMenu(button) {
   menu.querySelector("button:not([hidden])").focus();
 }
 
-/** Says what went wrong, below the list. */
+/** Shows an error below the list. */
 export function refuse(sentence) {
   const line = document.createElement("p");
   line.className = "refusal";

@@ -77,7 +77,7 @@ connection.addEventListener("frame", () => {
   const { article, top, hasFocus } = anchor;
   anchor = null;
   reopen();
-  // Who follows the end stays there. After a lost connection, one frame both renews the links and extends the answer.
+  // A reader at the end stays there. After a lost connection, one frame both renews the links and extends the answer.
   if (article?.isConnected && !follows()) scroller.scrollTop += article.getBoundingClientRect().top - top;
   if (request) {
     const { direction, count } = end();
@@ -86,7 +86,7 @@ connection.addEventListener("frame", () => {
       ? counted(added, "{number} earlier message loaded.", "{number} earlier messages loaded.")
       : counted(added, "{number} later message loaded.", "{number} later messages loaded.");
   }
-  // The link that had the focus is gone.
+  // The link with the focus is gone.
   if (hasFocus && !document.activeElement?.closest("#earlier, #later")) scroller.focus({ preventScroll: true });
   observe();
 });

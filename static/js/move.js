@@ -12,7 +12,7 @@ async function open(url) {
   try {
     await htmx.ajax("GET", `${url}?${new URLSearchParams({ open: listParameters().open })}`, { target: content, swap: "innerHTML" });
   } catch {
-    // The notice below the list says what is wrong.
+    // The notice below the list shows the error.
   }
   if (content.querySelector("form")) dialog.showModal();
   else refuse(words("This could not be loaded. Reload the page and try again."));

@@ -1,4 +1,4 @@
-/** Asks, at an answer that takes long, whether this browser shall tell when answers are done. It is asked until it is answered. */
+/** Asks, at an answer that takes long, whether this browser shall notify when answers are done, until the user decides. */
 import { connection } from "./connection.js";
 import { choose } from "./notification_choice.js";
 import { isLive } from "./transcript.js";

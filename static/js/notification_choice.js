@@ -8,7 +8,7 @@ export function areWanted() {
   return "Notification" in window && Notification.permission === "granted" && localStorage.getItem(CHOICE_KEY) === ON;
 }
 
-/** Returns whether the user can be asked and has not been: neither here nor by the browser. */
+/** Returns whether the user can be asked, and neither we nor the browser have asked. */
 export function mayBeAsked() {
   return "Notification" in window && isSecureContext && Notification.permission === "default" && localStorage.getItem(CHOICE_KEY) === null;
 }

@@ -31,7 +31,7 @@ function read(element) {
   return { text, nodes };
 }
 
-/** Returns where a number is after a position of a text: no part of a longer one, and after the letters that it follows. */
+/** Returns where a number is after a position: not within a longer one, and after the letters that precede it. */
 function find(text, { number, before }, from) {
   for (let at = text.indexOf(number, from); at >= 0; at = text.indexOf(number, at + 1)) {
     const end = at + number.length;

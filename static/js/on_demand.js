@@ -1,5 +1,5 @@
 /**
- * Loads modules that few pages need: when a message has what they serve, or at the first click on it. Such a click is
+ * Loads modules that few pages need: when a message has what they handle, or at the first click. Such a click is
  * repeated once the module is there. `mark` is how the HTML of a frame shows that it brings something of `selector`.
  */
 import { connection } from "./connection.js";
@@ -31,7 +31,7 @@ let missing = [
   { selector: '[data-action="share"]', load: () => import("./share.js") },
   { selector: '[data-action="move"]', load: () => import("./move.js") },
   { selector: ".written", mark: 'class="written"', load: () => import("./written_files.js") },
-  // Code can be run without it.
+  // Code runs without it, too.
   { selector: ".app:has(> #session[data-exists]) [data-from-start]", mark: "data-from-start=", load: () => import("./session_line.js").catch(() => {}) },
   { selector: '[data-action="open-session"], [data-action="rerun"], [data-action="stop-rerun"], #session', load: () => loadSession() },
   { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
@@ -61,7 +61,7 @@ async function load(entry) {
 }
 
 connection.addEventListener("before", ({ detail: html }) => {
-  // In a task of its own: the first frames and the last one bring many marks, and are long tasks already.
+  // Use a separate task: the first and last frames have many marks, and are long tasks already.
   for (const entry of missing) if (entry.mark && html.includes(entry.mark)) setTimeout(load, 0, entry);
 });
 

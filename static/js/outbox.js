@@ -9,7 +9,7 @@ import { connection, send } from "./connection.js";
 import { pin } from "./scrolling.js";
 import { words } from "./words.js";
 
-/** Most messages are accepted sooner. A line that comes and goes would move the box. */
+/** Most messages are accepted sooner. A line shown briefly would move the box. */
 const SLOW_MS = 500;
 const NO_CONNECTION = words("No connection. Your message is kept and is sent when it is back.");
 const note = document.getElementById("composer-note");
@@ -64,7 +64,7 @@ class Outbox extends EventTarget {
     note.textContent = "";
     this.message = null;
     this.isSent = false;
-    // First the box is emptied, so that nothing takes what is in it for a draft.
+    // First empty the box, so that its text is not taken for a draft.
     this.dispatchEvent(new CustomEvent(name, { detail: message }));
     this.dispatchEvent(new Event("change"));
   }

@@ -10,7 +10,7 @@ import { words } from "./words.js";
 // `forget.js` removes keys that begin like this.
 const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const COPY_EVERY_MS = 200;
-/** A copy takes at most this share of the time. */
+/** Maximum share of time for copying. */
 const SHARE = 0.1;
 const LIVE = ["queued", "running", "waiting"];
 const NO_OUTPUT = "details[data-part-kind], .code-end";
@@ -45,7 +45,7 @@ function copy() {
   const isAtEnd = output.scrollHeight - output.scrollTop - output.clientHeight < 8;
   const parts = [...(source?.querySelectorAll(".parts > *, .end > *, .status > .notice") ?? [])];
   const copies = parts.filter((part) => !part.matches(NO_OUTPUT)).map((part) => part.cloneNode(true));
-  // What they do belongs to the graph in the answer.
+  // Buttons are only for the graph in the answer.
   for (const one of copies) for (const tool of one.querySelectorAll("figcaption :is(button, a)")) tool.remove();
   for (const one of copies) for (const named of [one, ...one.querySelectorAll("[id]")]) named.removeAttribute("id");
   output.replaceChildren(...copies);

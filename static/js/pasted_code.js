@@ -31,7 +31,7 @@ function hide() {
   offer.hidden = true;
 }
 
-/** Keeps the offer only while its text stands in the box and can be changed. */
+/** Keeps the offer only while its text is in the box and can be changed. */
 function check() {
   if (!offered) return;
   const { value } = box;
@@ -72,7 +72,7 @@ for (const [target, name] of [[box, "input"], [document, "click"], [outbox, "cha
 function offerCode(pasted, start) {
   const text = pasted.replace(/\r\n?/g, "\n");
   const found = box.value.startsWith(text, start) && pythonLines(text);
-  // Within a fenced block it is code already.
+  // In a fenced block, it is code already.
   if (!found || (box.value.slice(0, start).match(/^\s*```/gm) ?? []).length % 2) return;
   const lines = text.split("\n");
   const skipped = lines.slice(0, found[0]).join("\n").length + (found[0] ? 1 : 0);

@@ -1,6 +1,6 @@
 /**
- * Uploads a file in pieces by the protocol tus 1.0. The server knows how much it has, so an upload that was broken off goes
- * on where it ended, also after the page was closed.
+ * Uploads a file in pieces by the protocol tus 1.0. The server knows how much it has, so a broken upload continues
+ * where it ended, also after the page was closed.
  */
 import { send } from "./upload.js";
 import { whyNotTaken } from "./refusals.js";
@@ -32,7 +32,7 @@ function pause(ms, signal) {
   });
 }
 
-/** One upload. `token` is that against forged requests; `onProgress(share)` and `onPause()` say how it goes on. */
+/** One upload. `token`: the CSRF token; `onProgress(share)` and `onPause()` report its state. */
 export class PieceUpload {
   constructor(file, token, { onProgress, onPause }) {
     Object.assign(this, { file, onProgress, onPause, url: "", offset: 0, pauseMs: FIRST_PAUSE_MS });

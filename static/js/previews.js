@@ -104,7 +104,7 @@ document.addEventListener("click", ({ target }) => {
 const READ_AGAIN = words("The table was read again.");
 const NOT_SAVED = words("This could not be saved. Reload the page and try again.");
 
-/** Sends what is chosen, or goes back to what is found, and shows the table as it is then read. */
+/** Sends the choices, or resets them, and shows the table as it is then read. */
 async function choose(preview, isAutomatic) {
   const id = preview.dataset.file;
   const controls = Array.from(preview.querySelectorAll(".reading :is(select, input)"));
@@ -115,7 +115,7 @@ async function choose(preview, isAutomatic) {
   let html = "";
   try {
     const response = await post(id, "reading", body);
-    // A refusal has the former table, and a sentence that is an alert.
+    // A refusal shows the former table and an alert.
     if ([200, 400].includes(response.status)) html = await response.text();
     announcer.textContent = response.status === 200 ? READ_AGAIN : html ? "" : NOT_SAVED;
   } catch {

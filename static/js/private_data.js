@@ -1,4 +1,4 @@
-/** Asks before data that were private are sent to models again. */
+/** Asks before private data become readable for models. */
 
 /** Returns whether a form may be saved. Its `private_data` is two radio buttons in a fieldset with the question. */
 export function confirmsPublicData(form) {

@@ -1,4 +1,4 @@
-/** Shows a page with `#progress-page` again every two seconds, until what it is about has ended. */
+/** Reloads a page with `#progress-page` every two seconds, until its task has ended. */
 const INTERVAL_MS = 2000;
 
 async function update() {
@@ -12,7 +12,7 @@ async function update() {
     // A button that has the focus must not be replaced.
     if (next && !shown.isEqualNode(next) && !shown.querySelector("form:focus-within")) shown.replaceWith(next);
   } catch {
-    // No connection. The next attempt comes.
+    // No connection: try again later.
   }
   setTimeout(update, INTERVAL_MS);
 }

@@ -3,7 +3,7 @@ const LIMIT_CHARS = 100_000;
 const LINE_LIMIT_CHARS = 300;
 const FENCE = /^\s*(```|~~~)/m;
 const PROMPT = /^>>> \S/m;
-/** Lines with which languages begin that look like Python in other lines. */
+/** First lines in languages that otherwise look like Python. */
 const FOREIGN = /^\s*(end$|fi$|done$|library\(|require\(|install\.packages\(|console\.|document\.|window\.|local |\[\[?[\w."-]+\]\]?$|.*;$)/m;
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_]*`;
 const TARGET = String.raw`\*?${NAME}(\.${NAME}|\[[^\]]*\])*`;
@@ -22,7 +22,7 @@ function shorten(code) {
   return code.length > LINE_LIMIT_CHARS ? code.slice(0, LINE_LIMIT_CHARS / 2) + code.slice(-LINE_LIMIT_CHARS / 2) : code;
 }
 
-/** Returns the code lines of a text without strings and comments, what continues a line joined to it, as `{code, indent, line}`. */
+/** Returns the code lines of a text without strings and comments, continuation lines joined, as `{code, indent, line}`. */
 function logicalLines(text) {
   const lines = [];
   let [quote, depth, continues] = ["", 0, false];
@@ -82,7 +82,7 @@ export function pythonLines(text) {
   const isAll = code.length === lines.length;
   if (begin < 0 || !isWhole || code.length < 2 || FOREIGN.test(text)) return null;
   if (sure.slice(begin, end + 1).includes(0)) return null;
-  // A line is indented after a colon alone, and there it must be.
+  // A line must be indented after a colon, and only there.
   const isIndented = code.every(({ indent }, at) => {
     const before = code[at - 1];
     return !before || (/:$/.test(before.code) ? indent > before.indent : indent <= before.indent);

@@ -25,7 +25,7 @@ export function queued() {
   return message;
 }
 
-/** Shows a message as the one that waits; null: none does. */
+/** Shows a message as the waiting one; null: none waits. */
 function show(next) {
   message = next;
   row.hidden = message === null;
@@ -47,7 +47,7 @@ function setQueued(next) {
   save();
 }
 
-/** Takes a message into the queue. */
+/** Adds a message to the queue. */
 export function enqueue(next) {
   setQueued({ ...next, after: lastAnswer().dataset.messageId });
   note.textContent = isWaiting() ? words("The answer above waits for your decision. Your message is sent after it.") : "";

@@ -13,7 +13,7 @@ export function firstInView() {
   return Array.from(transcript.children).find((article) => article.getBoundingClientRect().bottom > top) ?? null;
 }
 
-/** Returns what the server has to know: indexes of messages, and the id of the first one in view. */
+/** Returns data for the server: indexes of messages, and the id of the first one in view. */
 export function held() {
   const { first } = document.getElementById("earlier").dataset;
   const { last } = document.getElementById("later").dataset;

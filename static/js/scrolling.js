@@ -20,7 +20,7 @@ const jump = document.getElementById("jump");
 let isPinned = true;
 let lastScrollTop = 0;
 let lastScrollHeight = 0;
-/** Until then the position is not assigned, because that would end a scroll that the reader has just begun. */
+/** Until then, the position is not set, because that would end a scroll that the reader has just begun. */
 let heldUntil_ms = 0;
 /** The id of the last message when this tab asked for an answer; its room begins with the next one. Else null. */
 let messageBeforeRoom = null;
@@ -44,7 +44,7 @@ export function unpin() {
   isPinned = false;
 }
 
-/** Follows the end again if it is in view, after what the reader has opened or closed. Else offers the way to it. */
+/** After the reader opened or closed a fold, follows the end if it is in view; else offers a way to it. */
 export function settle() {
   if (isPinned || !holdsEnd()) return;
   isPinned = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END_PX;

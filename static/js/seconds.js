@@ -6,7 +6,7 @@ import { connection } from "./connection.js";
 import { words } from "./words.js";
 
 const KEY = "plotline:work-began";
-/** Kinds of parts by the line of the status that is shown while they are last. */
+/** Status line -> kind of the last part while it is shown. */
 const KINDS = { code: "executable_code", thought: "thought" };
 /** How a frame shows that it adds to a live answer. Others bring a message as it is, whenever its work began. */
 const ADDITION = '-parts" hx-swap="beforeend"';
@@ -35,7 +35,7 @@ function show() {
   else if (work) delete work.line.dataset.seconds;
 }
 
-/** Begins or ends to count. `isNew`: whether the work began just now. */
+/** Starts or ends counting. `isNew`: whether the work began just now. */
 function update(isNew) {
   const work = findWork();
   if (!work) {

@@ -55,7 +55,7 @@ function refresh() {
   });
 }
 
-/** Loads the state again if code has ended since, or runs and the panel does not say so. */
+/** Reloads the state if code has ended, or runs and the panel does not show it. */
 function refreshSoon() {
   if (panel.hidden || refreshTimer) return;
   const isBusy = panel.querySelector('[data-action="interrupt"]:enabled') !== null;
@@ -119,7 +119,7 @@ document.addEventListener("click", ({ target }) => {
     attempt(async () => {
       await call(`${panel.dataset.api}${CALLS[action]}/`);
       announcer.textContent = DONE[action];
-      // It would hide what is offered now.
+      // It would hide the new offer.
       if (action !== "interrupt") document.getElementById("own-output").hidden = true;
       refresh();
       refreshFiles();
@@ -137,5 +137,5 @@ panel.addEventListener("keydown", (event) => {
 });
 
 connectForm(attempt, refreshSoon);
-// Another conversation begins without it.
+// Other conversations begin without it.
 if (sessionStorage.getItem(OPEN_KEY) === location.pathname && innerWidth > 1152) setOpen(true);

@@ -9,7 +9,7 @@ import { words } from "./words.js";
 
 const REFRESH_AFTER_MS = 400;
 const SOON_S = 300;
-/** What the server may need to end a session whose time is over. */
+/** Time that the server may need to end an expired session. */
 const END_S = 8;
 
 const line = document.getElementById("session-line");
@@ -35,7 +35,7 @@ async function refresh() {
   try {
     state = blocks().length || !panel.hidden ? await read(panel.dataset.api) : {};
   } catch (error) {
-    // The last state that is known stays.
+    // Keep the last known state.
     if (!(error instanceof CallError)) throw error;
     return;
   }
@@ -66,7 +66,7 @@ function show() {
   const shown = content();
   line.hidden = !shown;
   if (shown) [sentence.textContent, button.textContent, button.dataset.action] = shown;
-  // A button without words is none.
+  // Hide a button without words.
   if (!shown) line.replaceChildren();
   else if (!button.isConnected) line.append(sentence, button);
   const inPanel = panel.querySelector("[data-ends-soon]");
@@ -134,6 +134,6 @@ connection.addEventListener("frame", () => {
   }, REFRESH_AFTER_MS);
 });
 
-// The panel has asked, too: the session may have been restarted, or have ended.
+// The panel asks too, after the session was restarted or has ended.
 panel.addEventListener("refreshed", refresh);
 refresh();

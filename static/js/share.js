@@ -11,7 +11,7 @@ async function open(url) {
   try {
     await htmx.ajax("GET", url, { target: "#share-links", swap: "innerHTML" });
   } catch {
-    // The page says what is wrong.
+    // The page shows the error.
   }
   if (!links.querySelector(".new-share")) location.assign(url);
   else dialog.showModal();

@@ -25,7 +25,7 @@ function comparator(isNumber, sign) {
   };
 }
 
-/** Returns whether a column holds numbers. The server says so of rich outputs, but not of tables in texts. */
+/** Returns whether a column holds numbers. The server marks them in rich outputs, not in tables of texts. */
 function isNumeric(header, texts) {
   if (!header.closest(".markdown-table")) return header.dataset.type === "number";
   const present = Array.from(texts).filter((text) => !MISSING.test(text));
@@ -46,7 +46,7 @@ function sort(button) {
     const isGap = (row) => Number("gap" in row.dataset);
     rows.sort((a, b) => isGap(a) - isGap(b) || compare(keys.get(a), keys.get(b)));
   }
-  // Each row takes the place of another one, so that the text between them stays where the server has put it.
+  // Rows replace each other, so that the text between them stays where the server has put it.
   const places = [...(table.tBodies[0]?.rows ?? [])].map((row) => {
     const place = document.createComment("");
     row.replaceWith(place);

@@ -17,7 +17,7 @@ if (!enterSends) {
   hint.textContent = words("Ctrl+Enter: send");
 }
 
-// Whoever has used the keys of the hint needs it no more.
+// After using the keys of the hint, users do not need it.
 box.addEventListener("keydown", ({ key, shiftKey, ctrlKey, metaKey }) => {
   if (hint.hidden || key !== "Enter" || !(enterSends ? shiftKey : ctrlKey || metaKey)) return;
   hint.hidden = true;
@@ -66,7 +66,7 @@ export function fill({ text, files: list }) {
   fitHeight(box);
 }
 
-/** Puts a message back into the box; what is there follows it. */
+/** Puts a message back into the box, before its present text. */
 export function putBack({ text, files: list }) {
   const rest = content();
   fill({ text: [text, rest.text].filter(Boolean).join("\n\n"), files: [...list, ...rest.files] });
@@ -105,7 +105,7 @@ const ACTIONS = ["click", "drop", "input", "keydown"];
 const note = document.getElementById("composer-note");
 let refusal = null;
 
-/** Forgets the refusal: the person does something else. */
+/** Removes the refusal, because the person goes on. */
 function forgetRefusal() {
   if (note.textContent === refusal) note.textContent = "";
   for (const action of ACTIONS) document.removeEventListener(action, forgetRefusal, true);

@@ -37,6 +37,6 @@ control.addEventListener("click", async () => {
   const value = searches() ? "off" : "on";
   const errorMessage = await save({ web_search: value });
   if (!errorMessage) applySaved("web_search", value);
-  // The costs are said where they begin. A tooltip alone is out of reach for fingers.
+  // Say the costs when search is turned on: a touch screen shows no tooltip.
   note.textContent = errorMessage || (searches() ? help.textContent : "");
 });

@@ -6,7 +6,7 @@ const known = JSON.parse(document.getElementById("words")?.textContent || "{}");
 const rules = new Intl.PluralRules(language);
 const numbers = new Intl.NumberFormat(language);
 
-/** Puts values into their places: `{name}`. Numbers are written as the language writes them. */
+/** Replaces placeholders: `{name}`. Numbers are written as the language writes them. */
 function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (place, name) => {
     const value = values[name];
@@ -14,7 +14,7 @@ function fill(text, values) {
   });
 }
 
-/** Writes a number with one digit after the point. With `least` 0, not if it is a zero. */
+/** Writes a number with one decimal digit, which `least` 0 leaves out if it is 0. */
 export function tenths(number, least = 1) {
   return new Intl.NumberFormat(language, { minimumFractionDigits: least, maximumFractionDigits: 1 }).format(number);
 }

@@ -40,7 +40,7 @@ def browser(owner: User) -> Client:
 
 @pytest.fixture
 async def table_kernels(settings: Settings, kernel_service: LocalService) -> AsyncIterator[Settings]:
-    """Settings with which tables are read in the shared service."""
+    """Settings that read tables in kernels of the shared service."""
     settings.KERNEL_SERVICE_DIR = kernel_service.directory
     caches["process"].clear()
     yield settings
@@ -49,19 +49,19 @@ async def table_kernels(settings: Settings, kernel_service: LocalService) -> Asy
 
 @pytest.fixture
 def scenarios_url() -> str:
-    """An emulator without pauses."""
+    """The base URL of an emulator without pauses."""
     return shared_emulator()
 
 
 @pytest.fixture
 async def emulated(scenarios_url: str, settings: Settings) -> AsyncIterator[Settings]:
-    """Settings that point at it."""
+    """Settings with the emulator's base URL."""
     settings.GOOGLE_GEMINI_BASE_URL = scenarios_url
     settings.GEMINI_EMULATED = True
     settings.PROVIDER_RETRY_PAUSE_S = 0.01
     settings.PROVIDER_RETRY_LIMIT_S = 1
     yield settings
-    # A turn reads attached tables in kernels.
+    # A turn may have read attached tables in kernels.
     await close_client()
     turn_store.close_connection()
     prompt_reader.close_connection()
@@ -78,10 +78,10 @@ def stand_in() -> Iterator[StandInServer]:
 
 @pytest.fixture
 async def endpoints(emulated: Settings, stand_in: StandInServer) -> AsyncGenerator[StandInServer, None]:
-    """The stand-in. Endpoints in the database have its key."""
+    """The stand-in, with its key in the settings for endpoints in the database."""
     emulated.ENDPOINT_API_KEYS = {KEY_VARIABLE: KEY}
     yield stand_in
-    # A connection belongs to the event loop of its test.
+    # Close the connections, which belong to the event loop of the test.
     for name in ENDPOINT_NAMES:
         await get_provider(ENDPOINT_PROVIDER, name).aclose()
 

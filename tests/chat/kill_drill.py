@@ -1,4 +1,4 @@
-"""What drills with `kill -9` share: a tab that reads until its server is killed, and a comparison with the database."""
+"""Helpers of drills with `kill -9`: a tab that reads until its server is killed, and a comparison with the database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Listener:
     seq: int = -1
     """The last step of the log that the page shows."""
     client_id: str = ""
-    """The client's id of the question."""
+    """The `client_id` of the question."""
     received: list[str] = field(default_factory=list)
     thread: threading.Thread | None = None
     _socket: ClientConnection | None = None
@@ -59,7 +59,7 @@ class Listener:
 
     def _note_position(self) -> None:
         if "seq" in self.page.last_message:
-            # A snapshot without a live turn shows every turn to its end.
+            # A snapshot without a live turn shows all turns up to their ends.
             self.seq = self.page.last_message["seq"] if self.page.last_message["turn"] else WHOLE_LOG
 
     def has_shown_parts(self) -> bool:
@@ -75,7 +75,7 @@ class Listener:
 
 
 def answer_at(server: LiveServer, turn_id: str, seq: int = WHOLE_LOG) -> Answer:
-    """Return the answer that the log makes up to `seq`."""
+    """Return the answer that the rows of the log up to `seq` make."""
     rows = server.rows("SELECT seq, name, data FROM chat_turnevent WHERE turn_id = ? ORDER BY seq", turn_id)
     return fold((name, json.loads(data)) for number, name, data in rows if number <= seq)
 

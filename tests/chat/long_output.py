@@ -1,4 +1,4 @@
-"""What pages, the API and the exports say about an answer whose code printed and drew graphs, in a form to compare."""
+"""Reads from pages, the API and exports what they say about an answer with code and graphs, to compare them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IMAGE = "image/png"
 MARKDOWN_OUTPUT = re.compile(r"^```text\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 MARKDOWN_OUTCOME = re.compile(r"^\*The code ([^*]+)\*$", re.MULTILINE)
 NOT_RUN = "skip-execution"
-"""The tag of notebook cells whose code did not reach its end."""
+"""The tag of notebook cells whose code did not run to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Shown:
     """What one form of an answer says about its code."""
 
     output: str
-    """With a line feed for each line break, and without those at the end."""
+    """The output with line feeds as line breaks, and without line breaks at the end."""
     outcome: str
-    """The word of pages. Empty: the code runs."""
+    """The word that pages show for the outcome; empty while the code runs."""
     graphs: int
 
 
@@ -42,7 +42,7 @@ def plain(*outputs: str) -> str:
 def on_page(html: str) -> Shown:
     """Return what HTML of a page, or of an export, says."""
     page = ParsedHtml(html)
-    # A browser drops the line feed after the start tag.
+    # Remove the line feed after the start tag, as browsers do.
     outputs = [output.text.removeprefix("\n") for output in page.select("pre", aria_label="Output")]
     outcome = page.only(class_="code-end").attributes["data-end"]
     graphs = {element.attributes.get("data-graph-index") for element in page.elements} - {None}
@@ -52,7 +52,7 @@ def on_page(html: str) -> Shown:
 def in_messages(messages: list[dict[str, Any]], attachments: Mapping[str, Any] | None = None) -> Shown:
     """Return what the JSON of messages says, as the API and the export write it.
 
-    `attachments`: those of an export by their ids. Its messages name them, and the messages of the API contain them.
+    `attachments`: the attachments of an export by their ids. Messages of the API contain theirs.
     """
     [answer] = [message for message in messages if message["role"] == "model"]
     results = [part for part in answer["parts"] if part["kind"] == "code_execution_result"]
@@ -67,13 +67,13 @@ def in_markdown(text: str) -> Shown:
     predicates = {words.predicate: words.word for words in OUTCOMES.values()}
     outcomes = [predicates[sentence] for sentence in MARKDOWN_OUTCOME.findall(text)]
     assert len(outcomes) <= 1, "the outcome is shown once"
-    # A fence ends the last line of the output before it.
+    # The line feed before the closing fence belongs to the output.
     outputs = [f"{output}\n" for output in MARKDOWN_OUTPUT.findall(text)]
     return Shown(plain(*outputs), "".join(outcomes), len(re.findall(r"^!\[", text, flags=re.MULTILINE)))
 
 
 def in_notebook(text: str, outcome: str) -> Shown:
-    """Return what a notebook says. It tells only whether its code reached its end: `outcome` is checked against it."""
+    """Return what a notebook says. It shows only whether its code ran to its end: `outcome` is checked against this."""
     [cell] = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
     assert (NOT_RUN in cell["metadata"].get("tags", ())) == (outcome != "success")
     texts = [output["text"] for output in cell["outputs"] if output["output_type"] == "stream"]

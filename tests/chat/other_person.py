@@ -1,4 +1,4 @@
-"""What another person notices while somebody does harm: how long their requests take. And the memory of the server."""
+"""Measures how long another person's requests take while somebody does harm, and the memory of the server."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.live_server import LiveServer, Visitor
 
 P95_LIMIT_S = 0.25
 LONGEST_LIMIT_S = 1.0
-"""The waits of another person. What they are without harm is added, because the machine may be busy."""
+"""Limit for the longest wait of another person. The wait without harm is added, because the machine may be busy."""
 MEMORY_LIMIT_MIB = 150
-"""How much memory one harm may take in addition."""
+"""Maximum memory that one harm may take in addition."""
 
 
 @dataclass
@@ -72,11 +72,11 @@ class Memory:
         return self._field("VmRSS")
 
     def forget_peak(self) -> None:
-        """Begin to measure the peak."""
+        """Start measuring the peak."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     def peak(self) -> float:
-        """Return the most memory since `forget_peak`."""
+        """Return the peak of the memory since `forget_peak`."""
         return self._field("VmHWM")
 
     def _field(self, name: str) -> float:

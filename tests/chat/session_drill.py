@@ -22,14 +22,14 @@ from tests.polling import wait_until
 
 SEED = int(os.environ.get("PLOTLINE_TEST_SEED") or 20261122)
 ENDED_WITHIN_S = 60.0
-"""From the kill to the end of the turn, with the restart of what was killed. Generous for a busy machine."""
+"""Time limit from the kill to the end of the turn, which includes the restart. Generous for a busy machine."""
 KERNELS_END_WITHIN_S = 30.0
-"""The reaper ends the kernel of a deleted conversation. It looks every five seconds."""
+"""Time limit until the reaper ends the kernel of a deleted conversation. It runs every five seconds."""
 MODELS = ("scenario-function-script", "script")
-"""Each runs the code in the question: one over the emulator of Gemini, one over the OpenAI protocol."""
+"""Both models run the code in the question: one with Gemini's protocol, one with OpenAI's."""
 LINES = 75
 FRESH_EVERY = 4
-"""Each fourth kill also meets a conversation without a kernel, whose first cell starts one."""
+"""In each fourth round, a conversation without a kernel takes part too. Its first cell starts one."""
 CELL = """
 import secrets, time
 runs = globals().get("runs", {{}})
@@ -40,7 +40,7 @@ for line in range({lines}):
     print(f"cell-{number}-line-{{line}}", flush=True)
     time.sleep(0.04)
 """
-"""Counts its own runs in the kernel, and names the kernel. Any further run would count there, or in a later kernel."""
+"""Code that counts its own runs in the kernel, and prints the kernel's name. A second run would be counted too."""
 NEXT_CELL = """
 import json, secrets
 kernel = globals().get("kernel") or secrets.token_hex(4)
@@ -58,7 +58,7 @@ INTERRUPTED = "This answer was interrupted."
 
 @dataclass
 class Drill:
-    """The processes, one conversation for each model, and what the kills have led to."""
+    """The processes, one conversation for each model, and the figures of all kills."""
 
     server: LiveServer
     service: KernelServiceProcess
@@ -67,14 +67,14 @@ class Drill:
     generator: random.Random = field(default_factory=lambda: random.Random(SEED))
     rounds: int = 0
     number: int = 0
-    """Of the last cell."""
+    """Number of the last cell."""
     kernels: dict[str, str] = field(default_factory=dict)
-    """The kernel that each conversation had last."""
+    """Conversation -> the kernel that it had last."""
     outcomes: Counter[str] = field(default_factory=Counter)
     end_s: list[float] = field(default_factory=list)
     """Seconds from each kill to the end of its turns."""
     next_s: list[float] = field(default_factory=list)
-    """Seconds that the next cell took after that."""
+    """Seconds that the next cell took after each kill."""
 
     def new_conversation(self, model: str) -> str:
         """Create a conversation whose code runs in a session."""
@@ -94,7 +94,7 @@ class Drill:
         return rows[0] if rows else None
 
     def live_turns(self) -> int:
-        """Return how many turns have not ended."""
+        """Return the number of turns that have not ended."""
         [(count,)] = self.server.rows("SELECT count(*) FROM chat_turn WHERE status IN ('queued', 'running')")
         return int(count)
 
@@ -109,9 +109,9 @@ class Drill:
     def run_round(
         self, kill: Callable[[Drill], list[int]], restart: Callable[[], None], *, keeps_kernels: bool = False
     ) -> None:
-        """Start a cell in each conversation, kill, start again what was killed, and check everything.
+        """Start a cell in each conversation, kill processes, start them again, and check everything.
 
-        `kill` returns the processes that must be gone after it. `keeps_kernels`: whether the kernels must live on.
+        `kill` returns the processes that must have ended. `keeps_kernels`: whether the kernels must survive.
         """
         listeners = []
         self.rounds += 1
@@ -161,7 +161,7 @@ class Drill:
         self.check_next(number, listener.conversation_id, turn)
 
     def check_lines(self, number: int, listener: Listener, output: str) -> None:
-        """Assert that the lines of the cell are stored without a gap, and all that were shown."""
+        """Assert that the lines of the cell are stored without a gap, and that all shown lines are stored."""
         stored = [int(line) for cell, line in LINE.findall(output) if int(cell) == number]
         assert stored == list(range(len(stored)))
         shown = [int(line) for cell, line in LINE.findall(listener.page.transcript) if int(cell) == number]
@@ -169,7 +169,7 @@ class Drill:
         assert set(shown) <= set(stored)
 
     def check_words(self, conversation_id: str, turn: tuple[str, str, str]) -> None:
-        """Assert that an answer whose code did not run to its end says so."""
+        """Assert that the answer says so if its code did not run to its end."""
         _, message_id, status = turn
         if status == "interrupted":
             page = self.visitor.page(conversation_id)
@@ -190,14 +190,14 @@ class Drill:
         assert len(found) <= 1
         for _, count, kernel in found:
             assert count == "1"
-            # In another kernel it has never run. In the same one it has run once, as its output says.
+            # In a new kernel, the earlier cell has never run. In the same kernel, it has run once.
             assert (number in runs) == (kernel == state["kernel"])
         status = turn[2] if turn else "not stored"
         self.note(status, first, is_same=self.kernels.get(conversation_id) == state["kernel"])
         self.kernels[conversation_id] = state["kernel"]
 
     def run_next(self, conversation_id: str) -> dict[str, Any]:
-        """Run a cell to its end; return what it says: the name of the kernel, and how often each cell has run there."""
+        """Run a cell to its end; return its output: the name of the kernel, and how often each cell has run there."""
         started_at = time.monotonic()
         listener = Listener(conversation_id)
         listener.listen(self.visitor, NEXT_CELL)
@@ -226,7 +226,7 @@ class Drill:
         assert survivors_of(strays) == []
 
     def report(self, what: str) -> None:
-        """Print the figures, and begin to count anew."""
+        """Print the figures, and reset them."""
         print(f"\n{len(self.end_s)} kills of {what}, seed {SEED}, {sum(self.outcomes.values())} cells:")
         for outcome, count in sorted(self.outcomes.items()):
             print(f"  {count:4} {outcome}")

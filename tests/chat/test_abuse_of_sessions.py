@@ -1,4 +1,4 @@
-"""One person's hostile programs in Python sessions: what they read, what another person notices, and what leaks.
+"""One person runs hostile programs in Python sessions: what that person reads, what others notice, and what leaks.
 
 The product runs as a whole: a web server and the service for Python sessions. The tests print their figures:
 `make test-drills ARGS='-s tests/chat/test_abuse_of_sessions.py'`. PLOTLINE_TEST_SEED sets the order of the programs.
@@ -35,14 +35,14 @@ pytestmark = [pytest.mark.drill, pytest.mark.no_rerun, pytest.mark.timeout(900)]
 
 SEED = int(os.environ.get("PLOTLINE_TEST_SEED") or 20)
 IDLE_S = 3.0
-"""The other person reads for this time before the storm, as a baseline."""
+"""The other person reads for this time before the programs start, as a baseline."""
 ATTACKERS = (("demo", "demo"), ("attacker", "Attacks-all-day-1"))
 KERNELS_PER_PERSON = 3
 CELL_LIMIT_S = 2
 CHATS_PER_PERSON = 20
 PEOPLE = 5
 KERNELS_LIMIT = 12
-"""The limits of a new installation: so many sessions on the server, and KERNELS_PER_PERSON."""
+"""The limit of a new installation for sessions on the server. KERNELS_PER_PERSON is the limit for a person."""
 IDLE_LIMIT_S = 60
 LOST = "The Python session was ended and its variables are lost."
 TOO_LONG = f"The cell ran longer than {CELL_LIMIT_S} s."
@@ -64,7 +64,7 @@ SENTENCES: Mapping[str, tuple[str, ...]] = {
     "death": (f"It ended by itself. {LOST}",),
     "crash": (f"It ended by itself. {LOST}",),
 }
-"""What the person reads after each program: one of these, if the speed of the machine decides which limit is first."""
+"""Program -> the sentences that the person may read after it. The speed of the machine decides which limit is first."""
 SECRETS = {
     "SECRET_KEY": "canary-of-django-5kq0vJxY2mWz8RtLh4Nd7Bp1Fs6Gc3Ua9Ee-x7Tq",
     "GEMINI_API_KEY": "canary-of-gemini",
@@ -122,7 +122,7 @@ class Chat:
     """A conversation whose owner runs code of their own in its session."""
 
     def __init__(self, visitor: Visitor) -> None:
-        """Create the conversation. The page would open one that is empty again."""
+        """Create the conversation by the API: the page would open an existing one that is empty."""
         self.visitor = visitor
         self._api = f"{visitor.server.url}/api/v1/"
         self.id: str = self._post("conversations/", {"title": "Abuse"}, 201)["id"]
@@ -158,7 +158,7 @@ class Chat:
 
 @pytest.fixture(scope="module")
 def calm() -> Iterator[Product]:
-    """The product with the shipped limits, but for the time after which unused sessions end."""
+    """The product with the shipped limits, except the time after which unused sessions end."""
     with running_product(SETTING_KERNEL_IDLE_LIMIT_S=str(IDLE_LIMIT_S)) as running:
         yield running
 
@@ -172,18 +172,18 @@ def stormy() -> Iterator[Product]:
         yield running
 
 
-def test_abuses_end_with_a_sentence_and_another_person_notices_nothing(stormy: Product) -> None:
+def test_hostile_programs_end_with_a_sentence_and_do_not_delay_another_person(stormy: Product) -> None:
     server = stormy.server
     assert server.process
     reader, memory = OtherPerson(server), Memory(server.process.pid)
     for name, password in ATTACKERS[1:]:
         Visitor.signed_up(server, name, password)
-    # A visitor for each conversation, because a client belongs to one thread.
+    # Each conversation has its own visitor, because a client belongs to one thread.
     chats = [Chat(Visitor(server, *one)) for one in ATTACKERS for _ in range(KERNELS_PER_PERSON)]
     names = list(PROGRAMS)
     random.Random(SEED).shuffle(names)
     with reader.reading():
-        time.sleep(IDLE_S)  # Nothing to wait for: the other person reads alone.
+        time.sleep(IDLE_S)  # In this time, only the other person reads.
     p95_s, longest_s, before = reader.p95_s, max(reader.waits_s), memory.now()
     print(f"\nseed {SEED}, {len(chats)} sessions of {len(ATTACKERS)} people at once, a cell limit of {CELL_LIMIT_S} s")
     print(f"other person alone: p95 {p95_s * 1000:.0f} ms, longest {longest_s * 1000:.0f} ms")
@@ -246,17 +246,17 @@ def test_a_hundred_idle_sessions_keep_to_the_limits_and_end(calm: Product) -> No
     assert "ended after 1 minutes without use" in chats[0].run("print(1)")
 
 
-def test_planted_keys_are_nowhere(calm: Product) -> None:
+def test_keys_of_the_web_server_do_not_leak_anywhere(calm: Product) -> None:
     server = calm.server
     visitor = Visitor(server)
     chat = Chat(visitor)
     token = asyncio.run(calm.service.place.address()).token
-    # The search finds what is there.
+    # Check that the search finds a text that is there.
     control = "control-of-the-search"
     chat.run(f"open('control.txt', 'w').write('control' + {control[7:]!r})")
     found = chat.run(search_for([*KEYS, token, control]))
     assert "['/box/control.txt']" in found, found
-    # Both keys are used, by an answer and by a failure.
+    # An answer and a failure make use of both keys.
     for model, text in (("", "Hello"), ("function-script", "```\n1 / 0"), ("error-mid-stream", "Hello")):
         if model:
             visitor.post(f"/c/{chat.id}/settings/", model=model, engine="session", code_execution="on")

@@ -66,7 +66,7 @@ def wait_for_status(api: ApiClient, turn_id: str, *statuses: str) -> dict[str, A
 
 
 def ask(api: ApiClient, scenario: str = "function-code") -> tuple[str, str]:
-    """Start a turn; return its id and the id of what it asks."""
+    """Start a turn; return its id and the id of its approval."""
     turn_id = str(api.start_turn(f"scenario-{scenario}", code_execution="off")["id"])
     return turn_id, str(wait_for_status(api, turn_id, "waiting")["approval"]["id"])
 
@@ -86,13 +86,13 @@ def restart(server: LiveServer) -> None:
 
 
 def asked_on(page: Page) -> str:
-    """Return the id of what a page asks; empty if it asks nothing."""
+    """Return the id of the approval that a page asks for; empty if there is none."""
     match = re.search(r'data-approval="([^"]*)"', page.transcript)
     return match[1] if match else ""
 
 
 def read(socket: ClientConnection, page: Page, *, asks_other_than: str = "", until: str = "") -> None:
-    """Apply frames until the page contains a text, or asks something new."""
+    """Apply frames until the page contains a text, or asks for another approval."""
     give_up_at = time.monotonic() + LIMIT_S
     while until not in page.root.html() if until else asked_on(page) in ("", asks_other_than):
         page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
@@ -186,7 +186,7 @@ def test_code_that_ran_when_the_server_was_killed_is_not_run_again(api: ApiClien
     wait_until(lambda: len(executed(server.var_dir)) > before)
     restart(server)
     assert wait_for_status(api, turn_id, "interrupted")
-    # The same decision is known, and another one comes too late. Neither runs anything.
+    # The same decision is accepted again, and another one is refused. Neither runs code.
     assert decide(api, turn_id, approval_id, code=UNTIL_SERVER_ENDS).status_code == 200
     assert decide(api, turn_id, approval_id, "deny").status_code == 409
     assert executed(server.var_dir)[before:] == [UNTIL_SERVER_ENDS]
@@ -205,7 +205,7 @@ def test_no_kill_around_a_decision_runs_code_twice_or_leaves_a_turn_behind(api: 
             server.kill()
             is_accepted = sent.result()
         server.start()
-        # A decision that was not stored can be made again.
+        # If the decision was not stored, the turn still waits, so decide again.
         turn = wait_for_status(api, turn_id, "waiting", "interrupted", "done")
         if turn["status"] == "waiting":
             assert not is_accepted

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.drill, pytest.mark.no_rerun, pytest.mark.timeout(1500)
 CONVERSATIONS = 4800
 DELETION_LIMIT_S = 1200.0
 P95_LIMIT_S, LONGEST_LIMIT_S = 1.0, 5.0
-"""Waits of the other person, who writes."""
+"""Limits for the requests of the other person, who writes: the 95th percentile and the longest."""
 
 FILL_PROGRAM = """
 import sys
@@ -54,7 +54,7 @@ for name in ("ann", "bob"):
 
 @dataclass
 class Writer:
-    """Another person, who makes conversations and reads the list without a pause."""
+    """Another person, who creates conversations and reads the list without a pause."""
 
     visitor: Visitor
     waits_s: list[float] = field(default_factory=list)
@@ -94,7 +94,7 @@ def server() -> Iterator[LiveServer]:
 
 
 def delete_conversations(boss: Visitor, user_id: str) -> None:
-    """Choose all conversations of ann in the list, and confirm."""
+    """Delete all conversations of ann in the list, and confirm."""
     boss.post(f"/admin/chat/conversation/?user={user_id}", **confirm(boss, f"/admin/chat/conversation/?user={user_id}"))
 
 
@@ -111,7 +111,7 @@ def confirm(boss: Visitor, path: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("what", ["conversations", "account"])
-def test_others_write_while_thousands_of_conversations_are_deleted(server: LiveServer, what: str) -> None:
+def test_others_can_write_while_thousands_of_conversations_are_deleted(server: LiveServer, what: str) -> None:
     name = "ann" if what == "conversations" else "bob"
     boss = Visitor(server, "boss", "boss of all")
     writer = Writer(Visitor.signed_up(server, f"writer-{what}", "Writing-all-day-1"))

@@ -1,4 +1,4 @@
-"""A conversation that is deleted on its page is hidden at once, can be restored for a short time, then is deleted."""
+"""A conversation that its owner deletes is hidden at once, can be restored for a short time, and is then deleted."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ HTMX = {"HX-Request": "true"}
 
 
 def let_time_pass(conversation: Conversation, seconds: float) -> None:
-    """Let a conversation have been deleted so many seconds ago."""
+    """Change the time of a deletion, so that the conversation was deleted this many seconds ago."""
     Conversation.with_deleted.filter(pk=conversation.pk).update(deleted_at=timezone.now() - timedelta(seconds=seconds))
 
 
 def delete_for_good(browser: Client, conversation: Conversation) -> None:
-    """Delete a conversation, and let the time pass in which this can be undone."""
+    """Delete a conversation, and let the time to undo this pass."""
     browser.post(f"/c/{conversation.pk}/delete/")
     let_time_pass(conversation, 3600)
     assert delete_due() == 1
 
 
 def places_of(conversation: Conversation, browser: Client, staff: Client) -> dict[str, bool]:
-    """Return where a conversation named `Needle` with a graph can be seen."""
+    """Return, for each place, whether it shows a conversation named `Needle` with a graph."""
     message = Message.objects.get(conversation=conversation.pk, role="model")
     pages = {
         "list": "/conversations/",
@@ -115,7 +115,7 @@ def test_deletion_hides_a_conversation_everywhere_and_undo_shows_it_again(browse
     response = browser.post(f"/c/{conversation.pk}/restore/")
     assert response.headers["Location"] == conversation.get_absolute_url()
     assert places_of(conversation, browser, staff) == before
-    # A second press changes nothing.
+    # Pressing the button again changes nothing.
     assert browser.post(f"/c/{conversation.pk}/restore/").status_code == 302
 
 
@@ -145,7 +145,7 @@ def test_conversation_is_deleted_only_after_the_time_to_undo(browser: Client, ow
         assert status == (302 if can_be_restored else 404)
 
 
-def test_deletion_that_fails_does_not_hold_up_the_others(
+def test_failed_deletion_does_not_prevent_the_other_deletions(
     browser: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = make_conversation(owner), make_conversation(owner)
@@ -172,9 +172,9 @@ def test_conversation_restored_at_the_last_moment_is_not_deleted(owner: User, mo
 
     found = find_due_deletions().order_by("deleted_at")
     assert list(found) == [conversation]
-    # A restoration that began in time has waited for the row.
+    # The restoration began in time, and has waited for the lock of the row.
     Conversation.with_deleted.update(deleted_at=None)
-    # What the thread found before; later queries read the rows again.
+    # The thread has found the conversation before. Later queries read the rows again.
     monkeypatch.setattr(ConversationQuerySet, "order_by", lambda self, *names: found)
     assert delete_due() == 0
     monkeypatch.undo()
@@ -194,7 +194,7 @@ def test_conversation_cannot_be_restored_once_its_deletion_has_begun(
     with monkeypatch.context() as patch:
         patch.setattr(deletions, "delete_conversation", fail)
         assert delete_due() == 0
-    # The statement of a restoration that began in time has the time of its start.
+    # A restoration that began in time compares with the time of its start, not of its end.
     settings.DELETION_UNDO_S = 7200
     restore_conversation(conversation)
     assert not Conversation.objects.exists()
@@ -219,7 +219,7 @@ def test_script_gets_the_changed_parts_of_the_page(browser: Client, owner: User)
     html = browser.post(f"/c/{deleted.pk}/restore/", {"open": str(kept.pk)}, headers=HTMX).content.decode()
     assert f'id="entry-{deleted.pk}"' in html
     assert "Restored: Gone" in html
-    # The page of the deleted conversation itself is left.
+    # If the open page is that of the deleted conversation, the browser leaves it.
     response = browser.post(f"/c/{deleted.pk}/delete/", {"open": str(deleted.pk)}, headers=HTMX)
     assert response.headers["HX-Redirect"] == f"/?deleted={deleted.pk}"
 
@@ -229,7 +229,7 @@ def test_deletion_stops_the_answer(browser: Client, owner: User, status: Turn.St
     answer = make_model_message(make_conversation(owner), parts=[], status=status)
     browser.post(f"/c/{answer.conversation_id}/delete/")
     turn = Turn.objects.get()
-    # The process that writes an answer stops it; one that waits is written by no process.
+    # The process that writes a running answer stops it. No process writes a waiting one, so it is stopped at once.
     assert turn.stop_requested if status == Turn.Status.RUNNING else turn.status == Turn.Status.STOPPED
 
 
@@ -237,7 +237,7 @@ def test_hidden_conversation_can_be_imported_again(browser: Client, owner: User)
     conversation = make_conversation(owner, title="Moved")
     make_model_message(conversation)
     data = b"".join(export_conversation(conversation, "json", exported_at=timezone.now()).chunks)
-    # While it is here, its own export would add nothing.
+    # As long as the conversation is shown, an import of its own export adds nothing.
     delete_conversation(conversation)
     [first] = import_file(data, owner_id=owner.pk).created
     browser.post(f"/c/{first}/delete/")

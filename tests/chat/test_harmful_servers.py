@@ -1,4 +1,4 @@
-"""One person's answer comes from a server that means harm: other people notice nothing, and the answer ends.
+"""One person's answer comes from a hostile server: other people notice nothing, and the answer ends.
 
 The product runs as a whole, and the harmful server is its configured endpoint. While a harm runs, another person reads
 their own conversation again and again. The test prints a table of all harms (`-s`).
@@ -48,7 +48,7 @@ LIMITS = {
     "API_CALLS_PER_MINUTE": "1000000",
     "API_WRITES_PER_MINUTE": "1000000",
 }
-"""Harms last for seconds here, and for minutes with the limits of a new installation."""
+"""Settings that shorten time limits: harms last for seconds here, and for minutes in a new installation."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Harmful:
 
     @property
     def was_asked_inside(self) -> bool:
-        """Whether a redirect was followed."""
+        """Whether Plotline has followed a redirect to an inner address."""
         return "inside" in self.log.read_text()
 
 
@@ -95,7 +95,7 @@ def reader(server: LiveServer) -> OtherPerson:
 
 @dataclass(frozen=True)
 class Row:
-    """What one harm did."""
+    """The figures of one harm."""
 
     name: str
     status: str
@@ -203,7 +203,7 @@ def measure(visitor: Visitor, reader: OtherPerson, model: str) -> tuple[Row, str
 
 @pytest.fixture(scope="module")
 def baseline(attacked: Visitor, reader: OtherPerson, table: list[Row]) -> Row:
-    """What an honest answer costs in this run. The second one, because the first imports and warms up."""
+    """The figures of an honest answer. The second answer is measured, because the first one imports modules."""
     measure(attacked, reader, HONEST)
     row, _ = measure(attacked, reader, HONEST)
     table.append(row)
@@ -211,7 +211,7 @@ def baseline(attacked: Visitor, reader: OtherPerson, table: list[Row]) -> Row:
 
 
 @pytest.mark.parametrize("model", HARMS)
-def test_harm_ends_and_nobody_else_notices(
+def test_answer_of_a_harmful_server_ends_and_does_not_delay_another_person(
     attacked: Visitor, reader: OtherPerson, harmful: Harmful, baseline: Row, table: list[Row], model: str
 ) -> None:
     server = attacked.server
@@ -235,7 +235,7 @@ def test_harm_ends_and_nobody_else_notices(
 
 
 @pytest.mark.parametrize("acknowledges", [True, False], ids=["slow", "silent"])
-def test_reader_that_sleeps_under_100_megabytes_costs_no_memory(
+def test_memory_is_limited_while_a_page_does_not_read_an_answer_of_100_megabytes(
     attacked: Visitor, reader: OtherPerson, baseline: Row, acknowledges: bool
 ) -> None:
     server = attacked.server
@@ -256,7 +256,7 @@ def test_reader_that_sleeps_under_100_megabytes_costs_no_memory(
             asleep.send(json.dumps({"action": "ack", "turn": frame["turn"], "seq": frame["seq"]}))
         while (ended := turn_of(server, conversation_id, 0)) is None:
             over_time.append(memory.now())
-            time.sleep(0.5)  # A sample of the memory, on which nothing waits.
+            time.sleep(0.5)  # This is the interval between samples of the memory.
     print(f"\n{ended}: {end_of(attacked.page(conversation_id))}")
     print("MiB over time:", *(f"{one:.0f}" for one in over_time), f"peak {memory.peak():.0f}")
     print(f"other person: p95 {reader.p95_s * 1000:.0f} ms, longest {max(reader.waits_s) * 1000:.0f} ms")
@@ -267,7 +267,7 @@ def test_reader_that_sleeps_under_100_megabytes_costs_no_memory(
 
 
 def nested(depth: int) -> object:
-    """Return an object that is nested so deeply."""
+    """Return an object with this depth of nesting."""
     value: object = CANARY
     for _ in range(depth):
         value = {"a": value}
@@ -275,7 +275,7 @@ def nested(depth: int) -> object:
 
 
 @pytest.mark.parametrize("calls_per_message", [1, 20_000], ids=["many-messages", "one-message"])
-def test_page_of_an_import_of_nested_calls_is_bounded(
+def test_size_of_a_page_with_imported_nested_calls_is_limited(
     attacked: Visitor, reader: OtherPerson, baseline: Row, calls_per_message: int
 ) -> None:
     server = attacked.server
@@ -319,7 +319,7 @@ def test_page_of_an_import_of_nested_calls_is_bounded(
         assert max(reader.waits_s) <= LONGEST_LIMIT_S + baseline.longest_s
 
 
-def test_server_ends_as_it_began(attacked: Visitor, baseline: Row) -> None:
+def test_server_is_ready_and_has_no_live_turn_after_all_harms(attacked: Visitor, baseline: Row) -> None:
     server = attacked.server
     assert requests.get(f"{server.url}/readyz", timeout=60).ok
     assert not server.rows("SELECT id FROM chat_turn WHERE status IN ('queued', 'running')")

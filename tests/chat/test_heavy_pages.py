@@ -25,9 +25,9 @@ ANONYMOUS, OWN, EXPORTS = 40, 20, 8
 MORE_MEMORY_LIMIT_MIB, KEPT_MEMORY_LIMIT_MIB = 400, 250
 CALM_S = 10.0
 READ_LIMIT_S = 3.0
-"""The longest read of the heavy page when the requests are over."""
+"""Time limit for reading the heavy page after the requests have ended."""
 CLIENT_LIMIT_S = 20.0
-"""After so long, a client leaves, as a person would."""
+"""A client gives up after this time, as a person would."""
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +62,14 @@ def heavy_conversation() -> bytes:
 
 
 def get(http: requests.Session, url: str) -> int:
-    """Return the status of a request; 0 if the client has left."""
+    """Return the status of a request; 0 if the client has given up."""
     try:
         return http.get(url, timeout=CLIENT_LIMIT_S).status_code
     except requests.RequestException:
         return 0
 
 
-def test_heavy_pages_and_exports_hold_up_nobody_else(server: LiveServer) -> None:
+def test_heavy_pages_and_exports_do_not_delay_another_person(server: LiveServer) -> None:
     owner, other = Visitor(server), OtherPerson(server)
     assert server.process
     memory = Memory(server.process.pid)

@@ -1,4 +1,4 @@
-"""`kill -9` of a streaming server: what any socket had received is in the database, and every turn ends with a notice.
+"""`kill -9` of a streaming server: all that a socket has received is in the database, and each turn ends with a notice.
 
 PLOTLINE_TEST_KILLS sets the number of kills. The seed is fixed, so each run kills after the same delays.
 """
@@ -46,13 +46,13 @@ def server() -> Iterator[LiveServer]:
 
 
 def check(server: LiveServer, restarted_at: datetime, listener: Listener) -> str:
-    """Compare one tab with the database, and return the turn's status. `restarted_at`: the last time."""
+    """Compare one tab with the database, and return the turn's status. `restarted_at`: time of the last restart."""
     turns = server.rows(
         "SELECT id, message_id, status, ended_at FROM chat_turn WHERE conversation_id = ?",
         listener.conversation_id.replace("-", ""),
     )
     if not turns:
-        # Killed before the question was stored: no tab may have been told that it was accepted.
+        # The server was killed before it stored the question, so no tab may show the question as accepted.
         assert listener.page.transcript == ""
         assert listener.page.accepted_ids == []
         return "never started"

@@ -51,7 +51,7 @@ def drill() -> Iterator[Drill]:
             )
         )
         started = Drill(server, service, Visitor(server))
-        # The drill may replace the service.
+        # Stop the service that runs at the end, because the drill may have replaced it.
         stack.callback(lambda: started.service.stop())
         for model in MODELS:
             started.add_conversation(model)
@@ -88,7 +88,7 @@ def test_sessions_outlive_the_web_server(drill: Drill) -> None:
     drill.report("the web server")
 
 
-def test_killed_service_is_told_in_words_and_replaced(drill: Drill) -> None:
+def test_answers_say_that_the_service_was_killed_and_a_new_one_runs_the_next_code(drill: Drill) -> None:
     def restart_service() -> None:
         drill.service = KernelServiceProcess(directory=drill.service.directory)
 

@@ -1,4 +1,4 @@
-"""Pages of long conversations: which messages they hold, where their links lead, and what they cost."""
+"""Pages of long conversations: which messages they hold, where their links lead, and how many queries they run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def test_unknown_foreign_and_malformed_ids_are_not_found(
     assert shown(get(browser, conversation, f"?{name}=")) == list(range(70, 100))
 
 
-def test_link_to_another_version_opens_its_place_and_says_so(browser: Client, conversation: Conversation) -> None:
+def test_link_to_a_version_that_is_not_shown_opens_its_position_and_says_so(
+    browser: Client, conversation: Conversation
+) -> None:
     hidden = make_version(conversation, 50)
     html = get(browser, conversation, f"?message={hidden.pk}")
     assert shown(html) == list(range(35, 65))
@@ -100,7 +102,7 @@ def make_version(conversation: Conversation, index: int) -> Message:
     )
 
 
-def test_versions_are_counted_in_every_window(conversation: Conversation) -> None:
+def test_number_of_versions_is_the_same_in_every_window(conversation: Conversation) -> None:
     for index in (0, 50, 99):
         make_version(conversation, index)
     make_version(conversation, 50)

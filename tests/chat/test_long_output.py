@@ -30,12 +30,12 @@ from tests.polling import wait_until
 
 PRINTS_FOR_S = float(os.environ.get("PLOTLINE_TEST_OUTPUT_S") or 60)
 END_LIMIT_S = 120.0
-"""From the end of the printing to the end of the answer, also after a restart. Generous for a busy machine."""
+"""Time limit from the last output to the end of the answer, also after a restart. Generous for a busy machine."""
 pytestmark = [pytest.mark.drill, pytest.mark.no_rerun, pytest.mark.timeout(PRINTS_FOR_S + 3 * END_LIMIT_S)]
 
 GRAPHS = 3
 MIDDLE = "after graph 3"
-"""The code prints this after its last graph, before half of its time."""
+"""The code prints this after its last graph, before half of its time has passed."""
 CODE = """
 import sys, time
 import matplotlib.pyplot as plt
@@ -63,7 +63,7 @@ class Tab:
     seq: int = -1
     """The last step of the log that the page shows."""
     shown_at: dict[tuple[str, int], str] = field(default_factory=dict)
-    """Turn and step -> the digest of what the page showed then."""
+    """Turn and step -> digest of what the page showed after that step."""
     thread: threading.Thread | None = None
 
     def follow(self) -> None:
@@ -123,7 +123,7 @@ class Conversation:
         tab.wait(lambda html: MIDDLE in html)
 
     def check_end(self, outcome: str, *tabs: Tab) -> Shown:
-        """Check that all tabs and all other forms of the answer agree; return what they say."""
+        """Check that all tabs and all other forms of the answer agree; return their common content."""
         reloaded = self.visitor.transcript(self.conversation_id)
         for tab in tabs:
             tab.wait(lambda html: html == reloaded)
@@ -170,14 +170,14 @@ def conversation(server: LiveServer) -> Conversation:
     return Conversation(visitor, conversation_id)
 
 
-def test_output_that_is_watched_to_its_end_is_the_same_everywhere(conversation: Conversation) -> None:
+def test_page_api_and_exports_agree_about_output_that_was_watched_to_its_end(conversation: Conversation) -> None:
     with conversation.tab() as tab:
         conversation.ask(tab)
         tab.wait(has_ended)
         assert conversation.check_end("success", tab).output.endswith("no line end")
 
 
-def test_output_that_is_stopped_in_its_middle_is_the_same_everywhere(conversation: Conversation) -> None:
+def test_page_api_and_exports_agree_about_output_that_was_stopped(conversation: Conversation) -> None:
     with conversation.tab() as tab:
         conversation.ask(tab)
         tab.socket.send(json.dumps({"action": "stop"}))
@@ -187,7 +187,7 @@ def test_output_that_is_stopped_in_its_middle_is_the_same_everywhere(conversatio
         assert 'data-status="stopped"' in tab.page.transcript
 
 
-def test_tabs_that_are_opened_in_its_middle_show_what_the_first_tab_shows(conversation: Conversation) -> None:
+def test_tabs_opened_while_code_prints_show_what_the_first_tab_shows(conversation: Conversation) -> None:
     with conversation.tab() as first, conversation.tab() as closed:
         conversation.ask(first)
         closed.close()
@@ -200,7 +200,7 @@ def test_tabs_that_are_opened_in_its_middle_show_what_the_first_tab_shows(conver
         assert {step: tab.shown_at[step] for step in common} == {step: first.shown_at[step] for step in common}
 
 
-def test_output_that_ends_with_its_server_is_the_same_everywhere(
+def test_page_api_and_exports_agree_about_output_of_a_killed_server(
     conversation: Conversation, server: LiveServer
 ) -> None:
     with conversation.tab() as killed:
@@ -222,7 +222,7 @@ def test_output_that_ends_with_its_server_is_the_same_everywhere(
     assert check_stored(server, turn_id, message_id, killed.page, killed.seq)
 
 
-def test_exports_while_it_runs_hold_what_was_printed_until_then(conversation: Conversation) -> None:
+def test_exports_of_running_code_have_its_output_so_far(conversation: Conversation) -> None:
     with conversation.tab() as tab:
         conversation.ask(tab)
         during = everything_shown(conversation.visitor, conversation.conversation_id)

@@ -1,4 +1,4 @@
-"""Servers of the earlier version run on while `migrate` runs, as docs/deployment.md promises."""
+"""Servers of the earlier version can work while `migrate` runs, as docs/deployment.md promises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import NOT_PROVIDED
 
 OWN_APPS = ("chat", "attachments")
 BASELINE = {"chat": 1, "attachments": 2}
-"""The number of the last migration of a new installation, by app. Those after it run on filled tables."""
+"""App -> number of the last migration that never runs on filled tables. Later migrations may."""
 
 
 def added_fields() -> Iterator[tuple[str, AddField]]:

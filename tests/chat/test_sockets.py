@@ -1,4 +1,4 @@
-"""The socket door over a real server: who gets in, what is answered, and that every tab ends with the same page."""
+"""The socket of a real server: who may connect, which answers it sends, and that all tabs end with the same page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def demo(server: LiveServer) -> Visitor:
 
 
 def conversation(visitor: Visitor, model: str) -> str:
-    """A new conversation with a scenario."""
+    """Return the id of a new conversation with a scenario."""
     conversation_id = visitor.new_conversation()
     visitor.post(f"/c/{conversation_id}/settings/", model=model)
     return conversation_id
@@ -60,12 +60,12 @@ def read(socket: ClientConnection, page: Page, *, until: str, limit_s: float = L
         try:
             page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
         except TimeoutError:
-            # What did come tells where it stopped.
+            # The end of the page shows what arrived before.
             raise AssertionError(f"{until} did not come within {limit_s} s: {page.root.html()[-3000:]}") from None
 
 
 def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None:
-    """Apply what still comes."""
+    """Apply the frames that still arrive."""
     while True:
         try:
             page.apply(str(socket.recv(timeout=quiet_s)))
@@ -74,7 +74,7 @@ def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None
 
 
 def read_sentence(socket: ClientConnection, page: Page) -> str:
-    """Apply frames until the error line says something; what it says."""
+    """Apply frames until the error line has a text; return this text."""
     give_up_at = time.monotonic() + LIMIT_S
     while not (sentence := page.ids["composer-error"].inner().strip()):
         page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
@@ -82,7 +82,7 @@ def read_sentence(socket: ClientConnection, page: Page) -> str:
 
 
 def read_until_closed(socket: ClientConnection) -> int | None:
-    """Acknowledge nothing, and return the code with which the server closes the socket, as it was received.
+    """Acknowledge nothing, and return the code with which the server closes the socket.
 
     Raises TimeoutError if the socket stays open.
     """
@@ -94,8 +94,8 @@ def read_until_closed(socket: ClientConnection) -> int | None:
 
 
 def flood(socket: ClientConnection, page: Page) -> None:
-    """Far more messages than a page ever sends; raises ConnectionClosed when the server has had enough."""
-    # Until then, not so and so many: a busy server reads them long after they were sent.
+    """Send far more messages than a page ever does. Raises ConnectionClosed when the server closes the socket."""
+    # Limit the time, not the number of messages: a busy server reads messages long after they were sent.
     give_up_at = time.monotonic() + LIMIT_S
     while time.monotonic() < give_up_at:
         for _ in range(200):
@@ -116,7 +116,7 @@ def ended(server: LiveServer, conversation_id: str, limit_s: float = LIMIT_S) ->
 
 
 def calls(emulator_url: str, model: str) -> list[dict[str, Any]]:
-    """What the emulator saw of a model's calls."""
+    """Return the journal of the emulator about a model's calls."""
     answer = requests.get(f"{emulator_url}/emulator/calls", timeout=60).json()
     listed = answer["calls"] if isinstance(answer, dict) else answer
     return [call for call in listed if call["model"] == model]
@@ -149,11 +149,11 @@ def test_foreign_origin_is_refused_at_the_handshake(server: LiveServer, demo: Vi
         headers["Origin"] = origin.format(port=server.port)
     with pytest.raises(InvalidStatus) as refused:
         connect(f"ws://127.0.0.1:{server.port}/ws/conversations/{conversation_id}/", additional_headers=headers)
-    # 400 is Daphne's own refusal of what is no origin at all.
+    # Daphne itself answers 400 if the header is not an origin at all.
     assert refused.value.response.status_code in (400, 403)
 
 
-def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, demo: Visitor) -> None:
+def test_only_its_owner_can_open_the_socket_of_a_conversation(server: LiveServer, demo: Visitor) -> None:
     conversation_id = demo.new_conversation()
     stranger = Visitor(server, "")
     other = Visitor.signed_up(server, f"other{uuid.uuid4().hex[:8]}", "a-long-pass-word-9")
@@ -194,14 +194,14 @@ def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, 
     ],
     ids=lambda message: repr(message)[:40],
 )
-def test_bad_input_gets_a_sentence_and_the_socket_stays(demo: Visitor, message: str | bytes) -> None:
+def test_bad_input_gets_a_sentence_and_the_socket_stays_open(demo: Visitor, message: str | bytes) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         socket.send(message)
         assert read_sentence(socket, page)
         send(socket, "hello")
         read(socket, page, until='data-role="model"')
-        # So many answers at once are written for one person, and there are more cases than that.
+        # Stop the answer, because one person may have only a few live answers, and there are more cases.
         socket.send('{"action": "stop"}')
         while 'data-status="running"' in page.root.html():
             page.apply(str(socket.recv(timeout=LIMIT_S)))
@@ -226,7 +226,7 @@ def test_malformed_action_gets_a_sentence(demo: Visitor, message: dict[str, obje
         read(socket, Page(), until=sentence)
 
 
-def test_a_prompt_of_one_megabyte_gets_a_sentence_with_both_numbers(demo: Visitor) -> None:
+def test_error_of_a_prompt_that_is_too_long_has_its_size_and_the_limit(demo: Visitor) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         send(socket, "x" * 1024 * 1024)
@@ -268,7 +268,7 @@ def test_client_that_sends_too_fast_gets_a_sentence_before_its_socket_is_closed(
         assert closed.value.rcvd.code == CLOSE_TOO_FAST
 
 
-def test_flood_of_messages_with_names_is_not_answered_one_by_one(demo: Visitor) -> None:
+def test_only_some_messages_of_a_flood_with_client_ids_are_answered(demo: Visitor) -> None:
     answers = 0
     with demo.socket(demo.new_conversation()) as socket:
         with suppress(ConnectionClosed):
@@ -282,11 +282,11 @@ def test_flood_of_messages_with_names_is_not_answered_one_by_one(demo: Visitor) 
 
 
 @pytest.mark.parametrize("code", [CLOSE_TOO_FAST, CLOSE_TOO_SLOW, CLOSE_DELETED, CLOSE_SIGNED_OUT])
-def test_close_codes_are_those_that_the_server_may_send(code: int) -> None:
+def test_close_codes_are_in_the_range_that_a_server_may_send(code: int) -> None:
     assert 4000 <= code < 5000, "Autobahn lets a server send no other code but 1000, and leaves the socket open"
 
 
-def test_one_person_has_a_limit_of_open_sockets(server: LiveServer) -> None:
+def test_number_of_open_sockets_of_one_person_is_limited(server: LiveServer) -> None:
     visitor = Visitor.signed_up(server, "manytabs", "a-long-pass-word-9")
     conversation_id = visitor.new_conversation()
     with ExitStack() as tabs:
@@ -313,7 +313,7 @@ def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, de
     ) == [(1,)]
 
 
-def test_a_second_question_waits_for_the_first_answer(demo: Visitor) -> None:
+def test_second_question_is_refused_until_the_first_answer_has_ended(demo: Visitor) -> None:
     with demo.socket(conversation(demo, "scenario-endless")) as socket:
         page = Page()
         send(socket, "one")
@@ -340,7 +340,7 @@ def test_stop_closes_the_upstream_request(demo: Visitor, emulator_url: str) -> N
         assert "You stopped this answer" in page.transcript
 
 
-def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> None:
+def test_turn_continues_when_its_tab_is_closed(server: LiveServer, demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-code")
     with demo.socket(conversation_id) as socket:
         send(socket, "go")
@@ -349,7 +349,7 @@ def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> 
 
 
 def check_all_tabs_end_with_the_page_of_a_reload(server: LiveServer, demo: Visitor, name: str) -> str:
-    """Return the transcript."""
+    """Check that all kinds of tabs show the page of a reload at the end; return its transcript."""
     conversation_id = conversation(demo, f"scenario-{name}")
     first, late, returned = Page(), Page(), Page()
     with demo.socket(conversation_id) as socket:
@@ -391,7 +391,7 @@ def test_tabs_in_another_language_end_with_the_page_of_a_reload(
     assert "Copy</button>" not in transcript
 
 
-def test_a_tab_of_an_answer_in_another_language_says_its_complaints_in_it(server: LiveServer) -> None:
+def test_errors_of_a_page_are_in_the_language_of_its_user(server: LiveServer) -> None:
     visitor = Visitor.signed_up(server, "reader-de-complaints", "a long password 7")
     visitor.post("/accounts/appearance/", theme="system", language="de")
     with visitor.socket(visitor.new_conversation()) as socket:
@@ -409,7 +409,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
     query = page.split(f"/ws/conversations/{conversation_id}/")[1].split('"')[0]
     assert "revision=" in query
     with demo.socket(conversation_id, query) as socket:
-        # The complaint about an empty message is the first frame, so no snapshot came before it.
+        # The first frame is the error about the empty message, so the server sent no snapshot.
         send(socket, "")
         first = str(socket.recv(timeout=60))
         assert "composer-error" in first
@@ -417,7 +417,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
 
 
 @pytest.mark.parametrize("size_mib", [1, pytest.param(20, marks=pytest.mark.drill)])
-def test_a_message_of_many_mebibytes_arrives_with_links_to_its_middle(
+def test_page_gets_a_message_of_many_mebibytes_with_links_to_left_out_groups(
     server: LiveServer, demo: Visitor, size_mib: int
 ) -> None:
     conversation_id = conversation(demo, "scenario-text")
@@ -439,12 +439,12 @@ def test_a_message_of_many_mebibytes_arrives_with_links_to_its_middle(
         headers = {"HX-Request": "true"}
         html += "".join(demo.http.get(f"{demo.server.url}{link}", headers=headers, timeout=60).text for link in links)
         assert html.count(line.strip()) == lines * int(parts)
-        # The page is at the newest step, and goes on from there.
+        # The page is at the newest step, so it follows the next answer.
         send(socket, "and this")
         read(socket, page, until="and this")
         ended(server, conversation_id)
         drain(socket, page)
-        # A page that is loaded now begins after the long answer.
+        # A newly loaded page begins after the long answer, so compare only the end.
         assert page.ids["transcript"].inner().endswith(demo.transcript(conversation_id))
 
 
@@ -471,7 +471,7 @@ def receive_long(socket: ClientConnection) -> None:
 
 
 @pytest.mark.drill
-def test_client_that_acknowledges_nothing_is_sent_away(server: LiveServer, demo: Visitor) -> None:
+def test_client_that_acknowledges_nothing_is_disconnected(server: LiveServer, demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
         send(socket, "short")
@@ -480,7 +480,7 @@ def test_client_that_acknowledges_nothing_is_sent_away(server: LiveServer, demo:
     text = "A line of a long question.\n" * (UNACKNOWLEDGED_BYTES // 27 + 1)
     server.write("UPDATE chat_message SET text = ? WHERE conversation_id = ? AND role = 'user'", text, row_id)
     with demo.socket(conversation_id, "?revision=0") as socket:
-        # The largest message does not count, so the limit is exceeded by the second one.
+        # The largest message does not count, so the second message exceeds the limit.
         receive_long(socket)
         server.write("UPDATE chat_conversation SET revision = revision + 1 WHERE id = ?", row_id)
         receive_long(socket)
@@ -489,7 +489,7 @@ def test_client_that_acknowledges_nothing_is_sent_away(server: LiveServer, demo:
 
 
 @pytest.mark.drill
-def test_reader_that_never_reads_does_not_hold_up_the_others(demo: Visitor) -> None:
+def test_sockets_that_never_read_do_not_delay_other_sockets(demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-long-8")
     with ExitStack() as sleepers:
         for _ in range(5):

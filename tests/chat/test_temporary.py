@@ -57,7 +57,7 @@ def test_temporary_conversation_is_started_and_kept_by_buttons() -> None:
     assert "Keep this conversation" not in page
     assert 'data-action="share"' in page
     assert not Conversation.objects.get().is_temporary
-    # Pressed in another tab, too.
+    # The button was pressed in another tab, too.
     assert client.post(f"{path}keep/").status_code == 302
 
 
@@ -100,7 +100,7 @@ def test_staff_neither_find_nor_open_a_temporary_conversation() -> None:
 
     queue = "/admin/chat/conversation/"
     assert str(message.conversation_id) not in admin.get(queue).content.decode()
-    # Django leads from rows that do not exist to its index.
+    # Django redirects from rows that do not exist to its index.
     assert reads() == [302, 302, 302, 404]
     temporary_conversations.keep(message.conversation)
     assert str(message.conversation_id) in admin.get(queue).content.decode()
@@ -127,7 +127,7 @@ def test_temporary_conversation_is_deleted_with_its_files_after_the_limit(age: t
     assert Conversation.objects.count() == (1 if is_deleted else 2)
 
 
-def test_limit_is_a_setting(settings: Settings) -> None:
+def test_lifetime_of_temporary_conversations_is_a_setting(settings: Settings) -> None:
     make_temporary(age=LIMIT + SECOND)
     settings.TEMPORARY_LIMIT_MIN = 20
     assert delete_abandoned() == 0
@@ -140,7 +140,7 @@ def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
     def seen_at() -> datetime | None:
         return Conversation.objects.get(pk=conversation.pk).temporary_seen_at
 
-    # What the sockets of a process do every few seconds for all pages that are open there.
+    # The process calls this every few seconds for all open pages.
     socket_revalidation._revisions([str(conversation.pk)])
     first = seen_at()
     assert first is not None
@@ -153,7 +153,7 @@ def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
     assert delete_abandoned() == 0
 
 
-def test_answer_that_runs_is_not_cut_off_and_questions_of_the_api_count_as_use() -> None:
+def test_running_answer_or_recent_change_keeps_a_temporary_conversation() -> None:
     message = make_temporary(age=LIMIT + SECOND)
     turns = Turn.objects.filter(message=message)
     turns.update(status=Turn.Status.RUNNING)
@@ -162,12 +162,12 @@ def test_answer_that_runs_is_not_cut_off_and_questions_of_the_api_count_as_use()
     Conversation.objects.update(updated_at=timezone.now())
     assert delete_abandoned() == 0
     set_age(message, LIMIT + SECOND)
-    # A decision that nobody can be there to make does not hold it.
+    # A turn that waits for a decision does not prevent the deletion, because no page is open to decide.
     turns.update(status=Turn.Status.WAITING)
     assert delete_abandoned() == 1
 
 
-def test_deletion_that_was_cut_off_goes_on_and_cannot_be_undone_halfway() -> None:
+def test_interrupted_deletion_is_continued_and_cannot_be_undone() -> None:
     message = make_temporary(age=LIMIT + SECOND)
     Conversation.objects.update(temporary_seen_at=BEING_DELETED)
     temporary_conversations.renew([message.conversation_id])
@@ -177,7 +177,7 @@ def test_deletion_that_was_cut_off_goes_on_and_cannot_be_undone_halfway() -> Non
     assert not Conversation.objects.exists()
 
 
-def test_pages_have_time_to_connect_after_an_outage() -> None:
+def test_no_temporary_conversation_is_deleted_right_after_an_outage() -> None:
     uptime = Uptime(6, 2)
     uptime.note_answer(100.0)
     assert not uptime.has_lasted(60, 159.0)

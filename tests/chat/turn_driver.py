@@ -1,4 +1,4 @@
-"""Turns that run in this process, against the emulator over a real socket, and a page that follows them."""
+"""Runs turns in this process, with the emulator over a real socket, and a page that follows them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Tab:
 
     conversation_id: uuid.UUID
     frames: list[OrderedFrame] = field(default_factory=list)
-    """Frames of turns."""
+    """The frames of turns that it has received."""
     all_frames: list[OrderedFrame | UnorderedUpdate] = field(default_factory=list)
     page: Page = field(default_factory=Page)
     _has_new_frame: asyncio.Event = field(default_factory=asyncio.Event)
@@ -72,7 +72,7 @@ class Tab:
         self.frames.append(frame)
 
     async def receive(self, number: int) -> None:
-        """Wait until there are at least so many frames of turns."""
+        """Wait until it has received at least this number of frames of turns."""
         async with asyncio.timeout(WAIT_LIMIT_S):
             while len(self.frames) < number:
                 self._has_new_frame.clear()
@@ -93,7 +93,7 @@ async def new_conversation(**settings: str | bool) -> Conversation:
 
 
 def make_question(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:
-    """Return its owner's question."""
+    """Return a question of the conversation's owner."""
     return Ask(conversation.owner, conversation.pk, text, **chosen)
 
 
@@ -118,7 +118,7 @@ def _journal(url: str, path: str = "") -> Any:  # noqa: ANN401 - JSON
 
 
 def count_calls(url: str) -> int:
-    """Return how many calls the emulator has had."""
+    """Return the number of calls that the emulator has received."""
     return max((call["number"] for call in _journal(url)), default=0)
 
 

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.table:
         DOCUMENT.write_text(replace_table(DOCUMENT.read_text(), format_table(latest_entries(REPORT.read()))))
         return 0
-    # An exception ends what the drill has started.
+    # `sys.exit` raises an exception, so context managers end what the drill has started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     return 0 if run_drills(options.names or list(DRILLS)) else 1
 

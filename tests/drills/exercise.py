@@ -1,4 +1,4 @@
-"""What drills share: answers that stream while something fails, and the outcome of one exercise."""
+"""Shared by all drills: answers that stream while something fails, and the outcome of one exercise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START_LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one exercise of a drill showed."""
+    """The outcome of one exercise of a drill."""
 
     name: str
     figures: Mapping[str, float]
@@ -34,7 +34,7 @@ class Outcome:
 
 
 def make_outcome(name: str, findings: Findings, *faults: str, **figures: float) -> Outcome:
-    """Return the outcome with the checker's findings, and with faults and figures of the drill's own."""
+    """Return the outcome with the checker's findings, and with further faults and figures of the drill."""
     return Outcome(name, {**findings.figures, **figures}, [*findings.faults, *(fault for fault in faults if fault)])
 
 
@@ -50,7 +50,7 @@ def ask(visitor: Visitor, model: str, *, watchers: Sequence[Visitor] = ()) -> li
 
 
 def start_answers(installation: Installation, number: int = ANSWERS, model: str = LONG_ANSWER) -> list[Tab]:
-    """Start so many answers, each open in two tabs, and wait until all of them stream."""
+    """Start this number of answers, each open in two tabs, and wait until all of them stream."""
     tabs: list[Tab] = []
     for index in range(number):
         visitor = installation.visitors[index % len(installation.visitors)]
@@ -65,5 +65,5 @@ def wait_for_text(tabs: Sequence[Tab]) -> None:
 
 
 def sleep_until(moment: float) -> None:
-    """Wait for a monotonic time: the length of an outage is part of a drill."""
+    """Sleep until a monotonic time. Drills need outages of a fixed length."""
     time.sleep(max(0.0, moment - time.monotonic()))

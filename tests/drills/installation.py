@@ -23,7 +23,7 @@ from tests.server_databases import environment
 PROCESSES = 2
 WORKERS = 2
 USERS = ("first", "second")
-"""One user may have eight live answers."""
+"""Two users are needed, because one user may have eight live answers."""
 PASSWORD = "a long pass word 9"
 DRAIN_SECONDS = 60
 
@@ -40,9 +40,9 @@ class Installation:
     web: list[LiveServer]
     workers: list[Worker]
     front: LiveServer
-    """Caddy's address, with the queries of a server under test. It has no process of its own."""
+    """Caddy's address as a `LiveServer`, for its queries. It has no process of its own."""
     visitors: list[Visitor] = field(default_factory=list)
-    """Each user's client of Caddy."""
+    """One client of Caddy for each user."""
 
     def log_lines(self) -> int:
         """Return the number of lines in the log of the web processes, and of the workers."""
@@ -63,12 +63,12 @@ def wait_for_exit(server: LiveServer, limit_s: float) -> None:
 def running_installation(*, has_pool: bool = False, pace: float = 1.0, **variables: str) -> Iterator[Installation]:
     """Run an installation during the block.
 
-    `has_pool`: the web processes and workers reach the database through PgBouncer. `pace`: of the emulator's answers;
-    1 is that of the shipped one. `variables`: settings of the installation.
+    `has_pool`: the web processes and workers reach the database through PgBouncer. `pace`: factor for the pauses of the
+    emulator; 1 is that of the shipped one. `variables`: settings of the installation.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drill-", dir="/tmp")))
-        # Other users run PostgreSQL and PgBouncer.
+        # PostgreSQL and PgBouncer run as other users, who must read this folder.
         folder.chmod(0o755)
         database = PostgreSQL(folder / "postgresql", free_port())
         redis = Redis(folder, free_port())
@@ -94,7 +94,7 @@ def running_installation(*, has_pool: bool = False, pace: float = 1.0, **variabl
             **storage.variables,
             **variables,
         }
-        # Management commands reach the database itself, because migrations need more than a transaction's connection.
+        # Management commands bypass the pool, because migrations keep a connection for more than one transaction.
         for command in ("migrate", "collectstatic"):
             run_command(var_dir, settings | {"DATABASE_URL": database.url}, command)
         web = [LiveServer(var_dir, settings) for _ in range(PROCESSES)]

@@ -47,7 +47,7 @@ class Findings:
     stuck: list[str] = field(default_factory=list)
     graphs: list[str] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
-    """Answers by their status."""
+    """Number of answers by status."""
 
     @property
     def faults(self) -> list[str]:
@@ -70,7 +70,7 @@ def wait_for_end(server: LiveServer) -> None:
 def check(installation: Installation, tabs: Sequence[Tab], *, graphs: int = 0) -> Findings:
     """Wait for the end of all turns, close the tabs, and compare them with everything that is stored.
 
-    `graphs`: how many graphs the answers of these tabs have, if all are done; with 0, graphs are not compared.
+    `graphs`: number of graphs of these tabs' answers, if all are done; with 0, graphs are not compared.
     """
     findings, server = Findings(), installation.front
     wait_for_end(server)
@@ -90,7 +90,7 @@ def check(installation: Installation, tabs: Sequence[Tab], *, graphs: int = 0) -
 
 
 def check_reopened(tab: Tab, findings: Findings) -> None:
-    """Compare the open page with the page that is loaded anew."""
+    """Compare the open page with a newly loaded page."""
     reopened = tab.visitor.transcript(tab.conversation_id)
     try:
         wait_until(lambda: tab.page.transcript == reopened, PAGE_LIMIT_S)
@@ -99,7 +99,7 @@ def check_reopened(tab: Tab, findings: Findings) -> None:
 
 
 def check_sightings(server: LiveServer, tab: Tab, findings: Findings) -> None:
-    """Compare what the page showed, whenever it lost its connection, with the log up to that step."""
+    """For each loss of the connection, compare what the page showed with the log up to that step."""
     turns = {
         message: turn
         for turn, message in server.rows(
@@ -150,7 +150,7 @@ def check_graphs(installation: Installation, findings: Findings, conversations: 
 def compare_bucket(rows: Sequence[Row], names: Sequence[str], read: Callable[[str], bytes]) -> list[str]:
     """Return one sentence for each graph that is not in the bucket once and unchanged.
 
-    `rows`: name, hash and status of each graph; a person's equal graphs have one object. `names`: of all objects.
+    `rows`: name, hash and status of each graph; equal graphs of a person share an object. `names`: all objects.
     `read`: returns the content of an object.
     """
     faults, stored = [], Counter(names)

@@ -15,7 +15,7 @@ DATABASE_AWAY_S = (2, 9, 28)
 AWAY_S = 30.0
 LAG_LIMIT_S = 2.0
 LINES_LIMIT = 60
-"""Lines that all processes log during an outage. There would be hundreds if each attempt of each page were logged."""
+"""Maximum number of lines that all processes log in an outage. If each attempt were logged, it would be hundreds."""
 LAG_CONVERSATIONS = 4
 GRAPH_ANSWERS = 6
 GRAPHS = 5

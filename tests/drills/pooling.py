@@ -20,7 +20,7 @@ PAGES = (
     "/api/v1/limits/",
 )
 TIMEOUT_MISSING = "The database role has no "
-"""How the warning begins that a web process logs at its start."""
+"""The beginning of a warning that a web process logs at its start."""
 FORMATS = ("json", "md", "html", "ipynb", "zip")
 
 

@@ -1,4 +1,4 @@
-"""The report of drills: one line of JSON for each exercise, and a table in docs/drills.md. Pure but for the files."""
+"""The report of drills: one line of JSON for each exercise, and a table in docs/drills.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypedDict
 from bench.tables import format_markdown_table, format_number
 
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
-#: Figures with a column of their own. Others share the last column.
+#: Figures that have their own columns. All other figures share the last column.
 COLUMNS = ("answers", "interrupted", "lost", "doubled", "stuck", "graphs")
 
 
@@ -20,14 +20,14 @@ class Entry(TypedDict):
 
     name: str
     at: str
-    """When it ended, in UTC."""
+    """Time of its end, in UTC."""
     figures: dict[str, float]
     faults: list[str]
 
 
 @dataclass(frozen=True)
 class Report:
-    """A file of lines that only grows."""
+    """A file to which lines are only appended."""
 
     path: Path
 

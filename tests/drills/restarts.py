@@ -60,7 +60,7 @@ def _terminate_and_ask(installation: Installation, server: LiveServer, tabs: lis
 
 
 def is_ready(server: LiveServer) -> bool:
-    """Return whether a web process says that it can serve."""
+    """Return whether a web process reports that it is ready."""
     try:
         return requests.get(f"{server.url}/readyz", timeout=60).ok
     except requests.ConnectionError:
@@ -95,7 +95,7 @@ def worker_killed(installation: Installation) -> Iterator[Outcome]:
     """An upload worker is killed three times while graphs are uploaded: each graph is stored once."""
     tabs: list[Tab] = []
     for number in range(KILLS):
-        # One person may have eight live answers.
+        # Wait, because one person may have at most eight live answers.
         wait_for_end(installation.front)
         tabs += start_answers(installation, GRAPH_ANSWERS, f"scenario-images-{GRAPHS}")
         installation.workers[number % len(installation.workers)].kill_and_restart()

@@ -39,7 +39,7 @@ class Service:
     def __init__(
         self, command: Sequence[str], port: int, log_path: Path, variables: Mapping[str, str] | None = None
     ) -> None:
-        """`variables`: the environment of the process; by default that of the drill."""
+        """`variables`: environment of the process; by default the environment of the drill."""
         self.port = port
         self._command, self._log_path, self._variables = list(command), log_path, variables
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,7 +63,7 @@ class Service:
         """Send a signal to the process and to all its children."""
         assert self._process
         parent = psutil.Process(self._process.pid)
-        # The parent first: while it is stopped, it starts no further children.
+        # Signal the parent first: while it is stopped, it starts no further children.
         parent.send_signal(number)
         for child in parent.children(recursive=True):
             with suppress(psutil.NoSuchProcess):
@@ -108,7 +108,7 @@ def postgresql_programs(folder: Path = POSTGRESQL_FOLDER) -> Path:
 
 
 class PostgreSQL(Service):
-    """A server of the newest PostgreSQL here, with its own data folder. It runs as another user if this one is root."""
+    """A server of the newest installed PostgreSQL, with its own data folder. It never runs as root."""
 
     def __init__(self, folder: Path, port: int) -> None:
         """Create the data folder."""
@@ -124,7 +124,7 @@ class PostgreSQL(Service):
             "port": port,
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
-            # After a crash of the server, not of the machine, nothing is lost without fsync either.
+            # Drills crash the server, not the machine, so nothing is lost without fsync.
             "fsync": "off",
         }
         command = [*as_user, str(programs / "postgres"), "-D", data]
@@ -155,7 +155,7 @@ class PostgreSQL(Service):
                 )
 
     def stop_immediately(self) -> None:
-        """Do what `pg_ctl stop -m immediate` does: all connections break, and the next start recovers."""
+        """Stop as `pg_ctl stop -m immediate` does: all connections break, and the next start recovers."""
         self.crash(signal.SIGQUIT)
 
 
@@ -221,7 +221,7 @@ class PgBouncer(Service):
     def __init__(self, folder: Path, port: int, database: PostgreSQL) -> None:
         path = folder / "pgbouncer.ini"
         path.write_text(PGBOUNCER_SETTINGS.format(port=port, database_port=database.port, user=DATABASE_USER))
-        # Another user reads it, and Plotline's settings have restricted what this process writes.
+        # Another user must read it, but Plotline's settings restrict the permissions of new files.
         path.chmod(0o644)
         command = [*unprivileged(), find_program("pgbouncer"), str(path)]
         super().__init__(command, port, folder / "pgbouncer.log")
@@ -256,10 +256,10 @@ class Worker:
 
 
 def unprivileged() -> list[str]:
-    """Return the words that run a command as another user: for programs that refuse to run as root."""
+    """Return the prefix of a command that runs it as another user, for programs that refuse to run as root."""
     if os.geteuid() != 0:
         return []
-    # A change of the user unties a process from its parent, so it is tied again.
+    # A change of user clears the death signal of a process (`tied`), so it is set again.
     user = [f"--reuid={POSTGRESQL_USER}", f"--regid={POSTGRESQL_USER}", "--clear-groups"]
     return ["setpriv", *user, *tied([])]
 

@@ -1,4 +1,4 @@
-"""OpenStack Swift with its S3 interface, from Debian's packages: a proxy and one server each for what it stores."""
+"""OpenStack Swift with its S3 interface, from Debian's packages: a proxy, and servers for its three kinds of data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pipeline = {kind}-server
 [app:{kind}-server]
 use = egg:swift#{kind}
 """
-#: `memcache` has no server here, so every request reads from the servers themselves.
+#: No memcached runs, so every request reads from the servers themselves.
 PROXY = """
 [pipeline:main]
 pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth slo dlo proxy-server

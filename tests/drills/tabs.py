@@ -47,10 +47,10 @@ class Tab:
     page: Page = field(default_factory=Page)
     sightings: list[Sighting] = field(default_factory=list)
     positions: list[tuple[float, int]] = field(default_factory=list)
-    """When the page reached which step of the log. Times are monotonic seconds."""
+    """Monotonic time in seconds, and the step of the log that the page reached then."""
     connections: int = 0
     errors: list[BaseException] = field(default_factory=list)
-    """Frames that could not be applied."""
+    """Errors of frames that could not be applied."""
     _seq: int = -1
     _is_closing: bool = False
     _thread: threading.Thread | None = None
@@ -101,7 +101,7 @@ class Tab:
             except CONNECTION_ERRORS:
                 pass
             except (AssertionError, KeyError, ValueError) as error:
-                # A frame that does not fit the page. The checker reports it.
+                # A frame does not fit the page. The checker reports this error.
                 self.errors.append(error)
             if not self._is_closing:
                 time.sleep(RECONNECT_PAUSE_S)
@@ -117,7 +117,7 @@ class Tab:
     def _note_position(self) -> None:
         message = self.page.last_message
         if "seq" in message:
-            # A snapshot without a live turn shows every turn to its end.
+            # A snapshot without a live turn shows all turns up to their ends.
             self._seq = message["seq"] if message["turn"] else WHOLE_LOG
             if self.shows_answer:
                 self.positions.append((time.monotonic(), self._seq))
@@ -140,7 +140,7 @@ class Tab:
 
 
 def close_open_tabs() -> None:
-    """Close what a drill has left open, since its threads would keep this process alive."""
+    """Close tabs that a drill has left open, because their threads would keep this process alive."""
     for tab in list(OPEN):
         tab.close()
 

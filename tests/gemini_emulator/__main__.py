@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _terminate_after_stdin() -> None:
-    """Wait until the parent closes the pipe, which happens however the parent ends, then end this process."""
+    """Wait until the parent closes the pipe, which happens in any case when it ends. Then end this process."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -17,7 +17,7 @@ from tests.scenarios.steps import HttpError, Reset, Silence
 
 
 class FaultWriter(ResponseWriter):
-    """Writes one answer, also its faults."""
+    """Writes one answer with its faults."""
 
     def __init__(self, http_request: web.Request, entry: JournalEntry, *, is_stream: bool, pace: float) -> None:
         """`entry` is the journal's entry of the call."""
@@ -33,11 +33,11 @@ class FaultWriter(ResponseWriter):
             self._entry.end(CallState.DONE)
             return response
         finally:
-            # The call has no state yet only if it was cancelled or its connection broke.
+            # If the call has no state yet, it was cancelled or its connection broke.
             self._entry.end(CallState.LEFT)
 
     async def write_step(self, step: wire.Step) -> web.StreamResponse | None:
-        """Write one step. An error that is the first one is the whole response."""
+        """Write one step. If the first step is an error, it is the whole response."""
         match step:
             case Fault(Silence(duration_s)):
                 await asyncio.sleep(duration_s)

@@ -11,7 +11,7 @@ from aiohttp import web
 from chat.emulator.wire import WireError, WireObject
 
 ENTRIES_LIMIT = 100
-"""Requests can contain files."""
+"""Maximum number of calls that are kept, because requests can contain files."""
 
 
 class CallState(StrEnum):
@@ -32,10 +32,10 @@ class JournalEntry:
     """One call of a model."""
 
     number: int
-    """Counts from 1."""
+    """Number of the call, counted from 1."""
     model: str
     request: WireObject
-    """The request body: that of `generateContent` with names in camelCase, that of an interaction as it was sent."""
+    """The request body: for `generateContent` with names in camelCase, for an interaction unchanged."""
     state: CallState = CallState.LIVE
 
     def end(self, state: CallState) -> None:

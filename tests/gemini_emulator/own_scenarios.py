@@ -1,4 +1,4 @@
-"""Scenarios of shapes that only Gemini's protocol has: its finish reasons, its parts, and what it refuses."""
+"""Scenarios that only Gemini's protocol has: its finish reasons, its parts, and its refusals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OwnScript: TypeAlias = Callable[[ChunkBuilder, Asked], Iterable[AnyStep]]
 ANSWER: Sequence[Step] = (Text(PLAIN), End())
 TOKENS_AT_ONCE = 90
 TOKENS = (None, "b25l", "dHdv")
-"""What the requests for the three responses of a long answer hold."""
+"""Continuation tokens in the requests for the three responses of a long answer."""
 THINKING = Thought("**Thinking it over**\n\nThis needs some care.\n\n\n")
 RATINGS = [
     {"category": "HARM_CATEGORY_HATE_SPEECH", "probability": "HIGH", "blocked": True},
@@ -51,13 +51,13 @@ def ended(finish: str, *steps: Step, message: str = "") -> OwnScript:
 
 
 def ended_once(finish: str, *steps: Step, message: str = "") -> OwnScript:
-    """Return the same script for the first request; if it is repeated, it gets a text."""
+    """Return a script that answers the first request as `ended` does, and a repeated request with a text."""
     script = ended(finish, *steps, message=message)
     return lambda builder, asked: ANSWER if asked.repetition else script(builder, asked)
 
 
 def refused_later(refusal: HttpError, is_bad: Callable[[WireObject], bool], *first: Step) -> OwnScript:
-    """Return a script that refuses every later turn while an earlier answer has such a part."""
+    """Return a script that refuses every later turn as long as an earlier answer contains a bad part."""
 
     def script(builder: ChunkBuilder, asked: Asked) -> Iterable[Step]:
         answers = [content for content in builder.request.contents if content.get("role") == "model"]
@@ -118,13 +118,13 @@ def no_tools(builder: ChunkBuilder, asked: Asked) -> Iterable[Step]:
 
 
 def other_model(builder: ChunkBuilder, asked: Asked) -> Iterable[Step]:
-    """Answer as a version of the model `scenario-text`, as after the end of a model."""
+    """Answer as a version of the model `scenario-text`, as Google does after the end of a model."""
     builder.request = replace(builder.request, model="models/scenario-text-001")
     return ANSWER
 
 
 def search(builder: ChunkBuilder, found: str, finish: str = "") -> Iterator[wire.Step]:
-    """Search at the service, and show its result."""
+    """Send a search by the service, and its result."""
     yield builder.chunk(signed(builder, {"toolCall": {**SEARCH, "args": {"queries": ["longest river"]}}}))
     response = {"toolResponse": {**SEARCH, "response": {"search_suggestions": found}}}
     yield builder.chunk(signed(builder, response), finish=finish, after_s=1.0)
@@ -155,7 +155,7 @@ def unknown_outcome(builder: ChunkBuilder, asked: Asked) -> Iterator[AnyStep]:
 
 
 def image_shared_chunk(builder: ChunkBuilder, asked: Asked) -> Iterator[AnyStep]:
-    """Send a graph in the chunk of its result."""
+    """Send a graph in the same chunk as the result of its code."""
     yield builder.chunk(signed(builder, wire.code_part(PLOT, "drawn001")), wire.text_part(""))
     yield builder.chunk(wire.result_part("OUTCOME_OK", "done\n", "drawn001"), wire.image_part(Chart(seed=2).data))
     yield from (Text("The points follow a sine curve."), End())
@@ -188,7 +188,7 @@ def continuation(builder: ChunkBuilder, asked: Asked) -> Iterable[AnyStep]:
 
 
 OWN_SCENARIOS: Mapping[str, OwnScript] = {
-    # Ends that the service chose.
+    # Finish reasons of the service.
     "unknown-finish": lambda builder, asked: [Text(PLAIN), End("NEWLY_INVENTED")],
     "continuation": continuation,
     "continuation-after-call": lambda builder, asked: (
@@ -292,6 +292,6 @@ OWN_SCENARIOS: Mapping[str, OwnScript] = {
     "tools-not-combined": tools_not_combined,
     "no-tools": no_tools,
 }
-"""By the name of the scenario."""
+"""Name of the scenario -> script."""
 GEMINI_2_5 = ("code-without-ids", "two-finishes", "code-without-result", "last-chunk-without-parts")
-"""Scenarios in the form of Gemini 2.5."""
+"""Scenarios in the form that Gemini 2.5 sends."""

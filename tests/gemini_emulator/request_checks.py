@@ -1,7 +1,7 @@
-"""Refuses what the real API refuses in a history: calls and results in a wrong order, and signatures it did not give.
+"""Refuses what the real API refuses in a history: calls and results in a wrong order, and signatures of others.
 
-The messages are those of the real API where they are known. That every signature comes back, and at its part, is proved
-by tests of the request's body.
+The messages are those of the real API where they are known. Tests of the request's body check that every signature is
+sent back at its part.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REQUEST_KINDS: Mapping[str, str] = {
     "functionResponse": "functionCall",
     "toolResponse": "toolCall",
 }
-"""For each kind of result, the kind of the part that must have the same id."""
+"""Kind of a result -> kind of the part that must have the same id."""
 DUMMY_SIGNATURES = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 """Gemini's documentation names these values for history that the model did not write."""
 
@@ -40,7 +40,7 @@ class Signatures:
     """The thought signatures that each model has given."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Create an empty store."""
         self._given: set[tuple[str, str]] = set()
 
     def remember(self, model: str, data: bytes) -> None:
@@ -92,7 +92,7 @@ def _check_ids(contents: Sequence[WireObject]) -> None:
 
 
 def _count(content: WireObject, kind: str) -> int:
-    """Return the number of parts of a kind. Of a call whose arguments came in pieces, only the first has a name."""
+    """Return the number of parts of a kind. Only the first piece of a call has a name; later pieces are not counted."""
     return sum(kind in part and (kind != "functionCall" or "name" in part[kind]) for part in content["parts"])
 
 

@@ -29,7 +29,7 @@ from tests.scenarios.steps import HttpError
 
 REPLAY = "replay-"
 COUNTED_REQUESTS_LIMIT = 10_000
-"""The number of different requests after which counting of equal requests starts again."""
+"""Maximum number of different requests that are counted. Then counting starts again."""
 _CHANGING = re.compile(rb'"fileUri":"[^"]*"|\[Note of the server: it is [^]]*\]')
 
 
@@ -39,7 +39,7 @@ class EmulatorForTests(Emulator):
     def __init__(
         self, place: Place, *, pace: float = 1.0, code_limit_s: float = CODE_LIMIT_S, recordings: Path | None = None
     ) -> None:
-        """`recordings` is a folder of bodies to replay."""
+        """`recordings`: folder with the bodies that can be replayed."""
         super().__init__(place, pace=pace, code_limit_s=code_limit_s)
         self._recordings = recordings
         self._signatures = Signatures()
@@ -88,7 +88,7 @@ class EmulatorForTests(Emulator):
         return self.answer(request)
 
     async def _remembered(self, model: str, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[Step, None]:
-        """Yield the steps. Their signatures may come back as soon as they have been sent."""
+        """Yield the steps. Remember their signatures first, because clients may send them back at once."""
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, Chunk):
@@ -108,7 +108,7 @@ class EmulatorForTests(Emulator):
         yield Fault(HttpError(error["code"], error.get("status", ""), error["message"], error.get("details", ())))
 
     def _count(self, request: GenerationRequest) -> int:
-        """Return how many equal requests came before. Requests that differ only in file URIs or dates are equal."""
+        """Return the number of earlier equal requests. Requests that differ only in file URIs or dates are equal."""
         contents = _CHANGING.sub(b"", wire.serialize(list(request.contents)))
         key = hashlib.sha256(request.model.encode() + contents).hexdigest()
         repetition = self._repetitions[key]

@@ -58,7 +58,7 @@ def grounded(builder: ChunkBuilder, asked: Asked) -> Iterator[AnyStep]:
 
 
 def search_and_plot(builder: ChunkBuilder, asked: Asked) -> Iterator[AnyStep]:
-    """Search, draw what was found, and name the sources; without the tools for them, say so."""
+    """Search, draw what was found, and name the sources. If the tools are missing, say so."""
     tools = {name for tool in requested_tools(builder.request.body) for name in tool}
     if "googleSearch" not in tools:
         yield from (Text("I cannot search the web here, so I have no prices to plot."), End())
@@ -98,4 +98,4 @@ SOURCES: Mapping[str, OwnScript] = {
     "search-and-plot": search_and_plot,
     "url-context": url_context,
 }
-"""By the name of the scenario."""
+"""Name of the scenario -> script."""

@@ -1,4 +1,4 @@
-"""Answers requests for a title, so that tests of titles can use any model, also one that fails otherwise."""
+"""Answers requests for a title, so that tests of titles can use any model, even one whose answers fail."""
 
 from __future__ import annotations
 

@@ -46,10 +46,10 @@ class Gemini25ChunkBuilder(ChunkBuilder):
 
 
 class CountingChunkBuilder(ChunkBuilder):
-    """Builds chunks with the counts of a common scenario, which all stand-ins report."""
+    """Builds chunks of a common scenario, with the token counts that all stand-ins report."""
 
     def __init__(self, request: GenerationRequest, asked: Asked) -> None:
-        """`asked`: the same request, as scenarios know it."""
+        """`asked`: the same request in the form that scenarios get."""
         super().__init__(request)
         self.counts = TokenCounts.of_request(asked)
 
@@ -177,7 +177,7 @@ def _is_question(content: WireObject, part: WireObject) -> bool:
 def _calls_in_turn(request: GenerationRequest) -> tuple[int, int]:
     """Return how many calls the model has made since the question, and how often the client has sent results.
 
-    The results of an answer that was interrupted stand in one content with the next question.
+    The results of an interrupted answer are in the same content as the next question.
     """
     calls = rounds = 0
     for content in reversed(request.contents):

@@ -1,6 +1,6 @@
 """Runs the server on a free loopback port, and prints the port. The name of the model chooses the harm.
 
-It is a process of its own, so that 100 MB of it cost no time of the process that measures.
+It runs as a separate process, so that it takes no CPU time of the process that measures.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 CANARY = "quoted-diary-canary"
-"""Stands in what the server sends. It must not be in the log."""
+"""A text that the server sends, and that must not be in the log."""
 STREAM = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request, and the connection that its response is written to."""
+    """A request, and the connection on which its response is written."""
 
     path: str
     body: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Request:
 
 Harm: TypeAlias = Callable[[Request], Awaitable[None]]
 HARMS: dict[str, Harm] = {}
-"""By the name of the model that does it."""
+"""Name of the model -> its harm."""
 
 
 def harm(function: Harm) -> Harm:

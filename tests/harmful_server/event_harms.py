@@ -45,7 +45,7 @@ def changing_metadata() -> Iterator[bytes]:
         yield event({**chunk(content="a"), "search_results": pages, "usage": {"prompt_tokens": number}})
 
 
-# What is written again and again until the client goes, after a beginning.
+# Name -> bytes that are written first, and bytes that are repeated until the client closes the connection.
 WITHOUT_END: Mapping[str, tuple[bytes, bytes]] = {
     "newlines-without-end": (b"", b"\n" * 65_536),
     "comments-without-end": (b"", b":\n" * 32_768),
@@ -54,13 +54,13 @@ WITHOUT_END: Mapping[str, tuple[bytes, bytes]] = {
     "words-without-end": (b"", text("word ") * 500),
     "reasoning-without-end": (b"", event(chunk(reasoning_content="I think, ")) * 500),
     "one-character-in-each-line": (b"", LINES.encode() * 20),
-    # Markdown that is slow to show: a table, formulas, and a block of code that grow.
+    # Markdown that is slow to render: a growing table, growing formulas, and a growing block of code.
     "table-without-end": (text(COLUMNS + COLUMNS.replace("a", "-")), text(COLUMNS) * 20),
     "formulas-without-end": (b"", text(FORMULA) * 20),
     "code-without-end": (text("```python\n"), text("x = [1, 'a', (lambda: 2)()]  # comment\n") * 100),
 }
 
-# What is written once.
+# Name -> pieces of a body that is written once.
 BODIES: Mapping[str, Iterable[bytes]] = {
     "invalid-utf8": [text("abc XX def").replace(b"XX", b"\xff\xc3\x28\xed\xa0\x80")],
     "deep-json": [text("before") + b'data: {"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n\n"],
@@ -87,7 +87,7 @@ BODIES: Mapping[str, Iterable[bytes]] = {
     ],
     "deep-arguments": [event(chunk(tool_calls=[call(0, "id", "run_python", "[" * 100_000 + "]" * 100_000)]))],
     "usage-of-wrong-values": [event({**chunk(content="a"), "usage": dict.fromkeys(USAGE, count)}) for count in COUNTS],
-    # Brackets that parsers of links read again and again, and nesting as deep as the lines are long.
+    # Brackets that parsers of links read repeatedly, and nesting as deep as the lines are long.
     "text-of-brackets": [text("[" * 900_000)] * 4,
     "nested-lists-and-quotes": [text("> " * depth + "- " * depth + "a\n") for depth in range(1, 1_000)],
     # Definitions of links change the meaning of all text before them.
@@ -133,7 +133,7 @@ async def hundred_thousand_calls(request: Request) -> None:
 
 @harm
 async def duplicate_indexes(request: Request) -> None:
-    """Calls that are told apart by their ids alone."""
+    """Calls that only differ in their ids."""
     await body_of(mixed_calls())(request)
 
 

@@ -1,4 +1,4 @@
-"""The files under `locale`: texts with their translations (`.po`), and what the server reads of them (`.mo`)."""
+"""The files under `locale`: texts with their translations (`.po`), and the compiled form for the server (`.mo`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.languages.extraction import Found, find_script_words, find_words
 PLURAL_FORMS = {"de": "nplurals=2; plural=(n != 1);", "zh-hans": "nplurals=1; plural=0;"}
 PLURALS = {"de": 2, "zh-hans": 1}
 DOMAINS = {"django": find_words, "djangojs": find_script_words}
-"""Texts of pages, and texts of scripts."""
+"""Domain -> function that finds its texts: those of pages, and those of scripts."""
 
 
 def other_languages() -> list[str]:
-    """Return the languages but English, whose texts stand in the code."""
+    """Return all languages except English, whose texts are in the code."""
     return [code for code, _ in settings.LANGUAGES if code != "en"]
 
 

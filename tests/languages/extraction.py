@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
 
 def find_words() -> dict[Found, list[str]]:
-    """Return all texts of pages, with the files that have them."""
+    """Return all texts of pages, each with the files that contain it."""
     found: dict[Found, list[str]] = {}
     for path in _files("templates", ".html", ".txt"):
         _note(found, path, _in_template(path.read_text()))
@@ -53,7 +53,7 @@ def find_words() -> dict[Found, list[str]]:
 
 
 def find_script_words() -> dict[Found, list[str]]:
-    """Return all texts of scripts, with the files that have them. Raises ValueError for a call without a literal."""
+    """Return all texts of scripts, each with its files. Raises ValueError for a call without a literal."""
     found: dict[Found, list[str]] = {}
     for path in _files("static/js", ".js"):
         if path.name != "words.js":

@@ -18,9 +18,9 @@ from chat.models import Conversation, User
 
 APPS = ("attachments", "chat")
 DJANGO_COLUMNS = frozenset(field.name for field in AbstractUser._meta.get_fields())
-"""Columns of users whose words Django has translated."""
+"""Columns of users, whose names Django has translated."""
 CODE_CHOICES = frozenset({"engine", "kind", "language", "role"})
-"""Columns whose choices are names of fields in the API, names of languages, or in the table of sentences."""
+"""Columns whose choices need no extraction: names in the API, names of languages, or in the table of sentences."""
 
 
 def find_model_words() -> Iterator[tuple[Path, str]]:
@@ -38,7 +38,7 @@ def _file_of(one: type) -> Path:
 
 
 def _words_of(model: type[Model]) -> Iterator[object]:
-    """Yield the words of a model. Choices are on other pages too, so they are found in all models."""
+    """Yield the words of a model. Choices are shown on other pages too, so those of all models are included."""
     shown = _shown_columns(model)
     if admin.site.is_registered(model):
         yield from (model._meta.verbose_name, model._meta.verbose_name_plural)

@@ -1,4 +1,4 @@
-"""The catalogues are complete: no text of the product lacks a translation, and none has a place too many."""
+"""The catalogues are complete: each text of the product is translated, with the same placeholders."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tests.languages.extraction import Found
 PLACES = re.compile(r"%\(\w+\)s|\{\w+\}|<[^>]+>")
 PROMPTS = ("Plot a sine wave", "First 50 primes", "Draw a histogram of 1000 random numbers")
 SAME_IN_ALL = 0.1
-"""Share of texts that may be the same in another language, such as `Text` and `{number} MB` in German."""
+"""Maximum share of texts that are the same in another language, such as `Text` and `{number} MB` in German."""
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("language", other_languages())
 class TestCatalogue:
-    def test_has_each_text_of_the_code_and_no_other(self, language: str, domain: str) -> None:
+    def test_catalogue_has_each_text_of_the_code_and_no_other(self, language: str, domain: str) -> None:
         found, known = set(DOMAINS[domain]()), set(read_catalogue(language, domain))
         assert found - known == set(), "make messages, then translate"
         assert known - found == set(), "make messages"
 
-    def test_has_a_translation_of_each_text(self, language: str, domain: str) -> None:
+    def test_catalogue_has_a_translation_of_each_text(self, language: str, domain: str) -> None:
         entries = read_catalogue(language, domain).values()
         assert [entry.msgid for entry in entries if entry.fuzzy or not all(forms_of(entry, language))] == []
 
-    def test_translations_have_the_places_of_their_text(self, language: str, domain: str) -> None:
+    def test_translations_have_the_placeholders_of_their_text(self, language: str, domain: str) -> None:
         for entry in read_catalogue(language, domain).values():
             for form in forms_of(entry, language):
                 texts = [entry.msgid, entry.msgid_plural] if entry.msgid_plural else [entry.msgid]
@@ -63,7 +63,7 @@ def forms_of(entry: polib.POEntry, language: str) -> list[str]:
 
 
 def places(text: str) -> list[str]:
-    """Return the places for values in a text, and its tags."""
+    """Return the placeholders of a text, and its tags."""
     return sorted(set(PLACES.findall(text)))
 
 

@@ -16,7 +16,7 @@ CONTEXT = re.compile(r"context-(\d+)")
 CONTEXT_TOKENS = 32768
 """Context window of models without a limit of their own."""
 LISTED = ("text", "function-call", "text-only/text", "no-tools/text", "context-4096/text")
-"""The models that a listing names. Others exist, too."""
+"""The models in a listing. Other models exist, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class ModelName:
 
     @property
     def takes_functions(self) -> bool:
-        """Whether it takes functions."""
+        """Whether the model takes functions."""
         return NO_TOOLS not in self.traits
 
     @property
     def takes_images(self) -> bool:
-        """Whether it takes images."""
+        """Whether the model takes images."""
         return TEXT_ONLY not in self.traits
 
 
@@ -64,7 +64,7 @@ def list_models(server: str) -> dict[str, Any]:
 
 
 def _listed(server: str, model: ModelName) -> dict[str, Any]:
-    """Return what a listing says about a model. OpenAI, DeepSeek and Ollama say nothing."""
+    """Return the fields of a model in a listing. OpenAI, DeepSeek and Ollama list only its name."""
     match server:
         case "mistral":
             capabilities = {
@@ -78,7 +78,7 @@ def _listed(server: str, model: ModelName) -> dict[str, Any]:
         case "vllm":
             return {"max_model_len": model.context_tokens}
         case "generic":
-            # As OpenRouter does.
+            # This is the form of OpenRouter.
             return {
                 "context_length": model.context_tokens,
                 "architecture": {"input_modalities": ["text", *["image"] * model.takes_images]},

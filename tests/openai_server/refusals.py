@@ -16,10 +16,10 @@ from tests.openai_server.violations import Violation, violations
 from tests.scenarios.steps import HttpError
 
 Table: TypeAlias = Mapping[str, tuple[int, str, str]]
-"""For each mistake, the status, the code and the message."""
+"""Name of a mistake -> status, code and message of its refusal."""
 
 KEY = "sk-stand-in"
-"""The key that servers which need one accept."""
+"""The key that is accepted by servers that need one."""
 WRONG_KEY = "wrong"
 """Servers that need no key accept every key but this one."""
 NEED_KEY = ("openai", "mistral", "deepseek")
@@ -33,9 +33,9 @@ TABLES: Mapping[str, Table] = {
     for server, table in _FILE.items()
     if server != "common"
 }
-"""What each server refuses."""
+"""Profile -> the mistakes that the server refuses."""
 PROFILES = list(TABLES)
-"""The kinds of servers that the stand-in plays."""
+"""The kinds of servers that the stand-in imitates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +96,19 @@ def error_body(server: str, status: int, code: str, message: str, violation: Vio
         case "mistral" if status == 401:
             return {"detail": message}
         case "mistral" if status == 422:
-            # The flat body has an object as its message.
+            # In the form without an outer object, the message is an object.
             detail = {"type": code, "loc": ["body", *violation.path], "msg": message, "input": violation.value}
             return {**error, "object": "error", "message": {"detail": [detail]}}
         case "mistral":
             kind = "invalid_model" if code == "1500" else "invalid_request_error"
             return {**error, "object": "error", "raw_status_code": status, "type": kind, "code": code or None}
         case _:
-            # Some gateways write a string.
+            # Some gateways write a string in place of an object.
             return {"error": message}
 
 
 def scripted_refusal(error: HttpError) -> Refusal:
-    """Return the error of a scenario as OpenAI says it: the same meaning and message, with its own words and status."""
+    """Return the error of a scenario in OpenAI's form: the same meaning and message, with OpenAI's codes and status."""
     details = {name: value for one in error.details for name, value in one.items()}
     is_key = details.get("reason") == "API_KEY_INVALID"
     status = 401 if is_key else error.status

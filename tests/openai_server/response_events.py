@@ -1,7 +1,7 @@
 """Writes the steps of scenarios as streams of the Responses API.
 
-As at OpenAI, encrypted reasoning has another value in each copy of an item. Only the one of the item that is done may
-come back (`response_rules`).
+As at OpenAI, encrypted reasoning differs in each copy of an item. Clients may send back only the copy in
+`response.output_item.done` (see `response_rules`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.scenarios.steps import Image as ImageStep
 
 Item = dict[str, Any]
 INCOMPLETE = {"MAX_TOKENS": "max_output_tokens", "OTHER": "content_filter"}
-"""Why a response is not complete, by the finish reason of the scenario."""
+"""Finish reason of the scenario -> reason why a response is incomplete."""
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -40,10 +40,10 @@ class ResponseStream:
     """An accepted request, and the response that is being written."""
 
     number: int
-    """Number of the request. It makes ids unique."""
+    """Number of the request, which makes ids unique."""
     body: Mapping[str, Any]
     repetition: int = 0
-    """How many equal requests came before."""
+    """Number of earlier equal requests."""
     done: list[Item] = field(default_factory=list)
     open: Item | None = None
     """The item that is being written."""
@@ -55,7 +55,7 @@ class ResponseStream:
         return [{"type": "message", "role": "user", "content": items}] if isinstance(items, str) else list(items)
 
     def asked(self, amount: int = 0) -> Asked:
-        """Return what scenarios may know of the request."""
+        """Return the request in the form that scenarios get."""
         items = self.items
         colour = first_pixel(items[-1:])
         if items and is_user(items[-1]) and colour and len(items) > 1 and items[-2]["type"] in OUTPUTS:
@@ -80,7 +80,7 @@ class ResponseStream:
         )
 
     def answer(self, scenario: str) -> Iterator[Piece]:
-        """Yield the answer of a scenario. Every server answers with the model that it has loaded to an unknown one."""
+        """Yield the answer of a scenario. For an unknown model, a server answers with the model that it has loaded."""
         script, amount = find(SCENARIOS, scenario) or (SCENARIOS["text"], 0)
         asked = self.asked(amount)
         if scenario == IMAGE:
@@ -116,7 +116,7 @@ class ResponseStream:
                     yield from self._open("reasoning")
                     yield from self._reason(text)
                 case Calls(calls):
-                    # As of a model that thinks, and whose thoughts are not shown.
+                    # This is the reasoning of a model that thinks but does not show its thoughts.
                     yield from self._open("reasoning")
                     for name, arguments in calls:
                         yield from self._call(name, arguments)
@@ -138,7 +138,7 @@ class ResponseStream:
         return f"{prefix}_{digest[:24]}"
 
     def _open(self, kind: str) -> Iterator[bytes]:
-        """Begin an item, unless one of its kind is open."""
+        """Begin an item, unless an item of its kind is open."""
         if self.open and self.open["type"] == kind:
             return
         yield from self._close()
@@ -202,7 +202,7 @@ class ResponseStream:
         yield from self._done({**call, "arguments": text, "status": "completed"})
 
     def _end(self, finish: str, counts: TokenCounts) -> Iterator[bytes]:
-        """Yield the last event. Its copies of encrypted reasoning differ from those that were done."""
+        """Yield the last event. Its copies of encrypted reasoning differ from those in the items that were done."""
         output = [
             {**one, "encrypted_content": one["encrypted_content"].replace("done-", "final-")}
             if "encrypted_content" in one
@@ -222,7 +222,7 @@ class ResponseStream:
         yield event(f"response.{status}", response={**self._head(), **ended})
 
     def _head(self) -> Item:
-        """Return the response as it is before its answer."""
+        """Return the response object before the answer has begun."""
         return {
             "id": f"resp_{self.number}",
             "object": "response",

@@ -1,6 +1,6 @@
-"""What a strict server of the Responses API refuses, with OpenAI's words where they are known.
+"""The mistakes that a strict server of the Responses API refuses, with OpenAI's words where they are known.
 
-A request must also be stateless, and say of each function whether it is strict.
+Requests must also be stateless, and set `strict` for each function.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ WITHOUT_RESPONSES = ("mistral",)
 """Profiles that do not speak this protocol. The trait `no-responses` makes any other such a server."""
 READS_OUTPUT_IMAGES = ("openai",)
 WRONG_COPY = re.compile(r"(?:added|final|spoilt)\b")
-"""How reasoning begins that was not sent with an item that was done, or that was changed."""
+"""The beginning of encrypted reasoning that the client changed, or took from another copy of the item."""
 CONTENT_TYPES = {"user": {"input_text", "input_image", "input_file"}, "assistant": {"output_text"}}
 BACK_WITHOUT_ID = ("message", "reasoning", "function_call", "custom_tool_call", *OUTPUTS)
 
 Mistake = tuple[str, str, str]
-"""What is named as `param`, the code, and the message."""
+"""The value of `param`, the code, and the message."""
 
 
 def refuse(profile: str, body: Mapping[str, Any], model: ModelName) -> Refusal | None:
@@ -109,7 +109,7 @@ def _item_mistakes(profile: str, items: list[dict[str, Any]], model: ModelName) 
 
 
 def _call_mistakes(items: list[dict[str, Any]]) -> Iterator[Mistake]:
-    """Yield calls without an output, outputs without a call, and what stands between them."""
+    """Yield calls without an output, outputs without a call, and items between a call and its output."""
     open_ids: list[str] = []
     used: set[str] = set()
     for item in [*items, {"type": "message"}]:

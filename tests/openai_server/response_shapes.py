@@ -20,7 +20,7 @@ ENDS = ("completed", "incomplete", "failed")
 
 @dataclass(frozen=True, slots=True)
 class ResponseShape:
-    """A hand-written response, what a client must read from it, and which items must go back as they are here."""
+    """A hand-written response, what a client must read from it, and which items the client must send back unchanged."""
 
     response: RecordedBody
     expected: Expected
@@ -58,4 +58,4 @@ def _shape(raw: Mapping[str, Any]) -> ResponseShape:
 RESPONSE_SHAPES: Mapping[str, ResponseShape] = {
     name: _shape(raw) for name, raw in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text()).items()
 }
-"""By the name of the model that answers with them."""
+"""Name of the model -> the response that it gives."""

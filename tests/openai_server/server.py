@@ -27,7 +27,7 @@ from tests.scenarios.steps import Reset, Silence
 START_LIMIT_S = 60.0
 REQUEST_LIMIT_BYTES = 64 * 1024 * 1024
 PIECE_LIMITS = (1, 1, 7, 64, 400, 1500)
-"""Upper limits of the sizes into which `in_pieces` cuts, in bytes. Each is taken equally often."""
+"""Maximum sizes of the pieces of `in_pieces`, in bytes. One is chosen at random for each piece."""
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +40,7 @@ class JournalEntry:
     body: dict[str, Any]
     """The same as JSON."""
     path: str = ""
-    """The path of the request, which tells the protocol."""
+    """The path of the request, from which tests see the protocol."""
     status: int = 0
     """HTTP status of the response."""
     error: Any = None
@@ -67,14 +67,14 @@ class StandInServer:
     def __init__(
         self, recordings: Mapping[str, RecordedBody], responses_recordings: Mapping[str, RecordedBody]
     ) -> None:
-        """The arguments are the bodies that can be replayed in each protocol, by name."""
+        """Create a server. The arguments are the bodies that can be replayed in each protocol, by name."""
         self.journal: list[JournalEntry] = []
         """All requests for answers, oldest first."""
         self.root_url = ""
         """For example `http://127.0.0.1:40001`."""
         self._bodies = {name: shape.response for name, shape in SHAPES.items()}
         self._bodies.update({RECORDING + name: body for name, body in recordings.items()})
-        """What chat completions are always answered with, by scenario."""
+        """Scenario -> body that always answers its chat completions."""
         self._responses = {name: shape.response for name, shape in RESPONSE_SHAPES.items()}
         self._responses.update({RECORDING + name: body for name, body in responses_recordings.items()})
 
@@ -117,7 +117,7 @@ class StandInServer:
         return entry, ModelName(entry.body["model"])
 
     def _repetitions(self, entry: JournalEntry) -> int:
-        """Return how many equal requests came before this one."""
+        """Return the number of earlier equal requests."""
         return sum((one.path, one.data) == (entry.path, entry.data) for one in self.journal) - 1
 
     async def _answer(
@@ -128,7 +128,7 @@ class StandInServer:
         writer: Completion | ResponseStream,
         replayed: RecordedBody | None,
     ) -> web.StreamResponse:
-        """Refuse the request, or answer with what is replayed or else written."""
+        """Refuse the request, or answer with a replayed body, or else with a written one."""
         if refusal is not None:
             entry.status, entry.error = refusal.status, refusal.body
             return _error_response(refusal)
@@ -137,7 +137,7 @@ class StandInServer:
         if replayed is None:
             pieces = writer.answer(scenario)
         elif writer.asked().results:
-            # The result of a function that a recorded answer called is answered by the stand-in itself.
+            # After a recorded function call, the stand-in itself answers the result.
             replayed, pieces = None, writer.answer_results()
         else:
             pieces = in_pieces(replayed.body, scenario)
@@ -152,7 +152,7 @@ class StandInServer:
             raise
 
     def _refuse_unknown(self, profile: str, model: ModelName) -> Refusal | None:
-        """Return how a server refuses an unknown model; `None` if it answers with the model that is loaded."""
+        """Return how a server refuses an unknown model; `None` if it answers with its loaded model."""
         is_known = model.scenario in self._bodies or find(SCENARIOS, model.scenario) is not None
         return None if is_known else refuse(profile, Violation("model"), model.full)
 
@@ -181,7 +181,7 @@ def _error_response(refusal: Refusal) -> web.Response:
 def in_pieces(body: bytes, seed: str) -> Iterator[bytes]:
     """Cut a body into pieces as a network might. Some pieces have one byte. Equal seeds give equal pieces."""
     chance = random.Random(seed)
-    # Long bodies do not have thousands of pieces.
+    # The last limit keeps long bodies from having thousands of pieces.
     limits = (*PIECE_LIMITS, len(body) // 20 + 1)
     while body:
         size = chance.randint(1, chance.choice(limits))

@@ -17,7 +17,7 @@ JSON_TYPE = "application/json"
 DONE = b"data: [DONE]\n\n"
 CHUNK_HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000, "model": "m"}
 FINISH_REASONS = {"texts": "stop", "calls": "tool_calls"}
-"""By group of shapes, the finish reason of those that give none."""
+"""Group of shapes -> finish reason of its shapes that give none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Expected:
     error: str | None = None
     """The code of the error that ends the response. Empty: there is an error, and its code does not matter."""
     pictures: int = 0
-    """How many pictures it has."""
+    """Number of pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +110,4 @@ _GROUPS: Mapping[str, Mapping[str, Shape]] = {
 }
 CALL_SHAPES = _GROUPS["calls"]
 SHAPES = {name: shape for shapes in _GROUPS.values() for name, shape in shapes.items()}
-"""All shapes, by the name of the model that answers with them."""
+"""Name of the model -> shape with which it answers."""

@@ -13,22 +13,22 @@ from tests.openai_server.models import ModelName
 Fields: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 Rules: TypeAlias = Mapping[str, tuple[str, object]]
-"""For each mistake, the field where it is (empty: the whole element), and whether it was made."""
+"""Name of a mistake -> its field (empty for the whole element), and whether it was made."""
 
 CHARS_PER_TOKEN = 4
 ROLES = ("system", "user", "assistant", "tool")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MISTRAL_CALL_ID = re.compile(r"[a-zA-Z0-9]{9}")
 REASONING_MODEL = re.compile(r"gpt-5|o\d")
-"""Traits of OpenAI's reasoning models begin like this."""
+"""Matches the traits of OpenAI's reasoning models."""
 COMMON_FIELDS = {"model", "messages", "stream", "tools", "tool_choice", "temperature", "reasoning_effort"}
 KNOWN_FIELDS = {
     "mistral": COMMON_FIELDS | {"max_tokens"},
     "openai": COMMON_FIELDS | {"max_tokens", "max_completion_tokens", "stream_options"},
 }
-"""What a request may have at servers that refuse unknown fields. They know more, which this client does not send."""
+"""Fields of requests that servers with a check of fields accept. They know more, which this client does not send."""
 MESSAGE_FIELDS = {"assistant": {"tool_calls"}, "tool": {"tool_call_id"}}
-"""What a message may have beside its role and its content."""
+"""Role -> fields that a message may have beside `role` and `content`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Violation:
     rule: str
     """Its name in `refusals.toml`."""
     path: Path = ()
-    """Where in the request it is."""
+    """Its position in the request."""
     value: object = None
-    """What is there."""
+    """The value at this position."""
     words: Fields = field(default_factory=dict)
     """Further values for the placeholders of the server's message."""
 
@@ -115,7 +115,7 @@ def _request_violations(body: Fields, model: ModelName) -> Iterator[Violation]:
 def _message_violations(messages: list[Fields], model: ModelName) -> Iterator[Violation]:
     last_role = ""
     open_ids: list[str] = []
-    # The empty message stands for the end.
+    # The empty message marks the end.
     for position, message in enumerate([*messages, {}]):
         role, content, calls = message.get("role", ""), message.get("content"), message.get("tool_calls")
         call_id = message.get("tool_call_id")
@@ -149,7 +149,7 @@ def _message_violations(messages: list[Fields], model: ModelName) -> Iterator[Vi
 
 
 def _calls(messages: list[Fields]) -> Iterator[tuple[Path, Fields]]:
-    """Yield the function calls of all messages, and where they are."""
+    """Yield the function calls of all messages, each with its position."""
     for position, message in enumerate(messages):
         for number, call in enumerate(message.get("tool_calls") or []):
             yield ("messages", position, "tool_calls", number), call

@@ -25,11 +25,11 @@ from tests.scenarios.steps import Calls, End, HalfEvent, HttpError, Reset, Silen
 from tests.scenarios.steps import Image as ImageStep
 
 REASONING = "I have to think about this."
-"""Stands before calls, as models write it that think. OpenAI's own server shows no reasoning here."""
+"""Reasoning before calls, as thinking models write it. OpenAI's own server shows no reasoning here."""
 FINISH_REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "OTHER": "content_filter"}
 WORDS = re.compile(r"\S+\s*|\s+")
 IMAGE = "image"
-"""The scenario that says how the last image begins."""
+"""The scenario that answers with the colour of the first pixel of the last image."""
 
 Piece: TypeAlias = bytes | Silence | Reset | Refusal
 
@@ -43,13 +43,13 @@ class Completion:
     """Number of the request. It makes the ids of calls unique."""
     body: Mapping[str, Any]
     repetition: int = 0
-    """How many equal requests came before."""
+    """Number of earlier equal requests."""
 
     def asked(self, amount: int = 0) -> Asked:
-        """Return what scenarios may know of it."""
+        """Return the request in the form that scenarios get."""
         messages: list[dict[str, Any]] = list(self.body["messages"])
         colour = first_pixel(messages[-1:])
-        # Images of results follow them in a message of the user. In front of it, there may be one of the assistant.
+        # A message of the user has the images of results. A message of the assistant may precede it.
         before = [one for one in messages[-3:-1] if one["role"] != "assistant" or one.get("tool_calls")]
         if colour and before and before[-1]["role"] == "tool":
             messages = messages[: messages.index(before[-1]) + 1]
@@ -77,7 +77,7 @@ class Completion:
         return {"generic": str(index), "mistral": digest[:9]}.get(self.profile, f"call_{digest[:24]}")
 
     def answer(self, scenario: str) -> Iterator[Piece]:
-        """Yield the answer of a scenario. Every server answers with the model that it has loaded to an unknown one."""
+        """Yield the answer of a scenario. For an unknown model, a server answers with the model that it has loaded."""
         script, amount = find(SCENARIOS, scenario) or (SCENARIOS["text"], 0)
         asked = self.asked(amount)
         if scenario == IMAGE:
@@ -90,7 +90,7 @@ class Completion:
         return self._written(quote_results(asked), TokenCounts.of_request(asked))
 
     def _written(self, steps: Steps, counts: TokenCounts) -> Iterator[Piece]:
-        """Yield one chunk for each word, and the arguments of each call in two pieces. Without an end it is cut."""
+        """Yield a chunk for each word, and the arguments of a call in two pieces. Without `End`, the stream is cut."""
         finish_reason, head = "", [chunk({"role": "assistant", "content": ""})]
         for step in steps:
             counts.add(step)
@@ -160,7 +160,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 def question_in(content: str | list[dict[str, Any]]) -> str:
     """Return the question in a content.
 
-    Files, each in a fence, what the client says about tables, and pictures of an earlier answer stand before it.
+    Files in fences, the client's words about tables, and pictures of an earlier answer precede it.
     """
     if not isinstance(content, str):
         texts = [plain_text([part]) for part in content]

@@ -2,7 +2,7 @@
 
 The model's name selects the scenario: `NAME`, or `NAME-NUMBER` if the scenario has an amount (`stall-5` is silent for
 5 s, `long-200` writes 200 KB). A script is a list of steps, or a function that makes them from the request. A stand-in
-may add scripts of shapes that only its protocol has.
+may add scripts that only its protocol can express.
 """
 
 from __future__ import annotations

@@ -124,4 +124,4 @@ ANSWERS: Mapping[str, Script] = {
     "images": images,
     "thought-and-graph": thought_and_graph,
 }
-"""By the name of the scenario."""
+"""Name of the scenario -> script."""

@@ -1,4 +1,4 @@
-"""What a scenario may know of a request, in whichever protocol it came."""
+"""A request as scenarios get it, independent of its protocol."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Asked:
     functions: Sequence[str]
     """The names of the declared functions."""
     results: Sequence[tuple[str, str]]
-    """Name and JSON of each result of a function that no answer has followed yet."""
+    """Name and JSON of each result of a function after the last answer."""
     calls: int = 0
-    """How many calls the model has made since the question."""
+    """Number of calls that the model has made since the question."""
     rounds: int = 0
-    """How often the client has sent results since the question."""
+    """Number of times that the client has sent results since the question."""
     runs_code: bool = False
     """Whether the service may run code."""
     colour: str = ""
-    """How the image after the results begins, such as `#ff0000`; empty if there is none."""
+    """Colour of the first pixel of the image after the results, such as `#ff0000`; empty if there is none."""
     amount: int = 0
     """The number at the end of the scenario's name; 0 if it has none."""
     repetition: int = 0
-    """How many equal requests came before."""
+    """Number of earlier equal requests."""
 
 
 Script: TypeAlias = Sequence[Step] | Callable[[Asked], Steps]

@@ -63,7 +63,7 @@ def function_script(asked: Asked) -> Steps:
 
 
 def script_with_end(asked: Asked) -> Steps:
-    """Make the calls that the question lists, round by round, then end, whatever came back of them."""
+    """Make the calls that the question lists, round by round, then end, whatever their results are."""
     calls = scripted_calls(asked.question, asked.rounds)
     return [Calls(calls)] if calls else [Text("Those were all calls."), End()]
 
@@ -121,4 +121,4 @@ CALLS: Mapping[str, Script] = {
     "code-then-session": code_then_session,
     "code-beside-session": code_beside_session,
 }
-"""By the name of the scenario."""
+"""Name of the scenario -> script."""

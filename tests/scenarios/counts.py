@@ -1,4 +1,4 @@
-"""The tokens that every stand-in reports for a request and its answer. They are invented, but consistent."""
+"""The token counts that every stand-in reports for a request and its answer. They are invented, but consistent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.scenarios.asked import Asked
 from tests.scenarios.steps import Calls, Code, Image, Step, Text, Thought
 
 PROMPT_TOKENS = 50
-"""Tokens of a request beside its calls and their results."""
+"""Tokens of a request without its calls and their results."""
 RESULT_TOKENS = CALL_TOKENS = 12
 IMAGE_TOKENS = 258
 CHARS_PER_TOKEN = 4
@@ -20,11 +20,11 @@ class TokenCounts:
 
     prompt: int
     cached: int
-    """The part of the prompt that was in a cache: what the first request of the turn held."""
+    """Cached tokens of the prompt: those of the turn's first request."""
     thoughts: int = 0
     output: int = 0
     tools: int = 0
-    """What code of the service has put into the prompt."""
+    """Tokens that code of the service has added to the prompt."""
 
     @classmethod
     def of_request(cls, asked: Asked) -> TokenCounts:
@@ -50,7 +50,7 @@ class TokenCounts:
 
     @property
     def total(self) -> int:
-        """All tokens. The cached ones are among those of the prompt."""
+        """All tokens. Those of the prompt include the cached ones."""
         return self.prompt + self.tools + self.thoughts + self.output
 
 

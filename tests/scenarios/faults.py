@@ -1,4 +1,4 @@
-"""Scenarios of faults: HTTP errors, connections that break or become silent, and faults that end if asked again."""
+"""Scenarios of faults: HTTP errors, connections that break or become silent, and faults of only the first request."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BAD_KEY = {
 
 
 def once(*steps: Step) -> Callable[[Asked], Steps]:
-    """Return a script whose first request gets these steps. If it is repeated, it gets a text."""
+    """Return a script that answers the first request with these steps, and a repeated request with a text."""
     answer: Sequence[Step] = (Text(PLAIN), End())
     return lambda asked: answer if asked.repetition else steps
 
@@ -64,4 +64,4 @@ FAULTS: Mapping[str, Script] = {
     "stall-at-start": lambda asked: (Silence(asked.amount or HOUR_S), Text(PLAIN), End()),
     "endless": endless,
 }
-"""By the name of the scenario."""
+"""Name of the scenario -> script."""

@@ -1,4 +1,4 @@
-"""Questions about private tables, and a model that answers them with what it is sent, and nothing else."""
+"""Questions about private tables, and a model that answers them only with what it is sent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _BY_TEXT = {one.text: one for one in PRIVATE_QUESTIONS}
 
 
 def answer_from_output(asked: Asked) -> Steps:
-    """Run code, and answer with the figures of the output that came back. A figure that is withheld is printed again
+    """Run code, and answer with the figures of the output that came back. A withheld figure is printed again
     with more digits.
     """
     question = _BY_TEXT[asked.question]

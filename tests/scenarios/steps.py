@@ -1,4 +1,4 @@
-"""The steps of an answer in no protocol. Each stand-in has one writer, which turns them into what it sends."""
+"""The steps of an answer, independent of protocols. Each stand-in has a writer that sends them in its protocol."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Text:
 
     text: str
     finish: str = ""
-    """The finish reason that comes with the last piece."""
+    """The finish reason that is sent with the last piece."""
     whole: bool = False
-    """Whether it is one piece."""
+    """Whether the text is sent in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Parallel calls of functions of the client: names and arguments, which may be no object."""
+    """Parallel calls of the client's functions: names and arguments, which need not be an object."""
 
     calls: Sequence[tuple[str, object]]
     thought: str = ""
-    """Comes after them."""
+    """A thought that is sent after the calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A time in which nothing is sent, at any pace. As the first step: not even a status line."""
+    """A time in which nothing is sent, at any pace. If it is the first step, the status line waits too."""
 
     duration_s: float = math.inf
 

@@ -1,4 +1,4 @@
-"""The texts of scenarios: answers, and code with what it prints."""
+"""The texts of scenarios: answers, and code with its output."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from chat.people.account.number_format import format_bytes, format_dollars, form
 
 NO_TURNS = "No turns in this period."
 SERIES_LIMIT = 6
-"""Number of colours."""
+"""Maximum number of series in a chart, because there are six colours."""
 OTHERS = "others"
-"""The last series, if there are more models than colours."""
+"""Name of the last series, which sums the other models if there are more models than colours."""
 
 
 def build_charts(overview: Overview) -> list[Chart]:
@@ -39,7 +39,7 @@ def _usage_chart(
     amount_of: Callable[[UsageTotals], float],
     format_amount: Callable[[float], str] | None = None,
 ) -> Chart:
-    """Return columns by day, stacked by model. `empty_text` is used if there are turns whose amounts are all 0."""
+    """Return columns by day, stacked by model. `empty_text` is shown if there are turns whose amounts are all 0."""
     title, format_cell = name.capitalize(), format_amount or format_integer
     models = list(overview.usage_by_model)
     own = models if len(models) <= SERIES_LIMIT else models[: SERIES_LIMIT - 1]
@@ -95,7 +95,7 @@ def _waits_chart(overview: Overview) -> Chart:
         " no longer than p95.",
         empty_text="No answer has begun." if overview.total_usage.turns else NO_TURNS,
         table=Table(("Day", *labels), rows),
-        # p50 is never higher than p95 and stands before it.
+        # The column of p50 is drawn in front of that of p95, which is at least as high.
         columns=draw_columns(overview.days, amounts, labels, format_seconds, is_stacked=False),
         legend=labels,
     )

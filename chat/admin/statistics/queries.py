@@ -42,7 +42,7 @@ from chat.python.sessions.places import service_status
 
 @dataclass(frozen=True, slots=True)
 class _TurnCounts:
-    """What one query over the turns of a period yields."""
+    """The result of one query over the turns of a period."""
 
     usage_by_day_and_model: Mapping[tuple[date, str], UsageTotals]
     outcomes: Mapping[tuple[str, str, str], int]

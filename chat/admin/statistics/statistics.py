@@ -34,7 +34,7 @@ class UsageTotals:
     uncounted_turns: int = 0
     """Turns whose provider reported no tokens, or not for all requests."""
     estimated_tokens: int = 0
-    """An estimate of the tokens that were not reported. `tokens` does not hold them."""
+    """Estimated number of tokens that were not reported. `tokens` does not include them."""
 
     def __add__(self, other: UsageTotals) -> UsageTotals:
         return UsageTotals(

@@ -18,7 +18,7 @@ from chat.models.form_fields import check_prompt_size, validate_model_name
 from chat.vocabulary.sanitize import sanitize_text
 
 UNKNOWN_NAMES_LIMIT = 10
-"""The most unknown names that an error lists."""
+"""Maximum number of unknown names in an error."""
 NAME_LIMIT_CHARS = 60
 
 NOT_BOOLEAN = "This must be true or false."
@@ -52,11 +52,11 @@ class TextField(serializers.CharField):
     """Text that every database can store: NUL characters are removed, lone surrogates become U+FFFD."""
 
     def to_internal_value(self, data: object) -> str:
-        """Return the text. Raises ValidationError."""
+        """Return the text. Raises ValidationError if it is not valid."""
         if not isinstance(data, str):
             self.fail("invalid")
         if self.max_length is not None and len(data) > self.max_length:
-            # Before blanks are removed, because the OpenAPI document limits what is sent.
+            # Check before blanks are removed, because the OpenAPI document limits the length of what is sent.
             self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(sanitize_text(data.replace("\0", "")))
 
@@ -65,7 +65,7 @@ class TitleField(TextField):
     """One line. Line breaks and other runs of blanks become one space."""
 
     def to_internal_value(self, data: object) -> str:
-        """Return the title. Raises ValidationError."""
+        """Return the title. Raises ValidationError if it is not valid."""
         return " ".join(super().to_internal_value(data).split())
 
 
@@ -138,7 +138,7 @@ class JSONBooleanField(serializers.BooleanField):
     """`true` or `false` in JSON."""
 
     def to_internal_value(self, data: object) -> bool:
-        """Return the value. Raises ValidationError."""
+        """Return the value. Raises ValidationError for any other input."""
         if not isinstance(data, bool):
             raise serializers.ValidationError(NOT_BOOLEAN)
         return data
@@ -148,7 +148,7 @@ class QueryBooleanField(serializers.BooleanField):
     """`true` or `false` in a query string."""
 
     def to_internal_value(self, data: object) -> bool:
-        """Return the value. Raises ValidationError."""
+        """Return the value. Raises ValidationError for any other input."""
         if data not in ("true", "false"):
             raise serializers.ValidationError(NOT_BOOLEAN)
         return data == "true"
@@ -158,7 +158,7 @@ class QueryIntegerField(serializers.IntegerField):
     """Up to nine digits in a query string."""
 
     def to_internal_value(self, data: object) -> int:
-        """Return the value. Raises ValidationError."""
+        """Return the value. Raises ValidationError for any other input."""
         if not isinstance(data, str) or not re.fullmatch(r"[0-9]{1,9}", data):
             self.fail("invalid")
         return int(data)

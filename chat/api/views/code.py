@@ -172,7 +172,7 @@ def _block(one: BlockVerdict) -> dict[str, object]:
 
 
 def _check_same_code(started: PlannedTurn, code: str) -> None:
-    """Raise Problem if the key of a turn was sent again with other code."""
+    """Raise Problem if the `Idempotency-Key` of an earlier turn was sent again with other code."""
     text = Message.objects.filter(pk=started.turn.user_message_id).values_list("text", flat=True).first()
     if text != fence_code(code):
         raise Problem(ProblemType.KEY_REUSED, "This Idempotency-Key was sent with something else before.")

@@ -133,7 +133,7 @@ class ConversationDetail(ApiView):
         if changes.get("model", conversation.model) != conversation.model:
             check_model(changes["model"])
         with transaction.atomic():
-            # The project is locked first, as by its deletion.
+            # Lock the project before the conversation. Its deletion uses the same order, so the two cannot deadlock.
             is_moved, project = "project" in changes, _lock_project(self.caller, changes.pop("project", None))
             locked = Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
             if locked is None:
@@ -185,7 +185,9 @@ class ConversationMessages(ApiView):
 
 
 def _change_lifetime(conversation: Conversation, is_temporary: bool) -> None:
-    """Keep a temporary conversation as a normal one, if that is asked for. Raises Problem and NotFound."""
+    """Keep a temporary conversation if `is_temporary` is false. Raises NotFound if it was deleted, or Problem if a
+    kept conversation is to become temporary.
+    """
     if is_temporary == conversation.is_temporary:
         return
     if is_temporary:
@@ -196,9 +198,9 @@ def _change_lifetime(conversation: Conversation, is_temporary: bool) -> None:
 
 
 def _lock_project(caller: User, project_id: uuid.UUID | None) -> Project | None:
-    """Return a project of the caller, which is locked until the transaction ends. Raises Problem.
+    """Return a project of the caller, which is locked until the transaction ends.
 
-    A project that does not exist and one of another user are not told apart.
+    Raises the same Problem for a project that does not exist and for one of another user.
     """
     if project_id is None:
         return None
@@ -209,7 +211,7 @@ def _lock_project(caller: User, project_id: uuid.UUID | None) -> Project | None:
 
 
 def _move(conversation: Conversation, project: Project | None) -> None:
-    """Put a conversation into a project, or take it out. Raises Problem."""
+    """Put a conversation into a project, or take it out. Raises Problem if the project cannot take it."""
     try:
         move_conversation(conversation, project)
     except ProjectRefused as refusal:
@@ -217,7 +219,7 @@ def _move(conversation: Conversation, project: Project | None) -> None:
 
 
 def check_model(name: str) -> None:
-    """Raise Problem for a model that users may not choose. Empty: the default, which they may."""
+    """Raise Problem for a model that users may not choose. An empty name means the default model and is allowed."""
     try:
         if name:
             check_choice(name)

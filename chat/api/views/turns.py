@@ -97,7 +97,7 @@ class ConversationTurns(ApiView):
         ask = self._ask(conversation, serializer.validated_data)
         self.require_asgi()
         try:
-            # On the server's own event loop, where the answer's task stays when this request has ended.
+            # This runs on the server's event loop, so the answer's task continues after the end of this request.
             started = async_to_sync(start_turn)(ask)
         except ModelRefused as refusal:
             raise refused("model", str(refusal)) from None
@@ -109,10 +109,10 @@ class ConversationTurns(ApiView):
         return Response(body, status=202, headers={"Location": body["events_url"].removesuffix("events/")})
 
     def _ask(self, conversation: Conversation, question: Mapping[str, Any]) -> Ask:
-        """Return what starts the turn. Raises Problem."""
+        """Return the request that starts the turn. Raises Problem if the model or an attachment cannot be used."""
         client_id = idempotency_key(self.request)
         model = question.get("model", "")
-        # A turn that this key has started is returned, even if its model or a file is not there any more.
+        # If this key has started a turn before, that turn is returned, even if its model or a file is gone by now.
         if not (client_id and conversation.turns.filter(client_id=client_id).exists()):
             check_model(model)
             try:
@@ -185,7 +185,7 @@ class TurnApproval(ApiView):
         serializer.is_valid(raise_exception=True)
         self.require_asgi()
         try:
-            # On the server's own event loop, where the answer's task stays when this request has ended.
+            # This runs on the server's event loop, so the answer's task continues after the end of this request.
             is_new = async_to_sync(decide)(
                 lambda: writable_turn(self.caller, turn_id).pk, serializer.to_decision(self.caller)
             )
@@ -253,7 +253,7 @@ def _event_stream(content: AsyncIterator[bytes] | None) -> HttpResponseBase:
 
 
 def idempotency_key(request: Request) -> str:
-    """Return the header `Idempotency-Key`; empty if there is none. Raises Problem."""
+    """Return the header `Idempotency-Key`; empty if there is none. Raises Problem if it is too long."""
     key = request.headers.get("Idempotency-Key", "").strip()
     if len(key) > CLIENT_ID_LIMIT:
         raise Problem(ProblemType.MALFORMED, f"An Idempotency-Key can have at most {CLIENT_ID_LIMIT} characters.")
@@ -261,7 +261,7 @@ def idempotency_key(request: Request) -> str:
 
 
 def _last_event_id(request: Request) -> int:
-    """Return the header `Last-Event-ID`; BEFORE_FIRST if there is none. Raises Problem."""
+    """Return the header `Last-Event-ID`; BEFORE_FIRST if there is none. Raises Problem if it is no event number."""
     value = request.headers.get("Last-Event-ID", "").strip()
     if not value:
         return BEFORE_FIRST
@@ -278,7 +278,7 @@ def conflict(conversation: Conversation, refusal: StartRefused) -> Problem:
 
 
 def _check_same_question(started: PlannedTurn, ask: Ask) -> None:
-    """Raise Problem if the key of a turn was sent again with another question or other choices."""
+    """Raise Problem if the `Idempotency-Key` of an earlier turn was sent with another question or other choices."""
     turn = started.turn
     text = Message.objects.filter(pk=turn.user_message_id).values_list("text", flat=True).first()
     links = MessageAttachment.objects.filter(message_id=turn.user_message_id).order_by("index")

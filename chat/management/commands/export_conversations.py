@@ -58,7 +58,7 @@ class Command(BaseCommand):
         rows = conversations.kept().filter(messages__isnull=False).distinct().order_by("pk")
         for pk in list(rows.values_list("pk", flat=True)):
             conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
-            if conversation is None:  # It was deleted meanwhile.
+            if conversation is None:  # The conversation was deleted meanwhile.
                 continue
             folder = output / file_label(conversation.owner.get_username())
             with suppress(Deleted):
@@ -73,7 +73,7 @@ class Command(BaseCommand):
 
 
 def _parse_time(text: str) -> datetime:
-    """Parse an ISO 8601 date or time; without an offset it is UTC. Raise CommandError."""
+    """Parse an ISO 8601 date or time; without an offset it is UTC. Raise CommandError for other text."""
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:

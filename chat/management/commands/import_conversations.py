@@ -13,7 +13,7 @@ from chat.management.users import find_user
 
 
 class Command(BaseCommand):
-    """Imports one file. It can be run again safely: conversations that are here already are only continued."""
+    """Imports one file. It can be run again safely: conversations that exist already only get new messages."""
 
     help = (
         "Imports a JSON or zip export of Plotline, conversations.json of ChatGPT or Claude or the zip it comes in, the"
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         """Import the file. Raise CommandError for an unknown user, an unreadable file or a refused one."""
         owner = find_user(user)
         try:
-            # No quota: the operator of the server chose the file.
+            # No quota applies, because the operator of the server chose the file.
             if file.stat().st_size > IMPORT_LIMIT_BYTES:
                 self._import_large(file, owner.pk)
                 return

@@ -24,7 +24,7 @@ from chat.people.account.number_format import format_bytes, format_count, format
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 PROGRESS_INTERVAL_S = 2.0
 FILES_AT_ONCE = 200
-"""Files that one transaction deletes."""
+"""Maximum number of files that one transaction deletes."""
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Command(BaseCommand):
         """Delete the conversations and report the progress on stderr.
 
         `is_locked`: lock each conversation first, and skip it if another transaction holds the lock. It must be False
-        if there may be live turns: their rows are locked before the conversation's, so this order could deadlock.
+        if there may be live turns: a turn's row is locked before its conversation's, so this order could deadlock.
         """
         totals = PurgeTotals()
         ids = list(rows.order_by("updated_at", "pk").values_list("pk", flat=True))
@@ -147,7 +147,7 @@ def _delete_files(files: QuerySet[Attachment], totals: PurgeTotals) -> None:
 
 
 def _parse_age(text: str) -> timedelta:
-    """Parse an age such as `180d`. Raise CommandError."""
+    """Parse an age such as `180d`. Raise CommandError for other text."""
     match = re.fullmatch(r"([1-9][0-9]{0,5})([hdw])", text.strip())
     if match is None:
         raise CommandError(f"“{text}” is no age: write it as 180d, 26w or 12h.")

@@ -14,7 +14,7 @@ from chat.python.sessions.places import TURNED_OFF, is_enabled, probe
 
 
 class Command(BaseCommand):
-    """Prints how many conversations ran, and nothing of them. A second command leaves out those that have run."""
+    """Prints only how many conversations ran. If it is run twice, it leaves out those that have run already."""
 
     help = (
         "Runs all code of each pinned conversation again, if its owner has turned this on, and stores whether it gives"
@@ -47,7 +47,7 @@ def _sentence(counts: Counter[str]) -> str:
 async def _run(counts: Counter[str]) -> None:
     task = asyncio.current_task()
     assert task is not None, "a coroutine runs in a task"
-    # Kernels end with their block.
+    # Cancelling the task leaves the `async with` blocks of the kernels, which ends the kernels.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async for verdict in run_pinned():
         counts[verdict] += 1

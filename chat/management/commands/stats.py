@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"--days must be between 1 and {DAYS_LIMIT}.")
         overview = read_overview(days, timezone.now())
         if is_json:
-            # As ASCII: a name of a model may hold characters that a terminal obeys.
+            # `dumps` escapes all but ASCII: the name of a model may hold control characters for the terminal.
             self.stdout.write(json.dumps(build_json(overview), indent=2))
         else:
             self.stdout.writelines(f"{escape_line(line)}\n" for line in format_lines(overview))

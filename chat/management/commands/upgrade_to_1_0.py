@@ -32,14 +32,14 @@ EMPTY = "This database has no tables of Plotline. Run `python manage.py migrate`
 
 
 class Command(BaseCommand):
-    """Bring a database of the last version before 1.0 to 1.0."""
+    """Brings a database of the last version before 1.0 to 1.0."""
 
     help = "Bring a database of the last version before 1.0 to 1.0, in one transaction. Stop the servers first."
-    # `migrate` refuses such a database by a check, which must not stop this command.
+    # A system check refuses such a database. It stops `migrate`, but must not stop this command.
     requires_system_checks = ()
 
     def handle(self, *args: object, **options: object) -> None:
-        """Raise CommandError for a database that cannot be upgraded."""
+        """Upgrade the database. Raise CommandError if it cannot be upgraded."""
         match release_of(connection):
             case Release.EMPTY:
                 raise CommandError(EMPTY)
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 return
             case Release.LAST_BEFORE_1_0:
                 pass
-        # The models of 1.0, whatever later versions add to them.
+        # Use the models of 1.0, without what later versions add to them.
         apps = MigrationLoader(None).project_state(MIGRATIONS_OF_1_0[-1]).apps
         users, conversations = apps.get_model("chat", "User"), apps.get_model("chat", "Conversation")
         with connection.schema_editor() as editor:
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             _change_approval(editor, conversations, "approval")
             _change_approval(editor, users, "default_approval")
             if connection.vendor != "sqlite":
-                # SQLite rebuilt the table for the new default, with all its constraints.
+                # SQLite needs no such step: it has rebuilt the table with the new default and all constraints.
                 editor.add_constraint(users, users._meta.constraints[0])
             _restore_last_id_of_users(last_id)
             _search.restore_triggers(apps, editor)
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         self._tell(renamed)
 
     def _tell(self, renamed: Sequence[User]) -> None:
-        """Mail those who have an address."""
+        """Mail their new names to the users who have an address."""
         addressed = [user for user in renamed if user.email]
         if addressed and not settings.EMAIL_URL:
             self.stdout.write("No mail was sent, because EMAIL_URL is not set. Tell them their new names.")
@@ -97,7 +97,7 @@ def _add_former_names() -> None:
 
 
 def _rename_doubles(users: type[User]) -> list[User]:
-    """Give each account a name of its own, whatever its case. The oldest keeps its name; return the others."""
+    """Rename accounts whose names differ from an older one only in case. Return the renamed accounts."""
     known: set[str] = set()
     renamed: list[User] = []
     for user in users._default_manager.annotate(name=Upper("username")).order_by("pk"):
@@ -130,7 +130,7 @@ def _change_approval(editor: BaseDatabaseSchemaEditor, model: type[Model], name:
 
 
 def _last_id_of_users() -> int:
-    """Return the highest id that SQLite ever gave to an account; 0 for other databases, which keep it themselves."""
+    """Return the highest id that SQLite ever gave to an account; 0 for other databases, which never use an id again."""
     if connection.vendor != "sqlite":
         return 0
     with connection.cursor() as cursor:

@@ -69,8 +69,8 @@ def list_choices(current: str = "") -> list[Choice]:
 
     `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
-    `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers. Where it
-    is the default, that is this choice. It is left out where an endpoint has a model of its name.
+    `find_setup` returns. The demo model is one choice, in place of all models that it replaces. If it is the default,
+    it has no other choice. It is left out if an endpoint has a model with its name.
     """
     offers = Offers()
     addresses = offers.addresses
@@ -97,7 +97,7 @@ def _current_choice(current: str) -> Choice:
     setup = find_setup(current)
     if setup.model == DEMO_MODEL:
         return replace(choice, is_demo=True, search_help=DEMO_SEARCH)
-    # A model of an emulator for tests.
+    # The demo model does not replace this model, which is one of an emulator for tests.
     search = _search_state(setup.can_search or setup.can_read_pages, setup.web_search or setup.url_context)
     help_text = _search_help(setup.label, setup.can_search, setup.can_read_pages, setup.prices.search)
     return replace(choice, is_demo=True, search=search, search_help=help_text)

@@ -48,12 +48,12 @@ def calculate_cost(usage: Usage, prices: Prices, searches: int = 0) -> Decimal |
 
 
 def count_searches(queries: Iterable[object]) -> int:
-    """Return how many searches are billed. `queries`: as the provider reports them; it reports empty ones too."""
+    """Return how many searches are billed. `queries`: as the provider reports them; empty ones are not counted."""
     return sum(isinstance(query, str) and bool(query.strip()) for query in queries)
 
 
 def search_cost(searches: int, price: Decimal) -> Decimal:
-    """Return what so many searches cost in US dollars. `price`: of a thousand searches."""
+    """Return the cost of this number of searches in US dollars. `price`: price of 1,000 searches."""
     return searches * price / 1000
 
 

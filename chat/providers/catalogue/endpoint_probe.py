@@ -1,6 +1,6 @@
 """A test of an endpoint: which things work with its server and one of its models, in sentences for the operator.
 
-Each step has a time limit. A failed step does not end the test. The model's answers cost what they cost.
+Each step has a time limit. A failed step does not end the test. The account of the endpoint pays for the answers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ REPORT_NUMBER = FunctionTool(
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Whether one thing works."""
+    """The result of one check: whether it works."""
 
     name: str
     ok: bool | None
@@ -72,7 +72,7 @@ class CheckResult:
 
 @dataclass(slots=True)
 class Reply:
-    """The reply to one request of the test."""
+    """The model's reply to one request of the test."""
 
     text: str = ""
     calls: list[FunctionCall] = field(default_factory=list)
@@ -114,7 +114,7 @@ def check_endpoint(name: str, model: str = "") -> list[CheckResult]:
         endpoint = StoredEndpoints().find(name)
     except LookupError as error:
         return [CheckResult(LIST, None, str(error))]
-    # In a loop of its own, because the connections of the server's loop belong to live answers.
+    # Run the test in its own event loop, because the connections of the server's loop belong to live answers.
     results = async_to_sync(_check_server, force_new_loop=True)(endpoint, model)
     return [_check_key(endpoint), *(_without_key(result, endpoint.api_key) for result in results)]
 
@@ -170,7 +170,7 @@ async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
     """Ask the model. Functions and images are tried at the same time, after the server has loaded the model."""
     reply = await _ask(provider, model, Text(ANSWER_PROMPT))
     answer = _judge_answer(model, reply)
-    # The thread that waits for this test must not lose its database connection.
+    # Query on another thread: the thread that waits for this test must not lose its database connection.
     capabilities = await database_sync_to_async(provider.capabilities, thread_sensitive=False)(model)
     protocols = await _check_protocols(provider, model, capabilities)
     if not answer.ok:
@@ -199,7 +199,7 @@ def _judge_answer(model: str, reply: Reply) -> CheckResult:
 
 
 async def _check_protocols(provider: Provider, model: str, capabilities: Capabilities) -> CheckResult:
-    """Ask the same question once by each protocol."""
+    """Ask the same question once with each protocol."""
     known = capabilities.known
     if not isinstance(known, Known):
         return CheckResult(PROTOCOLS, None, "Not tried, because nothing is known of this endpoint.")
@@ -252,7 +252,7 @@ def _skipped_checks(*names: str, reason: str) -> Iterator[CheckResult]:
 async def _ask(
     provider: Provider, model: str, *parts: Part, tools: tuple[FunctionTool, ...] = (), known: object = None
 ) -> Reply:
-    """Ask a question, and return what came before the end, an error or a limit."""
+    """Ask a question, and return the reply up to its end, an error or a limit."""
     reply = Reply()
     request = GenerateRequest(model, (Content(Role.USER, parts),), tools=tools, known=known)
     try:

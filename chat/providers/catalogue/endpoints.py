@@ -20,10 +20,13 @@ T = TypeVar("T", int, bool)
 
 
 class StoredEndpoints:
-    """The implementation of `EndpointStore` on the settings and the database."""
+    """Implements `EndpointStore` with the settings and the database."""
 
     def find(self, name: str) -> Endpoint:
-        """Return the endpoint of the settings (empty name) or of a row. Raises LookupError. At most one query."""
+        """Return the endpoint of the settings (empty name) or of a row. At most one query.
+
+        Raises LookupError if it does not exist, or is turned off.
+        """
         if not name:
             if not settings.OPENAI_BASE_URL:
                 raise LookupError("The settings describe no endpoint: OPENAI_BASE_URL and OPENAI_API_KEY are not set.")
@@ -34,7 +37,7 @@ class StoredEndpoints:
         return endpoint_of(row)
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """Return the stored facts about a model, with the operator's values in place of them. Two queries."""
+        """Return the stored facts about a model, in which values of the operator replace stored ones. Two queries."""
         stored, override = load_facts(endpoint, model).get(model, ModelFacts()), _override(endpoint, model)
         return replace(
             stored,
@@ -74,7 +77,7 @@ def _first(override: T | None, stored: T | None) -> T | None:
 
 
 def _said(given: T | None, override: T | None, stored: T | None) -> T | None:
-    """Return the given value, or the stored one if the given one is only the operator's."""
+    """Return the given value, or the stored one if the given one only repeats what the operator has set."""
     return given if override is None or given != override else stored
 
 
@@ -160,7 +163,7 @@ def endpoint_exists(name: str) -> bool:
 
 
 def settings_models(rows: Iterable[LanguageModel]) -> list[LanguageModel]:
-    """Return a row, which is not stored, for each model of OPENAI_MODELS that has no row among these."""
+    """Return an unsaved row for each model of OPENAI_MODELS that has no row in `rows`."""
     stored = {row.name for row in rows if row.provider == ENDPOINT_PROVIDER and not row.endpoint}
     return [
         LanguageModel(provider=ENDPOINT_PROVIDER, name=name)

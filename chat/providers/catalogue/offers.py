@@ -1,7 +1,7 @@
 """Which presets and models users can choose, under which names, and which one is the default.
 
 A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's, unless
-the demo model stands in its place. The endpoint of the settings takes precedence over other endpoints.
+the demo model replaces it. The endpoint of the settings takes precedence over other endpoints.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chat.vocabulary.demo_model import DEMO_MODEL
 Row: TypeAlias = Preset | LanguageModel
 
 NAMES_LIMIT = 40
-"""The most names that a sentence lists."""
+"""Maximum number of names that a sentence lists."""
 
 
 class Offers:
@@ -45,7 +45,7 @@ class Offers:
             self.default = rows_by_name(presets, defaults).get(settings.DEFAULT_MODEL)
         else:
             self.default = default_row(presets, models, is_offered)
-        """The row that stands behind the server's default. `None`: there is none, or DEFAULT_MODEL has no row."""
+        """The row of the server's default. `None` if there is no default, or if DEFAULT_MODEL has no row."""
 
     def names(self) -> list[str]:
         """Return all names that users can choose, in order."""
@@ -60,7 +60,7 @@ def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: boo
     its server would get the conversation.
     """
     if not model.name.isprintable():
-        # Stored before names were validated.
+        # The row was stored before names were validated.
         return False
     if is_default and model.provider == settings.CHAT_PROVIDER and not model.endpoint:
         return True
@@ -97,7 +97,7 @@ def default_row(
         return marked
     offered: Sequence[Row] = [preset for preset in presets if preset.is_enabled and is_offered(preset.language_model)]
     offered = offered or [model for model in models if is_offered(model)]
-    # Models of the settings have no row, and come after those that have one.
+    # Models of the settings have no primary key, and come after those that have one.
     return min(offered, key=lambda row: (row.pk is None, row.pk or 0), default=None)
 
 

@@ -10,7 +10,7 @@ from chat.providers.catalogue.published import end_of
 from chat.providers.catalogue.setups import Setup
 
 ALIAS = "-latest"
-"""Ending of the names of aliases. An alias stands for another model, so an answer of that model is no surprise."""
+"""Ending of the names of aliases. An alias is another name of a model, so that model does not answer in its place."""
 _VERSION_WORDS = frozenset({"latest", "preview", "exp"})
 
 
@@ -44,7 +44,7 @@ def find_other_model(setup: Setup, version: str) -> OtherModel | None:
     name, family = _last_name(version), _family(version)
     models = list(LanguageModel.objects.filter(provider=setup.provider, endpoint=setup.endpoint))
     named = [row for row in models if _family(row.name) == family]
-    # A model and its preview have the same family. The name of the right one is the beginning of the version.
+    # A model and its preview have the same family. Choose the one whose name is the beginning of `version`.
     found = max(named, key=lambda row: len(row.name) if name.startswith(_last_name(row.name)) else 0, default=None)
     return OtherModel(found, next((row for row in models if row.name == setup.model), None)) if found else None
 

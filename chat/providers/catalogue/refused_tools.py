@@ -1,6 +1,6 @@
 """Remembers for a day which models take no tools, in the database cache, which all processes share.
 
-A change of the model's row in the catalogue, or of its account, ends it.
+An entry becomes invalid if the model's row in the catalogue or its account changes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from chat.models import LanguageModel, Turn
 
 LIFETIME_S = 86_400
 NOT_OF_THE_OPERATOR = ("listed_at", "missing_since")
-"""Columns that the server itself sets."""
+"""Columns that Plotline sets, not an operator."""
 TOOLS_OFF = "{label} does not support tools, so this answer was written without them."
 TOOLS_KNOWN_OFF = "{label} refused tools when it was last asked, so it is asked without them for a day."
 
@@ -33,6 +33,6 @@ def _key(*names: str) -> str:
 
 
 def _row(provider: str, endpoint: str, model: str) -> str:
-    """Return the model's row as the operator has set it, as text."""
+    """Return the columns of the model's row that an operator sets, as text."""
     rows = LanguageModel.objects.filter(provider=provider, endpoint=endpoint, name=model).order_by().values()
     return repr([{name: value for name, value in row.items() if name not in NOT_OF_THE_OPERATOR} for row in rows])

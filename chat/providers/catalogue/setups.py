@@ -30,9 +30,9 @@ class UnknownModel(Exception):
 
 
 PATH_SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""A name that may stand in a path of Gemini's API."""
+"""A name that may be used in a path of Gemini's API."""
 EMULATED_MODELS = re.compile(r"(?:scenario|replay)-.+")
-"""Models of emulators for tests. Tests put some into the catalogue, and the demo model does not stand in for them."""
+"""Models of emulators for tests. Tests put some into the catalogue, and the demo model does not replace them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Setup:
     endpoint: str = ""
     """The server that offers the model. Empty: the one that the provider's settings describe."""
     protocol: str = ""
-    """How the provider asks the model. Empty: as it asks its other models."""
+    """The protocol that the model's row names. Empty: the protocol of the provider's other models."""
     thinking_level: str = ""
     thinking_budget: int | None = None
     temperature: float | None = None
@@ -80,7 +80,7 @@ class Setup:
     functions_beside_tools: bool = False
     """Whether the model takes functions in requests that also name tools of its service."""
     takes_tools: bool = True
-    """Whether requests may offer tools at all: not to a model that has just refused them (`refused_tools`)."""
+    """Whether requests may offer tools at all. False for a model that has refused them lately (`refused_tools`)."""
     image_output: bool = False
     instruction: str = ""
     """The preset's additional instruction for the model."""
@@ -89,7 +89,7 @@ class Setup:
     """Whether the provider last reported that it has no such model."""
 
     def with_web_search(self, mode: str) -> Setup:
-        """Return the setup as a conversation is set: `auto` leaves it as it is, `on` and `off` overrule the preset.
+        """Return the setup with a conversation's search mode: `auto` changes nothing, `on` and `off` overrule it.
 
         A model never gets a tool that it does not have.
         """
@@ -101,14 +101,14 @@ class Setup:
     def takes_functions_beside_tools(self, capabilities: Capabilities) -> bool:
         """Return whether requests may declare functions together with tools of the service.
 
-        The model must take both, which the catalogue says, and so must the endpoint.
+        Both the model, as the catalogue says, and the endpoint must allow it.
         """
         return self.functions_beside_tools and capabilities.functions_beside_built_in
 
     def parameters(self) -> dict[str, object]:
         """Return the settings that are stored with a turn, as JSON.
 
-        Omitted are provider, endpoint and model, which are columns of the turn, and what only decides how it starts.
+        Left out are provider, endpoint and model, which are columns of the turn, and what only the start needs.
         """
         # `dataclasses.asdict` is slower, since it copies each value deeply.
         parameters = {name: getattr(self, name) for name in _PARAMETER_NAMES}
@@ -124,7 +124,7 @@ _PARAMETER_NAMES = [field.name for field in fields(Setup) if field.name not in (
 def find_setup(name: str) -> Setup:
     """Return the setup that a name stands for, with few queries; raise UnknownModel if it is not offered.
 
-    Where the demo model stands in for the model, the setup names the demo model: nothing may say that another answered.
+    If the demo model replaces the model, the setup names the demo model, so that pages show who answers.
     An id that no row names is sent to the provider under its own name, if ALLOW_UNLISTED_MODELS allows it.
     """
     setup = _find_catalogued_setup(name)
@@ -132,7 +132,7 @@ def find_setup(name: str) -> Setup:
         return _find_unlisted_setup(name)
     if not is_demo(setup.provider, setup.endpoint) or EMULATED_MODELS.fullmatch(setup.model):
         return setup
-    # It is asked to search, too: then its answer can say that it cannot.
+    # Requests offer search to the demo model too, so that its answer can say that it cannot search.
     setup = replace(setup, can_search=True, can_read_pages=True)
     return replace(setup, model=DEMO_MODEL, label=DEMO_LABEL, prices=Prices(), is_missing=False)
 
@@ -155,7 +155,7 @@ def _find_catalogued_setup(name: str) -> Setup | None:
     rows += [row for row in settings_models(rows) if row.name == name]
     offered = [row for row in rows if _is_offered(row, is_default=is_default)]
     if not offered and is_default:
-        # Its endpoint cannot be used, and the refusal of the question says so.
+        # The endpoint of the default cannot be used. Keep the row: the refusal of the question then says why.
         offered = [row for row in rows if row.is_enabled and row.name.isprintable()]
     if offered:
         return _model_setup(min(offered, key=precedence))
@@ -170,7 +170,7 @@ def _find_preset(condition: str, *values: object) -> Preset | None:
     preset = find_row(Preset, condition, *values)
     row = find_row(LanguageModel, "id = %s", preset.language_model_id) if preset else None
     if preset is None or row is None:
-        # A model that was just deleted has no preset any more.
+        # The model was just deleted, and its presets with it.
         return None
     preset.language_model = row
     return preset
@@ -246,7 +246,7 @@ def _model_setup(row: LanguageModel) -> Setup:
 
 
 def prices_on(row: LanguageModel, day: date) -> Prices:
-    """Return the prices of a model on a day in UTC: the next ones, or none, after the last day of the current ones."""
+    """Return the prices of a model on a day in UTC. After `prices_until`, the next prices apply, or none are known."""
     if row.prices_until is None or day <= row.prices_until:
         return Prices(row.input_price, row.output_price, row.cached_price, row.search_price)
     if row.next_prices_from is None:

@@ -20,17 +20,17 @@ from chat.vocabulary.sanitize import one_line
 POSITION_STEP = 10
 NAME_LIMIT = 200
 TOKENS_LIMIT = 2**31 - 1
-"""The largest number that the columns for tokens can hold."""
+"""Maximum number that the columns for tokens can hold."""
 
 
 class ListUnavailable(Exception):
-    """There is no list of models. The text is a sentence for the operator."""
+    """The endpoint gives no list of models. The text is a sentence for the operator."""
 
 
 def sync_with_server(provider: str, endpoint: str, *, at: datetime, is_dry_run: bool = False) -> list[str]:
     """Ask an endpoint for its models, update the catalogue, and return what has changed, in sentences.
 
-    Facts about the models of `openai_compatible` are stored too. Raises ListUnavailable.
+    Facts about the models of `openai_compatible` are stored too. Raises ListUnavailable if the endpoint gives no list.
     """
     server = f"{provider} (endpoint “{endpoint}”)" if endpoint else provider
     if is_demo(provider, endpoint):
@@ -39,7 +39,7 @@ def sync_with_server(provider: str, endpoint: str, *, at: datetime, is_dry_run: 
         )
     try:
         store_entry = StoredEndpoints().find(endpoint) if provider == ENDPOINT_PROVIDER else None
-        # In a loop of its own, because the connections of the server's loop belong to live answers.
+        # Ask in a new event loop, because the connections of the server's loop belong to live answers.
         listed = async_to_sync(_list_models, force_new_loop=True)(get_provider(provider, endpoint))
     except LookupError as error:
         raise ListUnavailable(str(error) if provider == ENDPOINT_PROVIDER else f"There is no {server} here.") from error
@@ -99,7 +99,7 @@ def sync(
 def _add(
     provider: str, endpoint: str, new_models: Sequence[ListedModel], offered: Collection[str], at: datetime
 ) -> Iterator[str]:
-    """Add the models. `offered`: ids of those that users can choose already."""
+    """Add the models. `offered`: ids of the models that users can choose already."""
     last_position = LanguageModel.objects.aggregate(last=Max("position"))["last"] or 0
     for number, model in enumerate(new_models, start=1):
         is_enabled = model.name in offered
@@ -142,7 +142,7 @@ def _mark_unlisted(row: LanguageModel, at: datetime) -> Iterator[str]:
 
 
 def _column_value(tokens: int | None) -> int | None:
-    """Return the count, or `None` if no model has so many tokens."""
+    """Return the count, or `None` if it is too large for the column."""
     return tokens if tokens is None or 0 <= tokens <= TOKENS_LIMIT else None
 
 

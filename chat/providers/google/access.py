@@ -49,7 +49,7 @@ class Access:
 
     @property
     def uses_credentials(self) -> bool:
-        """Whether requests bear credentials of the machine for a project of Vertex AI, not a key."""
+        """Whether requests use the machine's credentials for a project of Vertex AI in place of a key."""
         return self.vertexai and bool(self.project)
 
     @property
@@ -57,7 +57,7 @@ class Access:
         """Whether the environment names a proxy that requests to this address may have to use."""
         proxies = getproxies()
         if not self.base_url:
-            # The SDK chooses the address.
+            # The SDK chooses the address, so any proxy may be used.
             return "http" in proxies or "https" in proxies
         address = urlsplit(self.base_url)
         return address.scheme in proxies and not proxy_bypass(address.hostname or "")

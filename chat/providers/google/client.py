@@ -51,7 +51,7 @@ class Exchange:
     body: bytes | None = None
     """The body of a streamed request; `None`: the SDK's own."""
     is_interaction: bool = False
-    """Whether the request is for the Interactions API. It has the address of `generateContent` but for its end."""
+    """Whether the request is for the Interactions API, whose URL differs from `generateContent` only at its end."""
     takes_response: bool = True
     """Whether the middleware takes the response of a streamed request from the SDK."""
     responses: list[aiohttp.ClientResponse] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Clients:
         try:
             yield await self._client(exchange.access)
         except FOREIGN_ERRORS as error:
-            # Without the original error, whose request headers or text may hold the key.
+            # Do not chain the original error: its request headers or text may hold the key.
             raise exchange.error(error) from None
         finally:
             exchange.close()
@@ -119,7 +119,7 @@ class Clients:
         token = _exchange.set(exchange)
         try:
             chunks = await client.aio.models.generate_content_stream(model=model, contents=PLACEHOLDER, config=CONFIG)
-            # The SDK sends the request when the first chunk is asked for.
+            # The SDK sends the request only when it is asked for the first chunk.
             return chunks, await anext(chunks, None)
         finally:
             _exchange.reset(token)
@@ -151,7 +151,7 @@ class Clients:
 
 
 def interactions_url(url: URL) -> URL:
-    """Return the address of the Interactions API beside that of a model, of the Developer API or of Vertex AI."""
+    """Return the URL of the Interactions API that belongs to a model's URL, of the Developer API or of Vertex AI."""
     return url.with_path(f"{MODEL_PATH.sub('', url.raw_path)}/interactions", encoded=True)
 
 

@@ -50,7 +50,7 @@ FINISHES: Mapping[str, Finish] = {
 """Finish reasons of answers and block reasons of prompts. Google adds words without notice."""
 
 REASON_LIMIT_CHARS = 200
-"""A longer word for the end of an answer is cut."""
+"""Maximum length of the word for the end of an answer; a longer one is cut."""
 
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", CONTINUATION_TOKEN)
 
@@ -62,7 +62,7 @@ TOKEN_COUNTS = (
     "cachedContentTokenCount",
     "totalTokenCount",
 )
-"""In the order of the fields of `Usage`."""
+"""Names of token counts, in the order of the fields of `Usage`."""
 
 PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 """Most candidates of a stream have no other keys."""
@@ -81,7 +81,7 @@ def request_body(
     """Return the JSON body. Raises ValueError for a thinking level beside a budget, which the API refuses.
 
     `refuses_storage`: whether the body asks Google not to keep prompt and answer. Vertex AI does not know that field.
-    What changes from request to request stands last.
+    Fields that change from request to request come last, so that the beginning can be cached.
     """
     body: dict[str, object] = {}
     if request.system_instruction:
@@ -117,7 +117,7 @@ def _contents_to_wire(contents: Iterable[Content]) -> Iterator[WireObject]:
 def _with_state(contents: list[WireObject], state: str) -> list[WireObject]:
     """Return the contents with the state of the tools at their end.
 
-    Function responses and the state stand in one content, because a content of its own would be a new question.
+    Function responses and the state are one content, because a separate content would be a new question.
     """
     if not state:
         return contents
@@ -128,7 +128,7 @@ def _with_state(contents: list[WireObject], state: str) -> list[WireObject]:
 
 
 def _tools_to_wire(request: GenerateRequest) -> JSONObject:
-    """Return `tools` and `toolConfig`; each tool has an entry of its own, as the API wants tools that are combined."""
+    """Return `tools` and `toolConfig`; each tool has its own entry, which the API demands for combined tools."""
     built_in = [tool for tool in request.tools if isinstance(tool, BuiltInTool)]
     tools: list[JSON] = [{BUILT_IN_TOOLS[tool.name]: {}} for tool in built_in]
     if not request.functions:
@@ -185,7 +185,7 @@ class ChunkDecoder:
     """Turns the chunks of one response into stream events."""
 
     def __init__(self, api_key: str = "") -> None:
-        """`api_key`: removed from what the API says about the end of an answer."""
+        """`api_key`: the key, which is removed from finish messages of the API."""
         self._api_key = api_key
         self._identity = ResponseIdentified("", "")
 
@@ -217,7 +217,7 @@ class ChunkDecoder:
             yield UsageReported(_usage(usage), usage)
 
     def end(self) -> Iterator[StreamEvent]:
-        """Yield what is left at the end of the stream: nothing."""
+        """Yield nothing, because every chunk is complete."""
         return iter(())
 
     def _finished(self, reason: object, message: object) -> Finished:
@@ -245,7 +245,7 @@ def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
 def _usage(wire: WireObject) -> Usage:
     usage = Usage(*(_whole_number(wire.get(name)) for name in TOKEN_COUNTS))
     counts = (usage.prompt, usage.tool_use, usage.thoughts, usage.candidates)
-    # Some gateways leave out the sum.
+    # Some gateways leave out the total.
     return replace(usage, total=sum(count or 0 for count in counts)) if usage.total is None and any(counts) else usage
 
 

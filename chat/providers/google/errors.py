@@ -39,7 +39,7 @@ class ReportedError(Exception):
     """An error that the API reports inside a stream that began with status 200."""
 
     def __init__(self, code: int | str, body: WireObject) -> None:
-        """`code`: an HTTP status, or a word of the Interactions API, which may stand at the end of an address."""
+        """`code`: an HTTP status, or a word of the Interactions API, perhaps at the end of a URL."""
         super().__init__(code)
         self.code = code
         self.body = body
@@ -65,7 +65,7 @@ TypeError or an AttributeError.
 
 DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000
-"""How much of a message is searched."""
+"""Maximum number of characters of a message that are searched."""
 LONGEST_DELAY_S = 86_400.0
 SIGNATURE_MESSAGE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
 """`Corrupted thought signature.`, `Thought signature is not valid`, `Function call is missing a thought_signature in
@@ -95,7 +95,7 @@ UNREADABLE_MESSAGE = re.compile(
 `Unsupported MIME type: text/x`.
 """
 KEY_MESSAGE = re.compile(r"\bapi key (?:not valid|expired|not found)", re.IGNORECASE)
-"""`API key not valid. Please pass a valid API key.`, which the Interactions API says without a reason beside it."""
+"""`API key not valid. Please pass a valid API key.`: the Interactions API sends this message without a `reason`."""
 STATUS_OF_WORD: Mapping[str, int] = {
     "invalid_request": 400,
     "invalid_argument": 400,
@@ -110,7 +110,7 @@ STATUS_OF_WORD: Mapping[str, int] = {
     "unavailable": 503,
     "gateway_timeout": 504,
 }
-"""Codes of the Interactions API. Every other one is a failure of the service too."""
+"""Codes of the Interactions API and their HTTP statuses. Codes that are not listed count as 500."""
 DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {
@@ -153,7 +153,7 @@ def _error_of_the_api(
     *,
     says_why: Collection[type[ProviderError]],
 ) -> ProviderError:
-    """`says_why`: errors whose message is for the reader, too."""
+    """Map an error of the API. `says_why`: types of errors whose message the reader may see."""
     error_type = _type_by_message(code, message) or _type_by_status(code)
     details = _details(body)
     if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):

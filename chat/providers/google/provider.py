@@ -47,7 +47,7 @@ class GeminiProvider:
     def __init__(self, endpoint: str = "") -> None:
         """Read the certificates and build the SDK's validators, which takes 0.1-0.2 s.
 
-        Raises LookupError for any endpoint but the one of the settings, whose name is empty.
+        Raises LookupError unless the name is empty, which means the endpoint of the settings.
         """
         if endpoint:
             raise LookupError(f"Gemini has only the endpoint that the settings describe, not {endpoint!r}.")
@@ -99,7 +99,7 @@ class GeminiProvider:
                     if error:
                         raise error
         except (*FOREIGN_ERRORS, Stalled, ProtocolUnavailable) as error:
-            # Without the original error, whose request headers or text may hold the key.
+            # Do not chain the original error: its request headers or text may hold the key.
             reported = exchange.error(error)
             if not is_finished:
                 raise reported from None
@@ -114,7 +114,7 @@ class GeminiProvider:
         parser = StreamParser()
         key = exchange.access.api_key
         decoder = InteractionDecoder(key) if exchange.is_interaction else ChunkDecoder(key)
-        # The SDK makes the address of a model; that of an interaction does not name it.
+        # The SDK makes the URL from this name. The URL of an interaction does not contain the model.
         name = INTERACTIONS_API if exchange.is_interaction else model
         response = await read_within(limit_s, self._clients.open_response(exchange, name))
         while data := await read_piece(response.content, limit_s):
@@ -156,7 +156,7 @@ def _decode(decoded: Iterator[StreamEvent]) -> Decoded:
     """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
     events: list[StreamEvent] = []
     try:
-        # What comes before an error stays in the list.
+        # `extend` keeps the events before an error.
         events.extend(decoded)
     except FOREIGN_ERRORS as error:
         return events, error

@@ -1,6 +1,6 @@
 """Translating parts from and to Gemini's wire format. Pure.
 
-Source: ai.google.dev/api/caching#Part. A part that goes back to the model that made it equals the part that was
+Source: ai.google.dev/api/caching#Part. A part that is sent back to its own model equals the part that was
 received: what `chat.vocabulary.parts` has no field for is kept in `provider_data`, under these keys:
 
     thought_signature   `thoughtSignature`, base64 as received
@@ -74,7 +74,7 @@ def part_from_wire(wire: WireObject) -> Part:
     present = {key: value for key, value in wire.items() if value is not None and key != "thoughtSignature"}
     contents = [key for key in present if key in CONTENT_KEYS]
     if present.keys() <= {"thought"}:
-        # Only a signature. Gemini attaches a thought signature to an empty text part.
+        # This is only a signature: Gemini attaches a thought signature to an empty text part.
         return (Thought if present.get("thought") else Text)("", provider_data=provider_data)
     if len(contents) != 1:
         return Unsupported(provider_data={**provider_data, "fields": present})
@@ -107,7 +107,7 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) 
         case "functionCall":
             arguments: JSONObject | None = None
             if "args" not in content:
-                # `None` here means that the key is not sent back either.
+                # `None`: the key was absent, and is not sent back either.
                 arguments, content["args"] = {}, None
             elif isinstance(content["args"], dict):
                 arguments = content.pop("args")
@@ -147,7 +147,7 @@ def part_to_wire(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> JS
         wire = _without_unknown_keys(wire)
     signature = provider_data.get("thought_signature", "")
     if not wire:
-        # The API refuses a part without content, so the signature goes back on an empty text part, as Gemini sends it.
+        # The API refuses a part without content, so the signature is sent with an empty text, as Gemini sends it.
         if not signature:
             return None
         wire = {"text": ""}

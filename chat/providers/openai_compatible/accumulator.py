@@ -1,15 +1,15 @@
-"""From the deltas of one response to stream events. Pure.
+"""Turns the deltas of one response into stream events. Pure.
 
-Text is passed on at once, function calls when the response has ended. Which calls there are does not depend on the
-finish reason: some servers say `stop` with calls. The rules for the pieces of a call hold for all recorded servers:
+Text is passed on at once, function calls when the response has ended. Calls count whatever the finish reason is: some
+servers send `stop` with calls. The rules for the pieces of a call hold for all recorded servers:
 some repeat an index or an id, some send none, and some repeat the name in each piece.
 
 Keys of `provider_data`:
 
     id                  the server's id of a function call
     fields              fields of a call that are not in the protocol, such as a signature
-    raw_arguments       arguments that are not a JSON object, as they came
-    reasoning_details   reasoning that goes back to OpenRouter as it came
+    raw_arguments       arguments that are not a JSON object, as received
+    reasoning_details   reasoning that is sent back to OpenRouter unchanged
 """
 
 from __future__ import annotations
@@ -64,22 +64,22 @@ FINISHES: Mapping[str, Finish] = {
 EMPTY = "Perhaps the conversation is longer than its server can read"
 """Some servers answer nothing in this case, and report no error."""
 CALLS_LIMIT = 64
-"""Most function calls of one response."""
+"""Maximum number of function calls of one response."""
 DETAILS_LIMIT = 1_000
-"""Most reasoning details of one response."""
+"""Maximum number of reasoning details of one response."""
 KEPT_LIMIT_CHARS = 4 * 1024 * 1024
-"""Most characters of arguments, ids and fields of calls, of reasoning details, and of provider data of one response."""
+"""Maximum number of characters of the calls, the reasoning details and the provider data of one response."""
 JOINED_FIELDS = frozenset({"text", "summary", "data"})
-"""Fields of a reasoning detail that arrive in pieces. Of other fields, the last value counts."""
+"""Fields of a reasoning detail that arrive in pieces. For other fields, the last value counts."""
 
 CALL_AS_TEXT = re.compile(r"<tool_call>|\[TOOL_CALLS\]|```tool_code|<function=|<\|python_tag\|>")
-"""How models write calls. A server that is set up for tool calling reads them, and sends no such text."""
+"""How models write calls in text. A server that is set up for tool calling parses them, and sends no such text."""
 BARE_CALL = re.compile(r"\s*\{\s*\"(?:name|function)\"\s*:\s*\"")
 
 
 @dataclass(slots=True)
 class _Detail:
-    """Reasoning that is being received, and that goes back as it came."""
+    """A reasoning detail that is being received. Later requests send it back unchanged."""
 
     fields: JSONObject = field(default_factory=dict)
     texts: dict[str, list[str]] = field(default_factory=dict)
@@ -115,10 +115,10 @@ class Accumulator:
         self._reasoning_marks = TextMarks(is_reasoning=True)
         self._pictures = Pictures()
         self._divided = {is_reasoning: TextPictures() for is_reasoning in (False, True)}
-        """What divides the answer and the reasoning into text and embedded files."""
+        """The parsers that divide the answer and the reasoning into text and embedded files."""
         self._is_reasoning = False
         self._calls: list[CallInPieces] = []
-        """In the order in which they began."""
+        """The calls in the order in which they began."""
         self._has_whole_call = False
         self._open: dict[int | None, CallInPieces] = {}
         """The last call of each index."""
@@ -133,7 +133,7 @@ class Accumulator:
         """Whether the response has no content so far: no text, no picture, no reasoning and no call."""
 
     def add(self, delta: Delta) -> Iterator[StreamEvent]:
-        """Yield the events of one delta. An error is the caller's to raise."""
+        """Yield the events of one delta. The caller handles `ErrorInStream`."""
         match delta:
             case TextDelta():
                 yield from self._text(delta)
@@ -163,7 +163,7 @@ class Accumulator:
                 yield from self._report(report)
 
     def close(self, *, is_done: bool) -> Iterator[StreamEvent]:
-        """Yield the rest: held text, reasoning that goes back, calls, and a finish reason if the server sent none.
+        """Yield the rest: held text, reasoning details, calls, and a finish reason if the server sent none.
 
         `is_done`: whether the server said that the stream is complete.
         """
@@ -206,7 +206,7 @@ class Accumulator:
             self._is_refusal = True
             yield MetadataReported("refusal", True)
         if delta.is_reasoning or delta.is_refusal:
-            # Reasoning in a field of its own: tags in the text are then text.
+            # The server sends reasoning in a separate field, so tags in the text are text.
             yield from self._divide(self._marks.close())
             self._marks.settle()
         elif held := self._reasoning_marks.close():
@@ -222,7 +222,7 @@ class Accumulator:
         for delta in deltas:
             if isinstance(delta, TextBecameThought):
                 yield from self._pieces(self._divided[self._is_reasoning].close())
-                # What was quoted as code in the thought does not go on in the answer.
+                # Code that began in the thought does not continue in the answer.
                 self._divided[False] = TextPictures()
                 self._texts.clear()
                 yield delta
@@ -234,7 +234,7 @@ class Accumulator:
             yield from self._pieces(self._divided[self._is_reasoning].feed(delta.text))
 
     def _pieces(self, pieces: Iterable[Piece]) -> Iterator[StreamEvent]:
-        """Yield pieces of a text. The answer's text is kept if it has to be examined for calls."""
+        """Yield the events of pieces of a text. The answer's text is kept if it will be searched for calls."""
         for piece in pieces:
             if self._is_reasoning:
                 words = piece if isinstance(piece, str) else piece.source or describe(piece.mime_type, piece.chars)
@@ -249,8 +249,8 @@ class Accumulator:
     def _add_call(self, delta: CallDelta) -> None:
         """Append to an open call, or begin a new one.
 
-        A new id begins a new call, even at an index that was used before. Without ids, another name begins one, and the
-        same name does if the arguments of the open call are complete.
+        A new id begins a new call, even at an index that was used before. Without ids, a call begins with another name,
+        or with the same name if the arguments of the open call are complete.
         """
         self.is_empty = False
         index = delta.index
@@ -294,7 +294,7 @@ class Accumulator:
 
 
 def _finished(delta: FinishReason) -> Finished:
-    """Return why the answer ended. The word of the service behind the server is told if the answer is not complete."""
+    """Return why the answer ended. If it is not complete, add the word of the service behind the server."""
     finish = NATIVE_FINISHES.get(delta.native) or FINISHES.get(delta.reason, Finish.UNKNOWN)
     is_said = finish is Finish.STOP or delta.native.lower() == delta.reason.lower()
     return Finished(finish, delta.reason, "" if is_said else delta.native)

@@ -33,7 +33,7 @@ def request_body(
         "temperature": request.temperature,
         "reasoning_effort": "none" if has_functions and EFFORT_NONE in facts.demands else effort_of(request.thinking),
         "tools": [_tool(function) for function in request.functions] if has_functions else None,
-        # Some servers refuse every value: the default is left out.
+        # Leave out the default, because some servers refuse every value.
         "tool_choice": request.tool_choice.value
         if has_functions and request.tool_choice is not ToolChoice.AUTO
         else None,

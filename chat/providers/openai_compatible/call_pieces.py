@@ -23,10 +23,10 @@ class ObjectEnd:
         self._rest = ""
         """A backslash at the end of the last piece."""
         self.is_reached = False
-        """Whether each brace is closed, so that the text may be a whole object. Later text cannot change that."""
+        """Whether every brace was closed once, so that the text may be a whole object. It stays true."""
 
     def feed(self, piece: str) -> None:
-        """Look at the next piece."""
+        """Read the next piece."""
         mark = ""
         for mark in MARKS.findall(self._rest + piece):
             if mark == '"':
@@ -49,9 +49,9 @@ class CallInPieces:
     _arguments: list[str] = field(default_factory=list)
     _end: ObjectEnd = field(default_factory=ObjectEnd)
     _searched: int = 0
-    """How many pieces of the arguments were searched for their end."""
+    """Number of pieces of the arguments in which the end was searched."""
     _is_whole: bool | None = None
-    """Whether the arguments were a JSON object when their end was reached. `None`: it was not reached."""
+    """Whether the arguments were a JSON object at their end; `None` before the end."""
 
     @property
     def text(self) -> str:
@@ -59,7 +59,7 @@ class CallInPieces:
         return "".join(self._arguments)
 
     def append(self, delta: CallDelta) -> int:
-        """Append a piece; return how many characters are kept of it."""
+        """Append a piece; return the number of its characters that are kept."""
         kept = len(delta.arguments) + (len(str(delta.fields)) if delta.fields else 0)
         if delta.arguments:
             self._arguments.append(delta.arguments)
@@ -71,7 +71,7 @@ class CallInPieces:
         return kept
 
     def is_followed_by(self, delta: CallDelta) -> bool:
-        """Return whether a piece at the place of this call belongs to another call."""
+        """Return whether a piece that could continue this call begins another call."""
         if delta.id and self.id:
             return delta.id != self.id
         if (delta.index is not None and delta.id) or not (delta.name and self.name):

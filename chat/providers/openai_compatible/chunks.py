@@ -28,22 +28,22 @@ from chat.vocabulary.stream_events import (
 CALL_KEYS = frozenset({"index", "id", "type", "function"})
 METADATA_LIMIT_CHARS = 10_000
 WORD_LIMIT_CHARS = 200
-"""Longest finish reason, name of a function or model, id of a response, and title of a page that is kept whole."""
+"""Maximum length of finish reasons, names of functions and models, ids of responses, and titles of pages."""
 CHOICES_LIMIT = 8
-"""Most choices of a chunk that are read. A request never asks for more than one."""
+"""Maximum number of choices of a chunk that are read. A request never asks for more than one."""
 SOURCES_LIMIT = 200
 URL_LIMIT_CHARS = 2_000
-"""A longer address is left out, because a part of it leads elsewhere."""
+"""Maximum length of an address. A longer one is left out, because a cut address would lead elsewhere."""
 MARKED_NAME = re.compile(r"(?:.*\bto=)?(?:(?:functions|default_api|tools?)[.:])?([^\s<:]+)")
 NATIVE_FINISHES: Mapping[str, Finish] = {**GOOGLE_REFUSALS, "refusal": Finish.BLOCKED}
-"""Words of services behind a server, which says less itself: `error`, `stop` or `content_filter`."""
+"""Words of services behind a server. The server's own words say less: `error`, `stop` or `content_filter`."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 PICTURE_LISTS = ("images", "image", "multi_mod_content")
 """Fields of a message with its pictures, by server."""
 PICTURE_HOLDERS = ("image_url", "image", "inline_data", "inlineData", "url", "source")
-"""Fields that hold a picture or its address, by server. The first ones hold nothing else."""
+"""Fields that contain a picture or its address, by server. The first four are used for nothing else."""
 PICTURE_DATA_FIELDS = ("b64_json", "image_base64", "data")
 PICTURE_TYPE_FIELDS = ("media_type", "mime_type", "mimeType")
 
@@ -80,21 +80,21 @@ class PictureDelta:
 
 @dataclass(frozen=True, slots=True)
 class PartDelta:
-    """A whole part, after the text before it."""
+    """A whole part of the answer, which follows the text so far."""
 
     part: Part
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDetail:
-    """A piece of reasoning that must go back as it came (`reasoning_details` of OpenRouter)."""
+    """A piece of reasoning that must be sent back unchanged (`reasoning_details` of OpenRouter)."""
 
     detail: Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True)
 class FinishReason:
-    """The server's own word for why the answer ended."""
+    """Why the answer ended, in the server's own word."""
 
     reason: str
     native: str = ""
@@ -165,7 +165,7 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     for call in as_objects(delta.get("tool_calls")):
         yield _call(call)
     if function := as_object(delta.get("function_call")):
-        # The older form, for one call.
+        # This is the older form, which has one call.
         yield _call({"index": 0, "function": function})
     pages = [as_object(annotation.get("url_citation")) for annotation in as_objects(delta.get("annotations"))]
     if sources := sources_of(pages):
@@ -179,7 +179,7 @@ def _native_reason(choice: WireObject) -> str:
 
 
 def _reasoning(delta: WireObject) -> Iterator[Delta]:
-    """Yield the reasoning. Some servers send the same text under two names, and also in `reasoning_details`."""
+    """Yield the reasoning. Some servers send the same text in two fields, and also in `reasoning_details`."""
     details = as_objects(delta.get("reasoning_details"))
     text = next((text for name in REASONING_FIELDS if (text := as_text(delta.get(name)))), "")
     if not text:
@@ -213,7 +213,7 @@ def _pictures(items: list[object]) -> Iterator[Delta]:
 
 
 def _picture_url(item: object) -> str:
-    """Return the address of a picture, for which servers have several forms; empty if there is none."""
+    """Return the address of a picture, in any of the forms that servers use; empty if there is none."""
     if isinstance(item, str):
         return item
     fields = as_object(item)
@@ -249,14 +249,14 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
     for name in METADATA:
         if chunk.get(name) and len(str(chunk[name])) <= METADATA_LIMIT_CHARS:
             yield MetadataReported(name, chunk[name])
-    # Perplexity's: addresses alone, or pages with titles.
+    # Perplexity sends addresses alone, or pages with titles.
     addresses = chunk.get("citations")
     pages = as_objects(chunk.get("search_results")) or [
         {"url": address} for address in (addresses if isinstance(addresses, list) else ())
     ]
     if sources := sources_of(pages):
         yield SourcesReported("citations", sources)
-    # Groq and Moonshot have fields of their own for it.
+    # Groq and Moonshot report it in fields of their own.
     holders = [chunk, as_object(chunk.get("x_groq")), *as_objects(chunk.get("choices"))[:1]]
     usages = [as_object(holder.get("usage")) for holder in holders]
     yield from usage_reports(next(filter(None, usages), {}))

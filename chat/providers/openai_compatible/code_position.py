@@ -1,4 +1,4 @@
-"""Follows a Markdown text that arrives in pieces: whether its end is inside code. Pure.
+"""Finds out whether the end of a Markdown text that arrives in pieces is inside code. Pure.
 
 Code is a fenced block, at any indentation, or a span between backticks on one line.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 HEAD_CHARS = 200
-"""A fence is recognized in so many characters at the beginning of its line."""
+"""Number of characters at the beginning of a line that are searched for a fence."""
 RUNS = re.compile(r"`++|[^`]++")
 FENCE = re.compile(r"[\s>]*+(?:(?:[-*+]|\d{1,9}[.)])\s++)?(`{3,}+|~{3,}+)(.*+)", re.DOTALL)
 
 
 class CodePosition:
-    """Whether the end of a text is inside code."""
+    """Knows whether the end of a text is inside code."""
 
     def __init__(self) -> None:
         self._fence = ""
@@ -22,12 +22,12 @@ class CodePosition:
         self._head = ""
         """The beginning of the last line."""
         self._span = 0
-        """Length of the backticks that opened a span on the last line; 0 outside a span."""
+        """Number of backticks that opened a span on the last line; 0 outside a span."""
         self._run = 0
-        """Length of the backticks at the very end of the text, of which more may follow."""
+        """Number of backticks at the very end of the text; more may follow."""
 
     def feed(self, text: str) -> None:
-        """Go on to the end of more text."""
+        """Read more text."""
         *lines, last = text.split("\n")
         for line in lines:
             self._extend_line(line)
@@ -64,7 +64,7 @@ class CodePosition:
             return
         marks, rest = fence[1], fence[2]
         if not self._fence:
-            # The words after backticks that open a block have no backtick: otherwise it is a span.
+            # Backticks open a block only if no backtick follows on the line. Otherwise they open a span.
             self._fence = "" if marks[0] == "`" and "`" in rest and len(head) < HEAD_CHARS else marks
         elif marks.startswith(self._fence) and not rest.strip():
             self._fence = ""

@@ -6,11 +6,11 @@ import re
 
 FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)", re.DOTALL)
 HEAD_CHARS = 200
-"""How much of a line is read to find a fence."""
+"""Number of characters at the beginning of a line that are searched for a fence."""
 
 
 class CodeQuotes:
-    """Reads a text up to a mark. A quotation in backticks is read within its line."""
+    """Reads a text up to a mark. A quotation in backticks ends with its line."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -18,9 +18,9 @@ class CodeQuotes:
         self._head = ""
         """The beginning of the current line."""
         self._fence = ""
-        """The fence that is open."""
+        """The fence that is open; empty outside a block."""
         self._backticks = 0
-        """Length of the backticks that opened a quotation in the current line; 0: none is open."""
+        """Number of backticks that opened a quotation in the current line; 0 if none is open."""
 
     def feed(self, text: str) -> None:
         """Read the next piece of the text."""
@@ -32,9 +32,9 @@ class CodeQuotes:
         self._pieces.append(text)
 
     def quotes(self, rest: str, *, is_whole: bool) -> bool | None:
-        """Return whether a mark after the text so far is quoted. `None`: only later text of its line shows that.
+        """Return whether a mark after the text so far is quoted; `None` if that depends on later text of its line.
 
-        `rest`: what follows the mark. `is_whole`: whether nothing else of it will be asked about.
+        `rest`: the text after the mark. `is_whole`: whether to decide by this text, even if the line goes on.
         """
         self._examine()
         fence = self._fence_in_line()

@@ -41,9 +41,9 @@ class Form:
     dialect: Dialect
     images: bool = True
     system_role: bool = True
-    """False: the instruction stands before the first question."""
+    """Whether messages may have the role `system`. If not, the instruction precedes the first question."""
     reasoning_field: str = ""
-    """The field of every assistant message that holds the model's reasoning. Empty: reasoning does not go back."""
+    """The field of every assistant message that holds the model's reasoning. Empty: reasoning is not sent back."""
 
     def user_content(self, part: Part) -> list[JSON]:
         """Return a part as content of a user's message."""
@@ -80,21 +80,21 @@ class Form:
 
 
 class CallIds:
-    """The ids of the function calls of one request. They are unique there, while the parts' are in one answer only."""
+    """Ids of function calls that are unique in a request. The ids of parts are unique only in one answer."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
-        """`pattern`: the ids that the server takes."""
+        """`pattern`: matches the ids that the server takes."""
         self._pattern = pattern
         self._used: set[str] = set()
         self._by_call: dict[str, str] = {}
-        """`call_id` of the last call that had it -> its id in the request."""
+        """`call_id` -> id in the request of the last call that had it."""
 
     def add(self, call: FunctionCall, own: JSON) -> str:
         """Return the id of a call: the server's own, if it is valid and not used before in this request."""
         wire_id = own if isinstance(own, str) and own else call.call_id
         number = 0
         while wire_id in self._used or not self._pattern.fullmatch(wire_id):
-            # Always the same for the same conversation, so that the server's cache of the prompt remains valid.
+            # The id is the same in each request of a conversation, so the server's cache of the prompt stays valid.
             wire_id = hashlib.sha256(f"{call.call_id} {len(self._used)} {number}".encode()).hexdigest()[:9]
             number += 1
         self._used.add(wire_id)
@@ -107,7 +107,7 @@ class CallIds:
 
 
 def function_name(call: FunctionCall) -> str:
-    """Return the name of a call. A model may call a name that no server takes, and it goes back in every request."""
+    """Return the name of a call in a form that servers take: a model may invent any name."""
     return INVALID_IN_NAME.sub("_", call.name)[:NAME_LIMIT] or "unnamed"
 
 

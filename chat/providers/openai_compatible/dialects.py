@@ -1,6 +1,6 @@
-"""How servers differ in what they want. Pure.
+"""How the requests that servers want differ. Pure.
 
-Source: the servers' documentation, recorded traffic and issue threads. What is not in this table is learned from a
+Source: the servers' documentation, recorded traffic and issue threads. Other differences are learned from a
 server's refusals (`refusal_facts`).
 """
 
@@ -16,7 +16,7 @@ from chat.providers.openai_compatible.endpoint import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one kind of server wants."""
+    """The requests that one kind of server wants."""
 
     max_tokens_field: str = "max_tokens"
     """OpenAI's reasoning models take only `max_completion_tokens`; Ollama and others read only `max_tokens`."""
@@ -25,15 +25,15 @@ class Dialect:
     reasoning_field: str = ""
     """The field that every assistant message must have, with the model's reasoning. Empty: none."""
     call_id_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_.:|-]{1,64}")
-    """The ids of function calls that the server takes."""
+    """Matches the ids of function calls that the server takes."""
     bridges_tool_to_user: bool = False
-    """Whether an assistant message must stand between a function's result and a message of the user."""
+    """Whether an assistant message is required between a function's result and a message of the user."""
     takes_pdf: bool = False
     """Whether a PDF may be sent as a `file`."""
     summarises_reasoning: bool = False
-    """Whether the Responses API is asked for summaries of the reasoning. Other servers send what they have unasked."""
+    """Whether the Responses API is asked for summaries of the reasoning. Other servers send theirs unasked."""
     reads_output_images: bool = False
-    """Whether images may stand in the output of a function in the Responses API."""
+    """Whether the output of a function may contain images in the Responses API."""
     stores_requests: bool = False
     """Whether the server may store requests and answers unless a request says `store: false`."""
 
@@ -97,7 +97,7 @@ def key_headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _is_at(endpoint: Endpoint, host: str) -> bool:
-    """Return whether an endpoint is at a host, or at one below it."""
+    """Return whether the host of an endpoint is this host or a subdomain of it."""
     return f".{urlsplit(endpoint.base_url).hostname or ''}".endswith(f".{host}")
 
 

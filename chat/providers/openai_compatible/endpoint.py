@@ -22,7 +22,7 @@ class Endpoint:
     """One of `dialects.DIALECTS`. Empty: recognised by the address."""
 
     protocol: str = ""
-    """One of `PROTOCOL_NAMES`. Empty: chat completions, or the Responses API for a model if its server refers to it."""
+    """One of `PROTOCOL_NAMES`. Empty: chat completions, or the Responses API if the server refers to it."""
 
     @property
     def account(self) -> str:
@@ -37,9 +37,9 @@ class ModelFacts:
 
     context_tokens: int | None = None
     functions: bool | None = None
-    """Whether it takes function declarations."""
+    """Whether the model takes function declarations."""
     images: bool | None = None
-    """Whether it reads images."""
+    """Whether the model reads images."""
     refuses: frozenset[str] = frozenset()
     """Names of optional parameters and roles that the server refused for this model (`refusal_facts.REFUSABLE`)."""
     demands: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the catalogue knows of a model, and its endpoint with the key."""
+    """The facts about a model, and its endpoint with the key."""
 
     endpoint: Endpoint
     facts: ModelFacts

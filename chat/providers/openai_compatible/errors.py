@@ -1,4 +1,4 @@
-"""What servers report as errors, as `ProviderError`s. Pure.
+"""Converts errors that servers report to `ProviderError`s. Pure.
 
 The form of an error differs between servers: `{"error": {...}}`, `{"error": "text"}`, `{"detail": "text"}`, the fields
 at the top, a list, or HTML. The same errors come as HTTP responses and inside a stream.
@@ -32,7 +32,7 @@ from chat.vocabulary.parts import JSON
 
 DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000
-"""How much of a report is searched."""
+"""Maximum number of characters of a report that are searched."""
 LONGEST_DELAY_S = 86_400.0
 
 CONTENT_TYPE = re.compile(r"[\w.+-]{1,50}/[\w.+-]{1,50}", re.ASCII)
@@ -48,7 +48,7 @@ REASONING_CODES = frozenset({"invalid_encrypted_content"})
 MODEL_CODES = frozenset({"model_not_found", "model_not_available", "invalid_model"})
 MODEL_MESSAGE = re.compile(r"\bmodels?\b", re.IGNORECASE)
 NO_MODEL_MESSAGE = re.compile(r"\bmodel (?:does )?not exist\b", re.IGNORECASE)
-"""DeepSeek says this with status 400."""
+"""DeepSeek sends this message with status 400."""
 FILE_CODES = frozenset(
     {
         *("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_parse_error"),
@@ -64,7 +64,7 @@ FILE_MESSAGE = re.compile(
 CONFIGURATION_MESSAGE = re.compile(
     r"requires --jinja|not supported|Failed to parse tool call arguments|failed to parse|unable to parse", re.IGNORECASE
 )
-"""llama.cpp answers 500 to requests that it will never accept."""
+"""llama.cpp sends these messages, with status 500, for requests that it will never accept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ReportedError:
     status: int | None = None
     """A status inside the report, for errors in a stream."""
     summary: str = ""
-    """What the detail of the error says in place of the message, which may repeat the request."""
+    """Text for the detail of the error if the message must not be used, because it may repeat the request."""
 
 
 def report_of(value: JSON) -> ReportedError:
@@ -119,7 +119,7 @@ def _validation_error(details: JSON) -> ReportedError:
 def report_of_body(body: bytes, content_type: str) -> ReportedError:
     """Return the error in the body of a response.
 
-    The words of a body that is not JSON determine the type of the error. Its detail has the size and the type alone.
+    If the body is not JSON, its text determines the type of the error, and the detail gives only its size and type.
     """
     text = body.decode("utf-8", "replace")
     try:
@@ -131,7 +131,7 @@ def report_of_body(body: bytes, content_type: str) -> ReportedError:
 
 
 def shown_content_type(header: str) -> str:
-    """Return the type in a header Content-Type, without parameters, or words for a header that has none."""
+    """Return the type in a Content-Type header, without parameters, or words that say that it has none."""
     kind = header.partition(";")[0].strip().lower()
     return kind if CONTENT_TYPE.fullmatch(kind) else "an invalid content type" if kind else "no content type"
 
@@ -160,7 +160,7 @@ def without_key(text: str, api_key: str) -> str:
 
 
 def _type_by_content(report: ReportedError, status: int | None) -> type[ProviderError] | None:
-    """Return the type if the report tells it; `None` if the status determines it."""
+    """Return the type of the error if the report determines it; `None` if the status does."""
     words = {report.code, report.type}
     if words & CREDIT_CODES or status == 402:
         return OutOfCredit
@@ -177,7 +177,7 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
     if words & MODEL_CODES or (status == 400 and NO_MODEL_MESSAGE.search(report.message)):
         return ModelNotFound
     if status == 404:
-        # Without a word about the model, the address is wrong.
+        # If the message does not mention the model, the URL is wrong.
         return ModelNotFound if MODEL_MESSAGE.search(report.message) else InvalidRequest
     if status is None and ("invalid_request" in report.type or report.code == "invalid_prompt"):
         return InvalidRequest
@@ -204,7 +204,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def _metadata_text(value: Mapping[str, JSON]) -> str:
-    """Return the cause that OpenRouter quotes from the server behind it."""
+    """Return the message of the server behind OpenRouter, which OpenRouter quotes."""
     metadata = value.get("metadata")
     return _text(metadata.get("raw")) if isinstance(metadata, dict) and metadata.get("raw") else ""
 

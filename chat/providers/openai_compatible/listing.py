@@ -18,14 +18,14 @@ from chat.vocabulary.parts import JSON
 T = TypeVar("T")
 
 MODELS_LIMIT = 2_000
-"""Most models of a list that are read."""
+"""Maximum number of models of a list that are read."""
 TOKENS_LIMIT = 10**9
 CONTEXT_FIELDS = ("context_length", "context_window", "max_model_len", "max_context_length")
 """Names of the field for the context size in the lists of OpenRouter, Groq, vLLM and Mistral."""
 
 
 def listed_models(value: JSON) -> list[ListedModel]:
-    """Return the models of a list, without those that are known not to write text."""
+    """Return the models of a list, except those that are known not to write text."""
     entries = value.get("data") if isinstance(value, dict) else value
     return list(_listed(as_objects(entries)[:MODELS_LIMIT]))
 
@@ -58,13 +58,13 @@ def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
 
 def _context_tokens(entry: WireObject) -> int | None:
     counts = [_count(entry.get(name)) for name in CONTEXT_FIELDS]
-    # llama.cpp: the size with which the model was loaded.
+    # For llama.cpp, this is the size with which the model was loaded.
     counts.append(_count(as_object(entry.get("meta")).get("n_ctx")))
     return next((count for count in counts if count), None)
 
 
 def facts_of_listed(listed: ListedModel, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with what a list says about the model."""
+    """Return the facts, updated with the model's entry in a list."""
     return replace(
         facts,
         context_tokens=_known(listed.context_tokens, facts.context_tokens),
@@ -74,9 +74,9 @@ def facts_of_listed(listed: ListedModel, facts: ModelFacts) -> ModelFacts:
 
 
 def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with the answer of Ollama's `/api/show`.
+    """Return the facts, updated with the answer of Ollama's `/api/show`.
 
-    It names the model's own context size, not the size with which it is loaded, so that size is not used.
+    The context size in it is not used: it is the model's own, not the size with which the model is loaded.
     """
     capabilities = as_object(value).get("capabilities")
     return replace(
@@ -87,7 +87,7 @@ def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
 
 
 def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with the answer of llama.cpp's `/props`."""
+    """Return the facts, updated with the answer of llama.cpp's `/props`."""
     properties = as_object(value)
     return replace(
         facts,
@@ -100,7 +100,7 @@ def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
 
 
 def facts_of_lmstudio(value: JSON, model: str, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with the answer of LM Studio's `/api/v1/models`."""
+    """Return the facts, updated with the answer of LM Studio's `/api/v1/models`."""
     entries = as_objects(as_object(value).get("models"))
     entry = next((one for one in entries if model in (one.get("key"), one.get("id"))), {})
     capabilities = as_object(entry.get("capabilities"))

@@ -2,7 +2,7 @@
 
 Servers refuse a request whose messages do not follow these rules, in this and in every later turn: each function call
 is answered by a `tool` message directly after its own message; arguments are a JSON object; an assistant message has
-content or calls; images stand in messages of the user. Code that another provider ran becomes text: the code in the
+content or calls; images are in messages of the user. Code that another provider ran becomes text: the code in the
 assistant's message, its output and graphs in a message of the user after it.
 """
 
@@ -36,9 +36,9 @@ from chat.vocabulary.parts import (
 )
 
 OWN_PICTURE = "[The picture that you made:]"
-"""Stands before a picture of an answer, because this protocol takes pictures in messages of the user only."""
+"""Precedes a picture of an answer, because this protocol takes pictures in messages of the user only."""
 BRIDGE = "I have the results."
-"""The assistant's message between a result and a message of the user, where a server demands one."""
+"""The assistant's message between a result and a message of the user, if a server demands one."""
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class MessageWriter(RequestWriter):
                 case CodeExecutionResult() | InlineData() | FileData():
                     self._add_result(part)
                 case FunctionResponse() | ToolCall() | ToolResponse() | Display() | Unsupported():
-                    # Responses stand in the user's content. The others have no form in this protocol.
+                    # `_write_response` writes responses. The other kinds have no form in this protocol.
                     pass
                 case _:
                     assert_never(part)
@@ -114,9 +114,9 @@ class MessageWriter(RequestWriter):
         self._assistant.details += details if isinstance(details, list) else []
 
     def _add_result(self, part: CodeExecutionResult | InlineData | FileData, *, before: str = "") -> None:
-        """Write what code printed or drew, or a picture, as a message of the user, unless calls wait for their results.
+        """Write what code printed or drew, or a picture, as a message of the user. If calls are open, keep its text.
 
-        `before`: text that stands before it.
+        `before`: text that precedes it in the message.
         """
         contents = self._form.user_content(part)
         if contents and before:
@@ -128,7 +128,7 @@ class MessageWriter(RequestWriter):
         self._add_user(contents)
 
     def _end_assistant(self) -> None:
-        """Append the assistant's message, if it has anything to say."""
+        """Append the assistant's message, unless it is empty."""
         written, self._assistant = self._assistant, _Assistant()
         text = "".join(written.text)
         if not (text.strip() or written.calls):
@@ -143,7 +143,7 @@ class MessageWriter(RequestWriter):
             message[self._form.reasoning_field] = "".join(written.reasoning)
         last = self._messages[-1] if self._messages else None
         if last and last["role"] == "assistant" and not last.get("tool_calls"):
-            # Templates of many models demand that the roles alternate.
+            # Join the two messages, because templates of many models demand that the roles alternate.
             message = _joined(self._messages.pop(), message)
         self._messages.append(message)
 

@@ -1,4 +1,4 @@
-"""The share of the event loop that one response takes."""
+"""Limits the share of the event loop's time that one response takes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 import time
 
 WORK_S = 0.002
-"""After so much work, a response rests. An ordinary network read needs less."""
+"""After this many seconds of parsing, the reader of a response sleeps. An ordinary network read needs less."""
 
 
 class Pace:
-    """Makes a response rest for as long as it has worked, however much the server sends.
+    """Lets a reader sleep for as long as it has parsed, however much the server sends.
 
-    Giving other tasks a turn is not enough. While the event loop never sleeps, each thread of another request waits
+    To let other tasks run is not enough. While the event loop never sleeps, each thread of another request waits
     for the interpreter's lock (see `config.serve`) whenever it comes back from the database.
     """
 
@@ -21,15 +21,15 @@ class Pace:
         self._worked_s = 0.0
 
     def begin(self) -> None:
-        """Begin to count work."""
+        """Start counting the time of parsing."""
         self._began_s = time.perf_counter()
 
     def end(self) -> None:
-        """Stop to count, because others work now."""
+        """Stop counting, because other code runs now."""
         self._worked_s += time.perf_counter() - self._began_s
 
     async def rest(self) -> None:
-        """Let other tasks run, and sleep if there was much work since the last rest."""
+        """Let other tasks run. If parsing took more than WORK_S since the last sleep, sleep for that time."""
         if self._worked_s < WORK_S:
             await asyncio.sleep(0)
             return

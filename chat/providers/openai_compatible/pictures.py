@@ -1,8 +1,8 @@
 """Pictures that a model made, as parts of its answer. Pure.
 
 A PNG, JPEG, WebP or GIF becomes `InlineData`, as a picture of Gemini's does. The source of an SVG becomes a block of
-code. An address in the web becomes a link, and is never fetched. In the place of everything else stands a sentence
-with its type and size, so that nothing is lost without a word.
+code. An address in the web becomes a link, and is never fetched. Everything else is replaced by a sentence with its
+type and size, so that nothing is lost without notice.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from chat.vocabulary.data_uris import without_data_uris
 from chat.vocabulary.parts import InlineData, Part, Text
 
 PICTURES_LIMIT = 32
-"""Most pictures of one response that are stored."""
+"""Maximum number of pictures of one response that are stored."""
 DATA_LIMIT_BYTES = 48 * 1024 * 1024
-"""Most bytes of all pictures of one response. `ANSWER_DATA_LIMIT_BYTES` is the limit of a whole answer."""
+"""Maximum number of bytes of all pictures of one response. `ANSWER_DATA_LIMIT_BYTES` limits a whole answer."""
 SVG = "image/svg+xml"
 SVG_LIMIT_CHARS = 20_000
-"""Longest source of an SVG that is shown."""
+"""Maximum length of the source of an SVG, in characters; a longer one is not shown."""
 ADDRESS_LIMIT_CHARS = 8_000
-"""Longest address of a picture. Addresses with a signature are long."""
+"""Maximum length of the address of a picture, in characters. Addresses with a signature are long."""
 LABEL_LIMIT_CHARS = 80
 PLAIN_LABELS = frozenset({"", "image", "img", "picture"})
 """Descriptions that say no more than that there is a picture."""
@@ -48,7 +48,7 @@ class Pictures:
         self._count = 0
         self._data_bytes = 0
         self._seen: set[bytes] = set()
-        """Hashes of the addresses so far: some servers repeat the pictures in their last chunk."""
+        """Hashes of the addresses so far, because some servers repeat the pictures in their last chunk."""
 
     def parts_of(self, url: str) -> Iterator[Part]:
         """Yield the part of a picture that the server sent beside the text, unless it has sent it before."""
@@ -59,7 +59,7 @@ class Pictures:
         if url[:5].lower() == "data:":
             header = DATA_URI.match(url)
             if header is None:
-                # SVG may stand in a URI as text.
+                # The URI has text in place of base64, for example an SVG.
                 yield Text(describe(url[5:85].partition(",")[0].partition(";")[0], len(url)))
                 return
             payload = url[header.end() :]
@@ -71,7 +71,7 @@ class Pictures:
             yield from self.parts_of_file(EmbeddedFile("image/png", url, len(url)))
 
     def parts_of_file(self, file: EmbeddedFile) -> Iterator[Part]:
-        """Yield the part of an embedded file; nothing if words stand for it already, and it is no picture."""
+        """Yield the part of an embedded file; nothing if it is no picture and words in code have replaced it."""
         data = decode(file.payload) if file.chars <= PAYLOAD_LIMIT_CHARS else b""
         try:
             mime_type = inspect_image(data).mime_type
@@ -90,7 +90,7 @@ class Pictures:
 
 
 def describe(mime_type: str, size_bytes: int) -> str:
-    """Return the sentence that stands in the place of a file."""
+    """Return the sentence that replaces a file that cannot be shown."""
     kind = re.sub(r"[^a-z0-9.+/-]", "", mime_type.lower())
     size = filesizeformat(size_bytes).replace("\xa0", " ")
     if kind and not kind.startswith("image/"):
@@ -99,9 +99,9 @@ def describe(mime_type: str, size_bytes: int) -> str:
 
 
 def decode(payload: str) -> bytes:
-    """Return the bytes of base64, in either alphabet, perhaps wrapped or with `%` escapes; empty if it is none."""
+    """Return the bytes of base64, in either alphabet, perhaps wrapped or with `%` escapes; empty for other text."""
     with suppress(ValueError):
-        # Nearly every picture. The checks below take ten times as long.
+        # This decodes nearly every picture. The steps below take ten times as long.
         return binascii.a2b_base64(payload, strict_mode=True)
     bare = "".join(unquote(payload).split()).translate(URL_SAFE).rstrip("=")
     try:

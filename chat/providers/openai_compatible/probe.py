@@ -1,4 +1,4 @@
-"""Asking a server about one of its models, once. What no server says stays unknown, and counts as possible."""
+"""Asks a server once about one of its models. What the server does not say stays unknown, and counts as possible."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ logger = logging.getLogger(__name__)
 
 
 async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
-    """Return the facts with what the server says. A question that it does not answer is no error."""
+    """Return the facts, updated with the server's answers. A question that it does not answer is no error."""
     try:
         listed = [one for one in listed_models(await clients.ask(endpoint, "/models")) if one.name == model]
         if listed:
             facts = facts_of_listed(listed[0], facts)
         facts = await _own_question(clients, endpoint, model, facts)
     except (Unreachable, Stalled, Overloaded, RateLimited) as error:
-        # The server may be starting. It is asked again with the next answer.
+        # The server may be starting. The next answer asks it again.
         logger.info("endpoint %s cannot be asked about %s: %s", endpoint.name, model, error)
         return facts
     except ProviderError as error:
@@ -38,7 +38,7 @@ async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFa
 
 
 async def _own_question(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
-    """Ask at the address that one kind of server has for this."""
+    """Ask at the URL that this kind of server has for such questions."""
     match dialect_name(endpoint):
         case "ollama":
             return facts_of_ollama(

@@ -51,7 +51,7 @@ from chat.vocabulary.text_types import is_text
 logger = logging.getLogger(__name__)
 
 REFUSALS_LIMIT = 6
-"""How often one request is repeated because its refusal taught something. Each time it teaches something new."""
+"""Maximum number of tries of one request. It is repeated when a refusal has taught something new."""
 
 STORE_REFUSED = (
     "endpoint “%s” refused `store: false` for %s, so Google may store requests and answers, as its project is set."
@@ -59,7 +59,7 @@ STORE_REFUSED = (
 )
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
-"""The image types that all servers read which read images."""
+"""The image types that every server accepts if it reads images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class OpenAICompatibleProvider:
     is_demo = False
 
     def __init__(self, endpoint: str = "") -> None:
-        """`endpoint`: its name. Makes no query: the endpoint may be changed, turned off and deleted later."""
+        """`endpoint`: name of the endpoint, which may be changed, turned off and deleted later. Runs no query."""
         store: EndpointStore = import_string(settings.ENDPOINT_STORE)()
         self._store = store
         self._endpoint_name = endpoint
@@ -117,7 +117,7 @@ class OpenAICompatibleProvider:
         """Yield the events of one answer. A model that is used for the first time is probed before the request."""
         known = request.known
         if not (isinstance(known, Known) and known.facts.is_probed):
-            # Another answer may have had the model probed meanwhile.
+            # Load again, because another answer may have probed the model meanwhile.
             known = await self._load_on_thread(request.model)
         if not known.facts.is_probed:
             facts = await probe(self._clients, known.endpoint, request.model, known.facts)
@@ -190,7 +190,7 @@ class OpenAICompatibleProvider:
         return Known(endpoint, self._store.facts(endpoint, model))
 
     async def _load_on_thread(self, model: str) -> Known:
-        """Return what is known of a model. Raises NotConfigured."""
+        """Return what is known of a model. Raises NotConfigured if the endpoint does not exist, or is turned off."""
         try:
             known: Known = await database_sync_to_async(self._load, thread_sensitive=False)(model)
         except LookupError as error:

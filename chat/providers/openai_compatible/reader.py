@@ -21,13 +21,13 @@ from chat.vocabulary.stream_events import Finish, Finished, StreamEvent
 
 END_LIMIT_S = 0.2
 EVENT_LIMIT_BYTES = 32 * 1024 * 1024
-"""Longest event of a stream, and longest response that is no stream. It holds a picture of 24 MB, as base64."""
+"""Maximum size of an event, and of a response that is no stream. It can hold a picture of 24 MB as base64."""
 RESPONSE_LIMIT_BYTES = 256 * 1024 * 1024
-"""Longest stream. Each token has a chunk of some hundred bytes."""
+"""Maximum size of a stream. The chunk of a token has some hundred bytes."""
 PAUSE_BYTES = 2 * 1024
-"""How much of a response is parsed before other tasks run. It may consist of empty lines."""
+"""Maximum number of bytes that are parsed before other tasks run. They may all be empty lines."""
 PAUSE_STEPS = 64
-"""How many events and deltas are parsed before other tasks run."""
+"""Maximum number of events and deltas that are parsed before other tasks run."""
 MALFORMED_CALL = "tool_use_failed"
 """Groq's code for a function call that does not follow the function's schema."""
 
@@ -66,8 +66,8 @@ class ResponseReader:
     async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
         """Yield the events of each network read, in short lists. Nothing follows an error.
 
-        Other tasks run after each list, however much has arrived, and also if it holds no events. A response that is
-        much work rests (`Pace`).
+        After each list, even an empty one, other tasks may run. If parsing has taken much time, the reader sleeps too
+        (see `Pace`).
         """
         pace = Pace()
         try:
@@ -80,12 +80,12 @@ class ResponseReader:
                         await pace.rest()
                         pace.begin()
         except ProviderError as error:
-            # The connection has broken. A picture that was being received is described.
+            # The connection has broken. `flush` yields words for a picture that has not arrived as a whole.
             self.error = error
             yield list(self._accumulator.flush())
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
-        """Yield an iterator over the events of each network read. It parses a little for each list."""
+        """Yield an iterator for each network read. It parses only as much as each of its lists needs."""
         if not response.is_stream:
             # The server does not stream, or reports an error with status 200.
             yield chain(
@@ -131,7 +131,7 @@ class ResponseReader:
         yield collected
 
     def _steps(self, events: Iterator[JSONEvent | None]) -> Iterator[Iterable[StreamEvent] | None]:
-        """Yield the stream events of each delta, up to the end or an error. An event and a delta are a step each."""
+        """Yield the stream events of each delta, up to the end or an error. Each event and each delta is one step."""
         for event in events:
             if event is None:
                 yield None
@@ -161,7 +161,7 @@ class ResponseReader:
             self.error = self.error or provider_error(report, status=None, headers={}, api_key=self._api_key)
 
     def _end(self, *, is_done: bool = False) -> Iterator[list[StreamEvent]]:
-        """Yield the events of the end of the response, unless an error was its end."""
+        """Yield the last events of the response, unless an error has ended it."""
         if self.error:
             return
         if not self._has_chunks:

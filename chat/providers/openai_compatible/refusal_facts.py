@@ -23,24 +23,24 @@ REFUSABLE = (
     "temperature",
     "tool_choice",
 )
-"""Optional parameters of a body. A longer name stands before the one that it contains."""
+"""Optional parameters of a body. A name precedes the shorter names that it contains."""
 INCLUDE, EFFORT, SUMMARY = "include", "reasoning.effort", "reasoning.summary"
 RESPONSES_REFUSABLE = (INCLUDE, EFFORT, SUMMARY, "temperature", "tool_choice")
-"""Those of the Responses API. `store: false` is not among them: no server may store without a word."""
+"""Optional parameters of the Responses API. `store` is not among them, so that no server stores requests unnoticed."""
 RESPONSES = "Responses API"
-"""Demanded by a server that refers to it, and refused by one that does not have it."""
+"""Name of the protocol in `demands`, if the server refers to it, and in `refuses`, if the server does not have it."""
 EFFORT_NONE = "reasoning_effort none with functions"
 REASONING = "reasoning_content in every assistant message"
 
 OTHER_LIMIT_FIELD = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 STATUSES = (400, 404, 422, 500, 501)
-"""Statuses with which servers refuse a parameter. llama.cpp answers 500 to what it is not set up for."""
+"""Statuses with which servers refuse a parameter. llama.cpp answers 500 if it is not set up for a request."""
 
 NO_ADDRESS = (404, 405)
 
 MESSAGE_LIMIT_CHARS = 500
-"""How much of a message is read. The rest may repeat the request."""
+"""Maximum number of characters of a message that are read. The rest may repeat the request."""
 
 UNSUPPORTED = re.compile(
     r"unsupported|not supported|does not support|not permitted|extra_forbidden|unrecognized"
@@ -52,7 +52,7 @@ WRONG_VALUE = re.compile(
     r"|supported values|must be",
     re.IGNORECASE,
 )
-"""The server takes the parameter, but not this value. What the operator has set must not be dropped silently."""
+"""The server takes the parameter, but not this value. A value of the operator must not be dropped silently."""
 NAMED = (
     r"(?:parameter|argument|field|property|extra_forbidden)s?\W{{1,5}}(?:body\W)?{name}\b"
     r"|['\"`]{name}['\"`]|\bbody\.{name}\b|^\W{{0,3}}{name}\b"
@@ -80,8 +80,8 @@ def facts_after_refusal(
 ) -> ModelFacts | None:
     """Return updated facts, or `None` if the refusal names nothing that a repeated request could leave out or change.
 
-    `parameter`: what the server names, such as `temperature`. `body`: of the refused request. `may_switch`: whether the
-    operator leaves the choice of the protocol to the server.
+    `parameter`: the parameter that the server names, such as `temperature`. `body`: body of the refused request.
+    `may_switch`: whether the operator leaves the choice of the protocol to the server.
     """
     if "input" in body:
         return _after_responses_refusal(status, parameter, message, body, facts, may_switch=may_switch)
@@ -123,7 +123,7 @@ def _after_responses_refusal(
 def facts_after_image_refusal(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:
     """Return facts that say “reads no images”, or `None` if the error is about something else.
 
-    The request is not repeated without them: an answer to a question about an image that was not read would mislead.
+    The request is not repeated without the images: an answer by a model that has not seen them would mislead.
     """
     is_refusal = status in STATUSES and IMAGES_MESSAGE.search(message) is not None
     return replace(facts, images=False) if is_refusal and facts.images is not False else None

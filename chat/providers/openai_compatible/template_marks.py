@@ -1,6 +1,6 @@
-"""Marks of chat templates around a message in the text of an answer, such as `<|im_start|>assistant`. Pure.
+"""Finds marks of chat templates around a message in the text of an answer, such as `<|im_start|>assistant`. Pure.
 
-A server whose template does not fit its model sends them on. Runs of them are dropped at the beginning of an answer
+A server whose template does not fit its model does not remove them. They are dropped at the beginning of an answer
 (`LeadingMarks`), at its end and where a new message begins (`text_marks`). Elsewhere they are text.
 """
 
@@ -16,7 +16,7 @@ STOPS = (
 )
 """Marks that are dropped at the end of an answer."""
 STRIKE_END = "</s>"
-"""It ends a message, or a text that is struck out."""
+"""The mark ends a message, or in HTML a text that is struck out."""
 _ROLES = ("assistant", "user", "system", "model", "tool")
 _HEADERS = (
     *("<|start_header_id|>assistant<|end_header_id|>", "<|header_start|>assistant<|header_end|>"),
@@ -27,7 +27,7 @@ TURNS = tuple(
     for role in _ROLES
     for turn in ("<|im_start|>{}", "<start_of_turn>{}", *(header.replace("assistant", "{}") for header in _HEADERS))
 )
-"""Marks with the role of the message that they begin."""
+"""Marks that begin a message, each with a role."""
 FLAGS = re.IGNORECASE | re.ASCII
 
 
@@ -37,19 +37,19 @@ def alternatives(texts: Iterable[str]) -> str:
 
 
 def beginnings(texts: Iterable[str]) -> str:
-    """Return a regular expression that matches the longest text with which one of the texts begins."""
+    """Return a regular expression that matches the longest beginning of one of the texts."""
     return alternatives(text[:length] for text in texts for length in range(1, len(text) + 1))
 
 
 STOP = rf"(?:{alternatives((*STOPS, *TURNS))})"
 TURN = rf"(?:(?:{alternatives(STOPS)})\s{{0,9}}+)?(?:{alternatives(TURNS)})(?=[\r\n])"
-"""The border of two messages. A role is the last word of its line."""
+"""Matches the border of two messages. The role is the last word of its line."""
 STOPS_AT_END = re.compile(rf"{STOP}(?>(?:{STOP}|\s)*)\Z", FLAGS)
 OPEN_STOPS_AT_END = re.compile(
     rf"(?:{STOP}(?>(?:{STOP}|\s)*))?(?:{beginnings((*STOPS, *TURNS))}|(?<=>)(?:{beginnings(_ROLES)}))?\Z", FLAGS
 )
 STOPS_LIMIT_CHARS = 200
-"""At most so much of the end of a text is held back, because it may be such marks."""
+"""Maximum number of characters at the end of a text that are held back, because they may be such marks."""
 
 _FIRST = (
     *("<|im_start|>assistant", "<|im_start|>model", *_HEADERS),
@@ -71,10 +71,10 @@ class LeadingMarks:
 
     def __init__(self) -> None:
         self._held: str | None = ""
-        """The beginning of the text, which may be marks; `None`: it has been passed on."""
+        """The beginning of the text while it may be marks; `None` after it was passed on."""
 
     def feed(self, text: str) -> str:
-        """Return what is certain after more text."""
+        """Add text, and return what is certainly not a mark."""
         if self._held is None:
             return text
         self._held += text
@@ -91,9 +91,9 @@ class LeadingMarks:
 
 
 def start_of_stops(text: str, start: int, *, is_end: bool, is_struck: bool) -> int:
-    """Return where the marks begin that end a text, or may end it; its length if there are none.
+    """Return the index of the marks at the end of a text, or of what may become such marks; its length without any.
 
-    `is_struck`: whether the text has a `<s>`, which `</s>` may end.
+    `is_struck`: whether the text has `<s>`, so that `</s>` may be its closing tag.
     """
     pattern = STOPS_AT_END if is_end else OPEN_STOPS_AT_END
     for first in re.finditer(r"[<\[]", text[(position := max(start, len(text) - STOPS_LIMIT_CHARS)) :]):

@@ -1,4 +1,4 @@
-"""Marks of a model's template in its text, which servers without a parser for the template send on. Pure.
+"""Removes marks of a model's template from its text: servers without a parser for the template leave them in. Pure.
 
     <think>…</think>            reasoning, at the beginning of an answer, perhaps several times (other tags: `THOUGHTS`)
     …</think>                   the opening tag was in the prompt: all text before the closing tag was reasoning
@@ -40,7 +40,7 @@ THOUGHTS = {f"<{name}>": f"</{name}>" for name in _TAG_NAMES} | {
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|start_thinking|>": "<|end_thinking|>",
 }
-"""The tags of reasoning, by family of models, in small letters."""
+"""Opening tag of reasoning -> closing tag, in small letters. Families of models use different tags."""
 CLOSES = frozenset(THOUGHTS.values())
 ANSWERS = {
     "<answer>": "</answer>",
@@ -49,10 +49,10 @@ ANSWERS = {
     "<|begin_of_solution|>": "<|end_of_solution|>",
     "<|begin_of_box|>": "<|end_of_box|>",
 }
-"""Tags that are dropped. The first two count after reasoning alone."""
+"""Opening tag of an answer -> closing tag. The first two are dropped only directly after reasoning."""
 CHANNEL, CONSTRAIN = "<|channel|>", "<|constrain|>"
 HEADERS = frozenset({"<|start|>", CHANNEL, CONSTRAIN})
-"""Marks before words of a header, such as a role or the name of a channel."""
+"""Marks that begin a header. Words follow, such as a role or the name of a channel."""
 ENDS = frozenset({"<|end|>", "<|return|>", "<|call|>"})
 ANSWER_ENDS = frozenset(ANSWERS.values())
 TAGS = frozenset({*THOUGHTS, *CLOSES, *ANSWERS, *ANSWER_ENDS})
@@ -65,13 +65,13 @@ AFTER_WORDS = ("<|message|>", *sorted(HEADERS))
 """The marks that follow the words of a whole header."""
 HEADER_WORDS = re.compile(rf"[^<\n]{{0,{HEADER_LIMIT_CHARS}}}")
 HEADER_BEGINNING = re.compile(r"\S|$| (?:assistant|analysis|commentary|final|json)\b")
-"""In other cases, somebody writes about marks."""
+"""How the words of a header begin. In other texts, the answer writes about marks."""
 KNOWN_WORDS = re.compile(r"(?: ?(?:assistant|analysis|commentary|final|json|to=[\w.]+)\b)*")
-"""Words of a header that is not whole."""
+"""Words that are dropped if a header is not complete."""
 LOOKAHEAD_CHARS = 300
-"""How much of a line is read to see whether a mark is quoted."""
+"""Number of characters after a mark that are read to see whether it is quoted."""
 WHITE_SPACE_LIMIT = 200
-"""How much white space may stand before the opening tag, in characters."""
+"""Maximum number of white space characters before the opening tag."""
 
 Piece: TypeAlias = TextDelta | TextBecameThought
 
@@ -85,14 +85,14 @@ class _State(Enum):
 
 
 _BLANK = {_State.START: _State.UNSURE, _State.CLOSED: _State.SETTLED}
-"""The states before the first text, and the one that text leads to."""
+"""State before the first text -> state after it."""
 
 
 class TextMarks:
     """Divides the text of an answer into reasoning and answer, without marks."""
 
     def __init__(self, *, is_reasoning: bool = False) -> None:
-        """`is_reasoning`: whether the text comes in a field for reasoning. Then its tags are text."""
+        """`is_reasoning`: whether the server sends this text in a field for reasoning. Tags are then text."""
         self.has_call = False
         """Whether a header named the recipient of a function call."""
         self._state = _State.SETTLED if is_reasoning else _State.START
@@ -105,24 +105,24 @@ class TextMarks:
         self._held = ""
         """The end of the text so far, which may be the beginning of a mark."""
         self._is_struck = False
-        """Whether the answer has a tag that begins struck text."""
+        """Whether the answer has `<s>`, which begins struck text."""
         self._blank = ""
         """The white space at the beginning of the answer."""
         self._drops_line_ends = False
-        """Whether line ends are dropped until there is text, because a mark stands before them."""
+        """Whether line ends are dropped until other text arrives, because they follow a mark."""
         self._is_new_message = False
         self._last_kind: bool | None = None
-        """Whether the text before was reasoning; `None`: there was none."""
+        """Whether the previous text was reasoning; `None` if there was no text."""
         self._code = CodeQuotes()
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
-        """Take tags in later text as text: reasoning comes in a field of its own, perhaps without its closing tag."""
+        """Treat tags in later text as text, because the server sends reasoning in a separate field."""
         if self._state is not _State.TAGGED:
             self._state = _State.CLOSED if self._state in _BLANK else _State.SETTLED
 
     def feed(self, text: str) -> list[Piece]:
-        """Return what is certain after more text."""
+        """Add text, and return the pieces that later text cannot change."""
         self._held += self._leading.feed(text)
         return self._read(is_end=False)
 
@@ -155,7 +155,7 @@ class TextMarks:
         return pieces
 
     def _read_mark(self, match: re.Match[str], *, is_end: bool) -> int | None:
-        """Apply a mark, or add it as text. Return where the text after it begins; `None`: later text decides."""
+        """Apply a mark, or add it as text. Return the index of the text after it; `None` if later text decides."""
         mark, rest = match[0].lower(), match.string[match.end() : match.end() + LOOKAHEAD_CHARS]
         is_quoted: bool | None = self._is_text(mark)
         if not is_quoted and not self._is_reasoning and self._state not in _BLANK:
@@ -187,11 +187,11 @@ class TextMarks:
         return self._state is _State.SETTLED and mark in TAGS
 
     def _apply_tag(self, tag: str, *, close: str) -> None:
-        """Apply a tag of reasoning. `close`: the tag that ends it, if this one begins it."""
+        """Apply a tag of reasoning. `close`: the closing tag if `tag` is an opening tag; otherwise empty."""
         is_open, self._close = bool(close), close
         is_unsure = self._state is _State.UNSURE
         if is_open and is_unsure:
-            # Its closing tag will not be alone.
+            # Text precedes the opening tag. The tag is text, and so is its closing tag.
             self._state = _State.SETTLED
             self._add(tag)
             return
@@ -203,7 +203,10 @@ class TextMarks:
         self._change_kind(is_reasoning=self._state is _State.TAGGED)
 
     def _read_header(self, match: re.Match[str], *, is_end: bool) -> int | None:
-        """Drop a mark and the words of its header. Return where the text after them begins; `None`: it is not known."""
+        """Drop a mark and its header, such as `<|channel|>analysis`.
+
+        Return the index of the text after it; `None` if the header may continue in the next chunk.
+        """
         text, start = match.string, match.end()
         words = HEADER_WORDS.match(text, start)
         assert words is not None
@@ -251,6 +254,6 @@ class TextMarks:
 
 
 def _start_of_partial_mark(text: str, start: int) -> int:
-    """Return where the end of a text begins that may be the beginning of a mark."""
+    """Return the index at which a mark may have begun at the end of a text; its length if there is none."""
     partial = PARTIAL_MARK.search(text, max(start, len(text) - LONGEST_MARK + 1))
     return partial.start() if partial else len(text)

@@ -1,11 +1,11 @@
 """Finds the files that a model's text holds as base64 `data:` URIs, while the text arrives. Pure.
 
-Gateways write pictures so: `![image](data:image/png;base64,…)`, an `<img>` tag, or the URI alone. The file is taken out
-of the text with what belongs to it, also the signs of emphasis around it; all other text stays as it is. Text that may
-be the beginning of a file is held back until more has arrived, so that no base64 is ever shown.
+Gateways write pictures as `![image](data:image/png;base64,…)`, as an `<img>` tag, or as the URI alone. The file is cut
+out of the text with its Markdown or HTML and the signs of emphasis around it; all other text stays. Text that may be
+the beginning of a file is held back until more has arrived, so that no base64 is ever shown.
 
 A picture in a list, a table, a quote, a heading, a link or a longer emphasis would cut that in two. Its description
-stands in its place, and the file follows the block.
+replaces it, and the file follows the block.
 
 Inside code, the text stays as its author wrote it if its base64 has at most `CODE_LIMIT_CHARS`. Longer base64 is
 replaced by words, and the file follows the code.
@@ -25,11 +25,11 @@ from chat.providers.openai_compatible.line_position import LinePosition
 from chat.vocabulary.data_uris import SHORT_URI_CHARS, words_for
 
 CODE_LIMIT_CHARS = 4_096
-"""Longest base64 that stays in code: an icon in a page that the model writes."""
+"""Maximum length of base64 that stays in code, such as an icon in a page that the model writes."""
 PAYLOAD_LIMIT_CHARS = 32 * 1024 * 1024
-"""Of longer base64, only the length is kept."""
+"""Maximum length of base64 that is kept. Of longer base64, only the length is kept."""
 FILES_LIMIT = 100
-"""Most `data:` URIs of one response that are read. Later ones are replaced by words."""
+"""Maximum number of `data:` URIs of one response that are read. Later ones are replaced by words."""
 WRAPPED_CHARS = frozenset({60, 64, 72, 76, 80, 100, 120, 128})
 """Lengths of the lines of base64 that is wrapped. A line of another length is the last one."""
 
@@ -41,7 +41,7 @@ _MARKDOWN = r"!\[(?P<label>(?>(?:[^\]\\\n!]|!(?!\[)|\\.){0,300}))\]\(\s{0,20}+<?
 _HTML = r"<img\b[^<>]{0,300}?\bsrc\s{0,5}+=\s{0,5}+[\"']?"
 _EMPHASIS = r"[*_~]{1,3}"
 OPENING = re.compile(rf"(?P<emphasis>{_EMPHASIS})?(?:{_MARKDOWN}|(?P<html>{_HTML}))?{_HEADER}", re.IGNORECASE)
-"""What stands before the base64."""
+"""Matches the text before the base64, from the emphasis to the comma."""
 _OPEN_HEADER = r"d(?:a(?:t(?:a(?::[^,\s\"'()<>]{0,500}+)?)?)?)?"
 OPEN_END = re.compile(
     rf"(?:{_EMPHASIS})?(?:"
@@ -51,7 +51,7 @@ OPEN_END = re.compile(
     rf"|{_OPEN_HEADER}|(?<=[*_~]))\Z",
     re.IGNORECASE,
 )
-"""The end of a text that later text may complete to an opening."""
+"""Matches the end of a text that may be the beginning of an opening."""
 BASE64 = re.compile(r"[A-Za-z0-9+/%_-]*+")
 PADDING = re.compile(r"=*+")
 SPACE = re.compile(r"\s*+")
@@ -67,22 +67,22 @@ OPEN_HTML_END = re.compile(r"[^<>]{0,300}+\Z")
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedFile:
-    """A file that stood in a text."""
+    """A file that was in a text."""
 
     mime_type: str
-    """As the text names it; empty if it names none."""
+    """The type that the text names; empty if it names none."""
     payload: str
-    """Its base64, perhaps wrapped or with `%` escapes. Empty above `PAYLOAD_LIMIT_CHARS`."""
+    """The base64, perhaps wrapped or with `%` escapes. Empty if longer than `PAYLOAD_LIMIT_CHARS`."""
     chars: int
     """Length of the base64."""
     label: str = ""
     """The description that the text gives to a picture."""
     source: str = ""
-    """The text as it was written, if it stays as it is unless it holds a picture; otherwise empty."""
+    """The text as written, which stays if the file is no picture. Empty if it must not stay."""
     is_from_code: bool = False
-    """Whether it stood in code, where words stand in its place."""
+    """Whether it was in code, where words have replaced it."""
     follows_block: bool = False
-    """Whether it stood within a block, where its description stands."""
+    """Whether it was within a block, where its description has replaced it."""
 
 
 Piece: TypeAlias = str | EmbeddedFile
@@ -99,10 +99,10 @@ class _OpenFile:
     label: str
     is_html: bool
     emphasis: str
-    """The signs directly before it, which are dropped if the same stand directly after it."""
+    """The signs directly before it, which are dropped if the same signs follow it directly."""
     is_in_code: bool
     is_within: bool
-    """Whether it is in a block that it would cut in two."""
+    """Whether it is in a block that a picture would cut in two."""
     is_kept: bool
     """Whether its base64 is kept."""
     pieces: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ class _OpenFile:
     is_padded: bool = False
 
     def read(self, text: str, start: int) -> int:
-        """Take the base64 that begins here, and return where it ends."""
+        """Read the base64 that begins at `start`, and return the index of its end."""
         if not self.chars and not self.is_bare:
             start = _end_of(SPACE, text, start)
         end = start if self.is_padded else _end_of(BASE64, text, start)
@@ -136,12 +136,12 @@ class _OpenFile:
 
     @property
     def may_wrap(self) -> bool:
-        """Whether a line end here may stand within the base64."""
+        """Whether the base64 may continue after a line end."""
         return not self.is_padded and self.line_chars in WRAPPED_CHARS
 
     @property
     def is_bare(self) -> bool:
-        """Whether the URI stands alone in the text."""
+        """Whether the URI is written alone, without Markdown or HTML."""
         return self.opening == self.emphasis + self.header
 
     @property
@@ -150,7 +150,7 @@ class _OpenFile:
         return self.is_bare and self.chars < SHORT_URI_CHARS
 
     def file(self, *, end: str = "", follows_block: bool = False) -> EmbeddedFile:
-        """Return the file. `end`: what follows the base64 and belongs to it."""
+        """Return the file. `end`: text after the base64 that belongs to the file."""
         payload = "".join(self.pieces)
         source = f"{self.opening}{payload}{end}" if self.is_short else ""
         return EmbeddedFile(self.mime_type, payload, self.chars, self.label, source, self.is_in_code, follows_block)
@@ -165,15 +165,15 @@ class TextPictures:
         """The end of the text so far, which may belong to a file."""
         self._open: _OpenFile | None = None
         self._after_code: list[EmbeddedFile] = []
-        """Files that were replaced by words in code which has not ended."""
+        """Files that words have replaced in code that has not ended."""
         self._after_block: list[EmbeddedFile] = []
-        """Files that were replaced by their descriptions in a block which has not ended."""
+        """Files that descriptions have replaced in a block that has not ended."""
         self._position = LinePosition()
         self._is_closed = False
         self._count = 0
 
     def feed(self, text: str) -> Iterator[Piece]:
-        """Yield what is certain after more text."""
+        """Add text, and yield the pieces that later text cannot change."""
         text, self._held = self._held + text, ""
         position = 0
         while position < len(text):
@@ -195,7 +195,7 @@ class TextPictures:
         self._is_closed = False
 
     def _read_text(self, text: str, start: int) -> Generator[Piece, None, int]:
-        """Yield the text up to the next file, and return where its base64 begins."""
+        """Yield the text up to the next file, and return the index of its base64."""
         opening = OPENING.search(text, start)
         if opening is None:
             open_end = OPEN_END.search(text, start)
@@ -219,7 +219,7 @@ class TextPictures:
         return opening.end()
 
     def _read_file(self, file: _OpenFile, text: str, start: int) -> Generator[Piece, None, int]:
-        """Read the base64 of a file and what belongs to it, and return where that ends."""
+        """Read the base64 of a file and the text that belongs to it. Return the index of the text after it."""
         position = file.read(text, start)
         while file.may_wrap and (line_end := LINE_END.match(text, position)):
             if line_end.end() == len(text):
@@ -247,7 +247,7 @@ class TextPictures:
         return end + (len(after) if after == file.emphasis and not file.is_in_code else 0)
 
     def _end_file(self, file: _OpenFile, end: str = "", after: str = "") -> Iterator[Piece]:
-        """Yield a file or what stands in its place. `after`: as many signs as stand before it as emphasis."""
+        """Yield a file or its replacement. `after`: the text after it, as long as the emphasis before it."""
         self._open = None
         if file.is_in_code:
             yield from self._end_file_in_code(file, end)
@@ -267,7 +267,7 @@ class TextPictures:
             yield from self._emit(f"{file.opening.removesuffix(file.header)}{words}{end}")
 
     def _emit(self, text: str) -> Iterator[Piece]:
-        """Yield a text, and the files of code after the line in which the code ends, those of a block after it."""
+        """Yield a text, files of code after the line in which the code ends, and files of a block after the block."""
         while text and (self._after_code or self._after_block):
             line, line_end, text = text.partition("\n")
             yield line + line_end
@@ -294,6 +294,6 @@ class TextPictures:
 
 
 def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """Return where a match that begins here ends; `start` if there is none."""
+    """Return the end of the match that begins at `start`; `start` if there is none."""
     match = pattern.match(text, start)
     return match.end() if match else start

@@ -1,7 +1,7 @@
 """Requests to a server: opens responses, and yields their bytes within limits of time and size.
 
-aiohttp sends the requests. The package `openai` is not used: it yields nothing and raises nothing for HTML or an error
-with status 200, and it costs more for each chunk than all of Plotline's work.
+aiohttp sends the requests. The package `openai` is not used. If a response of status 200 is HTML or an
+error, it neither yields nor raises. For each chunk, it takes more time than all of Plotline's work.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ ERROR_LIMIT_BYTES = 64 * 1024
 UNARY_LIMIT_BYTES = 8 * 1024 * 1024
 STREAM, UNARY = "text/event-stream", "application/json"
 LARGE_READ_BYTES, PAUSE_S = 4 * 1024, 0.001
-"""After so long a read, others have this time: a body may consist of pieces of one byte, and come without end."""
+"""After a read of this size, other tasks get this time: a body may consist of chunks of one byte and never end."""
 TEXT_LIMIT_CHARS = 500
-"""The text of an error is cut here, because aiohttp quotes what it could not parse."""
+"""Maximum length of the text of an error, because aiohttp quotes what it could not parse."""
 
 
 class Refused(Exception):
@@ -69,14 +69,14 @@ class Clients:
         self._sessions: dict[
             AbstractEventLoop, tuple[aiohttp.ClientSession, AsyncGenerator[aiohttp.ClientSession, None]]
         ] = {}
-        """Event loop -> its session, and what closes the session."""
+        """Event loop -> its session, and the generator that closes the session."""
 
     @asynccontextmanager
     async def open(self, endpoint: Endpoint, path: str, body: bytes) -> AsyncGenerator[Response, None]:
         """Send a request for an answer, and provide the response. It is closed after the block.
 
-        `path`: relative to the base URL. `body`: JSON. Raises Refused, and ProviderError if the server cannot be
-        reached, is silent, or sends no answer.
+        `path`: relative to the base URL. `body`: JSON. Raises Refused for an error status, and ProviderError if the
+        server cannot be reached, is silent, or sends no answer.
         """
         async with self._send(endpoint, path, body, settings.PROVIDER_FIRST_BYTE_LIMIT_S) as response:
             content_type = response.headers.get("content-type", "")
@@ -113,7 +113,7 @@ class Clients:
     ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
         """Send a request, and provide the response with its body unread. It is closed after the block.
 
-        Each ProviderError of the block has the status of the response. Raises Refused.
+        Each ProviderError of the block gets the status of the response. Raises Refused for an error status.
         """
         url = path if path.startswith("http") else endpoint.base_url.rstrip("/") + path
         response: aiohttp.ClientResponse | None = None
@@ -133,11 +133,11 @@ class Clients:
                 raise await _refusal(response, endpoint)
             yield response
         except ProviderError as error:
-            # The server may repeat the key wherever it wants.
+            # The server may repeat the key anywhere in its response.
             detail = without_key(error.detail, endpoint.api_key)
             raise error.with_response(response.status if response else None, detail) from None
         finally:
-            # A server stops to generate when the connection is closed.
+            # A server stops generating when the connection is closed.
             if response is not None:
                 response.close()
 
@@ -162,7 +162,7 @@ class Clients:
 
 
 def _headers(endpoint: Endpoint) -> dict[str, str]:
-    """Return the headers of a request. A body that is compressed would be refused (see `_chunks`)."""
+    """Return the headers of a request. They ask for an uncompressed body, because `_chunks` refuses others."""
     if not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
         raise NotConfigured("The key of this endpoint has characters that no key has.")
     headers = {"Accept": UNARY, "Accept-Encoding": "identity", "Content-Type": UNARY, "User-Agent": "Plotline"}
@@ -170,7 +170,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _proxy_of(url: str) -> str | None:
-    """Return the proxy that the environment names for an address. Raises NotConfigured for one of another protocol."""
+    """Return the proxy that the environment names for a URL. Raises NotConfigured if it is not an HTTP proxy."""
     address, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(address.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(address.netloc):
@@ -182,9 +182,9 @@ def _proxy_of(url: str) -> str | None:
 
 
 async def _refusal(response: aiohttp.ClientResponse, endpoint: Endpoint) -> Refused:
-    """Return the error of a response with an error status. Of its body, only the beginning is read."""
+    """Return the error of a response with an error status. Only the beginning of its body is read."""
     body = bytearray()
-    # A body that is compressed, broken or slow is not read to its end. The status says enough.
+    # Stop reading a body that is compressed, broken or slow. The status is enough.
     with suppress(ProviderError, TimeoutError):
         async with asyncio.timeout(UNARY_LIMIT_S), aclosing(_chunks(response)) as chunks:
             async for piece in chunks:

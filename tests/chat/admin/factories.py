@@ -100,7 +100,7 @@ def make_row_of_each_model() -> dict[type[Model], Model]:
     upload_attachment.enqueue("00000000-0000-0000-0000-000000000000")
     assert DBTaskResult.objects.exists()
     rows: dict[type[Model], Any] = {model: model._default_manager.first() for model in admin.site._registry}
-    # Nobody may delete the default.
+    # Take another preset than the default, which cannot be deleted.
     rows[Preset] = Preset.objects.filter(is_default=False).first()
     assert None not in rows.values(), [model for model, row in rows.items() if row is None]
     return rows

@@ -59,7 +59,7 @@ def file_url(conversation: Conversation) -> str:
 
 
 def backdate_entries(age: timedelta) -> None:
-    """Change the time of all entries; for this the trigger is dropped and created again."""
+    """Change the time of all entries. The trigger that forbids changes is dropped and created again."""
     name = "chat_accessentry_appended"
     [create] = [one for one in _append_only.CREATE[connection.vendor] if f"CREATE TRIGGER {name}" in one]
     table = " ON chat_accessentry" if connection.vendor == "postgresql" else ""
@@ -191,7 +191,7 @@ def test_triggers_exist_after_the_last_migration() -> None:
     )
 
 
-def test_entries_outlast_reader_and_conversation_and_are_deleted_with_the_owner(
+def test_entries_remain_without_reader_and_conversation_and_end_with_the_owner(
     superuser: Client, conversation: Conversation
 ) -> None:
     reader, owner = make_account("reviewer"), conversation.owner
@@ -209,7 +209,7 @@ def test_entries_outlast_reader_and_conversation_and_are_deleted_with_the_owner(
     assert "reviewer" in page
     assert f"{SECRET} title" in page
     assert "(deleted)" in page
-    superuser.get("/admin/")  # Shows and removes the message that names the deleted conversation.
+    superuser.get("/admin/")  # This page shows, and so removes, the message that names the deleted conversation.
     entries = superuser.get("/admin/chat/accessentry/").content.decode()
     assert "reviewer" in entries
     assert str(conversation.pk) in entries
@@ -230,7 +230,7 @@ def test_owners_see_who_read_their_own_conversations(reviewer: Client, conversat
     assert f'href="/c/{conversation.pk}/"' in page
     assert "Nobody has read any of yours." in client_of(make_user()).get(READINGS_URL).content.decode()
     assert READINGS_URL in owner.get("/accounts/tokens/").content.decode()
-    # One place is enough: the settings.
+    # Only the settings link to the page.
     assert READINGS_URL not in owner.get(conversation.get_absolute_url()).content.decode()
 
 

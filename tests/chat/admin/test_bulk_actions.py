@@ -42,7 +42,7 @@ def test_decision_applies_to_all_selected_conversations(
     assert "3 conversations" in reviewer.get(QUEUE_URL).content.decode()
 
 
-def test_select_across_applies_to_all_conversations_of_a_filter(reviewer: Client) -> None:
+def test_action_on_all_pages_applies_to_all_conversations_of_a_filter(reviewer: Client) -> None:
     owner = make_user("anna")
     conversations = [make_conversation(owner) for _ in range(30)]
     make_conversation(make_user("bert"))
@@ -105,7 +105,7 @@ def make_conversations_with_large_files(count: int) -> list[Conversation]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_zip_export_reads_each_conversation_while_it_is_sent() -> None:
+async def test_zip_export_reads_conversations_one_by_one_while_it_is_sent() -> None:
     conversations = await sync_to_async(make_conversations_with_large_files)(6)
     client = AsyncClient()
     await client.aforce_login(await sync_to_async(make_account)("reviewer"))

@@ -87,7 +87,7 @@ def fields_of(page: str) -> dict[str, str]:
     return dict(found)
 
 
-def test_thousands_of_conversations_are_confirmed_by_numbers_and_deleted_at_once(superuser: Client) -> None:
+def test_confirmation_of_thousands_of_conversations_shows_numbers_and_deletes_all(superuser: Client) -> None:
     owner, other = make_user("anna"), make_user("bert")
     Conversation.objects.bulk_create(Conversation(owner=owner, title=f"title-{number}") for number in range(2400))
     first, kept = Conversation.objects.all()[0], make_conversation(other)
@@ -98,7 +98,7 @@ def test_thousands_of_conversations_are_confirmed_by_numbers_and_deleted_at_once
     assert re.findall(r"<li>(\w+: [\d,]+)</li>", page) == ["Conversations: 2,400", "Messages: 2", "Files: 1"]
     assert page.count("title-") == 20
     assert "and 2,380 more" in page
-    # This one was not part of the confirmation.
+    # This conversation is created after the confirmation page was shown.
     late = make_conversation(owner)
     response = superuser.post(f"{admin_url(Conversation)}?user=anna", fields_of(page))
     assert response.status_code == 302
@@ -117,7 +117,7 @@ def test_a_malformed_or_endless_list_of_confirmed_ids_deletes_nothing(superuser:
     assert not LogEntry.objects.exists()
 
 
-def test_a_deleted_account_ends_at_once_and_its_name_is_free(superuser: Client) -> None:
+def test_a_deleted_account_is_hidden_at_once_and_its_name_can_be_used_again(superuser: Client) -> None:
     owner = make_user("anna", password="a long pass phrase")
     make_model_message(make_conversation(owner))
     _, secret = ApiToken.objects.issue(owner.pk, name="a token", life=None)

@@ -1,4 +1,4 @@
-"""Endpoints in the admin: the form, the two buttons, and deletion together with their models."""
+"""Endpoints in the admin: the form, the buttons that list models and test the endpoint, and deletion with models."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def text_of(client: Client, path: str, data: dict[str, str] | None = None) -> st
     return response.content.decode()
 
 
-def test_endpoint_can_be_added_and_its_name_stays(operator: Client) -> None:
+def test_endpoint_can_be_added_and_its_name_cannot_be_changed(operator: Client) -> None:
     assert operator.post(f"{URL}add/", FORM).status_code == 302
     row = ModelEndpoint.objects.get()
     assert (row.name, row.base_url) == ("local", "http://ollama:11434/v1")
@@ -131,7 +131,7 @@ def test_button_adds_the_models_that_the_server_lists(operator: Client, server: 
     assert StoredEndpoints().facts(StoredEndpoints().find("local"), "m").functions
 
 
-def test_button_explains_why_there_is_no_list(operator: Client, server: Server) -> None:
+def test_page_says_why_a_server_lists_no_models(operator: Client, server: Server) -> None:
     row = make_endpoint()
     server.models = Unauthorised("401 <b>no</b>")
     html = text_of(operator, f"{URL}{row.pk}/list-models/", {})
@@ -139,7 +139,9 @@ def test_button_explains_why_there_is_no_list(operator: Client, server: Server) 
     assert "401 &lt;b&gt;no&lt;/b&gt;" in html
 
 
-def test_test_shows_its_results_in_words(operator: Client, server: Server, settings: Settings) -> None:
+def test_page_shows_the_results_of_an_endpoint_test_in_words(
+    operator: Client, server: Server, settings: Settings
+) -> None:
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "sk-secret"}
     row = make_endpoint(api_key_variable="SOME_API_KEY")
     make_endpoint_model("local", "big")
@@ -155,7 +157,7 @@ def test_test_shows_its_results_in_words(operator: Client, server: Server, setti
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("status", [302, 307])
 def test_redirects_of_a_server_are_not_followed(operator: Client, settings: Settings, status: int) -> None:
-    """Such a server could make this one ask addresses that only it reaches, with the endpoint's key."""
+    """A redirect could make this server send the endpoint's key to addresses that only this server can reach."""
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "sk-secret"}
     asked: list[str] = []
 
@@ -214,7 +216,7 @@ def make_full_endpoint(name: str) -> ModelEndpoint:
     return row
 
 
-def test_deleted_endpoint_takes_its_models_with_it(operator: Client, server: Server) -> None:
+def test_deleting_an_endpoint_deletes_its_models(operator: Client, server: Server) -> None:
     row, _ = make_full_endpoint("a"), make_full_endpoint("b")
     path = admin_url(ModelEndpoint, row.pk, "delete")
     confirmation = text_of(operator, path)

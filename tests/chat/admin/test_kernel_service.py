@@ -14,7 +14,7 @@ from tests.kernel_service import running_service
 pytestmark = pytest.mark.django_db
 
 
-def test_state_is_shown_and_can_be_changed(settings: Settings) -> None:
+def test_page_shows_the_state_of_the_service_and_starts_and_stops_it(settings: Settings) -> None:
     client, url = client_of(make_account("superuser")), reverse("admin-kernel-service")
     with running_service("--warm-kernels", "0") as service:
         settings.KERNEL_SERVICE_DIR = service.directory
@@ -34,14 +34,14 @@ def test_missing_sandbox_is_shown_in_red(settings: Settings) -> None:
     assert '<p class="errornote"><strong>Code runs without the sandbox.' in page
 
 
-def test_service_that_does_not_run_is_named(settings: Settings, tmp_path: Path) -> None:
+def test_page_says_that_the_kernel_service_does_not_run(settings: Settings, tmp_path: Path) -> None:
     settings.KERNEL_SERVICE_DIR = tmp_path
     page = client_of(make_account("superuser")).get(reverse("admin-kernel-service")).content.decode()
     assert '<td id="service-state">unreachable</td>' in page
     assert "does not run on this machine" in page
 
 
-def test_remote_service_has_no_buttons(settings: Settings) -> None:
+def test_page_has_no_buttons_if_the_service_is_remote(settings: Settings) -> None:
     settings.JUPYTER_GATEWAY_URL = "http://gateway.example:8888"
     page = client_of(make_account("superuser")).get(reverse("admin-kernel-service")).content.decode()
     assert "http://gateway.example:8888" in page

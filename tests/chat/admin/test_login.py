@@ -41,7 +41,7 @@ def test_failed_attempts_are_counted_across_both_login_pages(path: str, field: s
     assert "Too many failed login attempts" in response.content.decode()
 
 
-def test_many_successful_logins_do_not_lock_an_account() -> None:
+def test_many_successful_logins_do_not_lock_the_account() -> None:
     make_user("boss", password=PASSWORD, is_staff=True)
     for _ in range(7):
         response = Client().post("/admin/login/?next=/admin/", {"username": "boss", "password": PASSWORD})

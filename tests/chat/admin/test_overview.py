@@ -129,7 +129,7 @@ def test_chart_without_amounts_says_what_is_missing() -> None:
     assert "No turns in this period." not in text
 
 
-def test_other_periods_than_the_three_offered_mean_30_days() -> None:
+def test_page_shows_30_days_if_another_period_than_the_three_offered_is_asked_for() -> None:
     user = make_operator()
     for query, days in (("", 30), ("?days=7", 7), ("?days=90", 90), ("?days=3650000000", 30), ("?days=x", 30)):
         assert f'<a href="?days={days}" aria-current="page">' in get_page(user, query)
@@ -142,7 +142,7 @@ def test_kernels_of_the_service_are_counted(settings: Settings, tmp_path: Path) 
     assert "The service for Python sessions does not run on this machine." in get_page(make_operator())
 
 
-def test_turns_that_are_not_counted_are_named_beside_the_tokens() -> None:
+def test_page_says_how_many_turns_have_unknown_token_counts() -> None:
     message = make_model_message(make_conversation())
     Turn.objects.filter(pk=message.turn.pk).update(
         usage={"total": None, "estimated": 1_500}, first_part_at=timezone.now()

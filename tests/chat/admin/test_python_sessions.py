@@ -26,13 +26,13 @@ def end_sessions(role: str, *sessions: PythonSession) -> str:
     return client_of(make_account(role)).post(admin_url(PythonSession), data, follow=True).content.decode()
 
 
-def test_action_has_the_chosen_kernels_ended_by_the_reaper() -> None:
+def test_reaper_ends_the_kernels_that_the_action_was_run_on() -> None:
     chosen, other, stopped = make_session(), make_session(), make_stopped()
     assert "1 Python session will have ended in a few seconds." in end_sessions("operator", chosen, stopped)
     for session in (chosen, other, stopped):
         session.refresh_from_db()
     assert (chosen.state, chosen.note) == (State.STOPPING, ENDED_BY_STAFF)
-    # The lease has expired, so that the next reaper takes it.
+    # The lease has expired, so the next run of the reaper ends the kernel.
     assert not chosen.is_busy
     assert (other.state, stopped.state) == (State.RUNNING, State.STOPPED)
 

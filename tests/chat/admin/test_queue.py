@@ -76,7 +76,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_conversations(review
 
     few = make_large_queue(240)
     Review.objects.filter(pk=few[0].pk).update(assignee=make_account("staff"))
-    reviewer.get(QUEUE_URL)  # Fills Django's cache of content types.
+    reviewer.get(QUEUE_URL)  # The first request fills Django's cache of content types.
     counts_of_few = count_all(few[40])
     many = make_large_queue(10_000)
     assert count_all(many[5_000]) == counts_of_few

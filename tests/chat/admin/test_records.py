@@ -1,4 +1,4 @@
-"""The admin's lists and pages of stored rows: everything can be looked at, and nothing can be changed."""
+"""The admin's lists and pages of stored rows: every row can be opened, and no row can be changed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_turns_show_status_timings_usage_and_error(superuser: Client) -> None:
 
 
 @pytest.mark.parametrize("status", [503, None])
-def test_operators_see_code_and_status_only(status: int | None) -> None:
+def test_operators_see_only_code_and_status_of_an_error(status: int | None) -> None:
     make_model_message(
         make_conversation(),
         status=Turn.Status.FAILED,

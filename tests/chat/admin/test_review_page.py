@@ -175,7 +175,7 @@ def test_every_version_can_be_opened_with_the_messages_that_follow_it(
     assert "Here <strong>they</strong> are." not in read
     assert f"/files/{graph.pk}/" in read
     assert "another version than the one in view" in read
-    assert f'data-message-id="{shown.pk}"' in read  # the arrow that leads back
+    assert f'data-message-id="{shown.pk}"' in read  # The link back to the shown version.
     assert get_page(reviewer, conversation, f"?version={after.pk}").count("<article") == 3
     assert "Another **answer**." in get_page(reviewer, conversation, f"{link}&as=sent")
     foreign = make_user_message(make_conversation(), "foreign")

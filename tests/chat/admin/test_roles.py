@@ -37,7 +37,7 @@ class Rights:
     """The roles that have each permission, as a string of `ROLE_LETTERS`."""
 
     view: str = "S"
-    """Covers the list, the page and the history."""
+    """Permission for the list, the page and the history."""
     add: str = ""
     change: str = ""
     delete: str = ""
@@ -58,7 +58,7 @@ MATRIX = {
             "flag": "RS",
             "export": "RS",
             "export_results": "RS",
-            "try_storage_again": "S",  # Also operators who are reviewers too.
+            "try_storage_again": "S",  # Operators may do this if they are reviewers, too.
             "delete_selected": "S",
         },
     ),
@@ -74,7 +74,7 @@ MATRIX = {
     "chat.quotause": Rights(),
     "chat.languagemodel": CATALOGUE_RIGHTS,
     "chat.preset": replace(CATALOGUE_RIGHTS, actions={**CATALOGUE_RIGHTS.actions, "make_default": "OS"}),
-    # Its permissions decide where this server sends keys and conversations.
+    # Whoever has these permissions decides where this server sends keys and conversations.
     "chat.modelendpoint": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
     "chat.endpointmodel": Rights(delete="S", actions=SUPERUSERS_DELETE),
     # There is at most one row, so no role can add another one.
@@ -101,7 +101,7 @@ CUSTOM_VIEWS = {
     "admin/overview/": "OS",
     "admin/python-service/": "OS",
 }
-"""Routes that Django's ModelAdmin does not have."""
+"""Routes that are not among those of Django's ModelAdmin."""
 
 SITE_ROUTES = (
     "admin/",

@@ -1,4 +1,4 @@
-"""One superuser always stays: the admin and the account page refuse what would leave none, also of two at once."""
+"""At least one superuser always remains: the admin and the account page refuse to remove the last one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_superuser(name: str) -> User:
 
 
 def form_of(user: User, *boxes: str) -> dict[str, str]:
-    """Return the fields of the admin's form. `boxes`: those that are checked."""
+    """Return the fields of the admin's form. `boxes`: names of the checked boxes."""
     return {"username": user.username, **dict.fromkeys(boxes, "on")}
 
 
@@ -37,7 +37,7 @@ def has_changed(user: User) -> bool:
 
 
 @pytest.mark.parametrize("boxes", [("is_staff", "is_active"), ("is_staff", "is_superuser")])
-def test_the_last_superuser_stays_one_and_active(boxes: tuple[str, ...]) -> None:
+def test_the_last_superuser_cannot_be_demoted_or_deactivated(boxes: tuple[str, ...]) -> None:
     boss = make_superuser("boss")
     client, url = client_of(boss), admin_url(User, boss.pk, "change")
     assert REFUSAL in client.post(url, form_of(boss, *boxes)).content.decode()
@@ -52,7 +52,7 @@ def test_staff_who_manage_accounts_cannot_become_superusers() -> None:
     manager = make_user("manager", is_staff=True)
     manager.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
     client = client_of(manager)
-    # The account of a superuser, and with it their password, is read only.
+    # Staff can only read the account of a superuser, so they cannot change the password.
     assert client.post(admin_url(User, boss.pk, "change"), form_of(boss, "is_active")).status_code == 403
     assert client.get(f"/admin/chat/user/{boss.pk}/password/").status_code == 403
     assert not has_changed(boss)
@@ -64,7 +64,7 @@ def test_staff_who_manage_accounts_cannot_become_superusers() -> None:
     assert manager.user_permissions.count() == 2
 
 
-def test_accounts_that_cannot_stay_do_not_count() -> None:
+def test_superusers_who_are_inactive_or_leaving_do_not_count() -> None:
     boss, leaver, idler = (make_superuser(name) for name in ("boss", "leaver", "idler"))
     leaver_client = client_of(leaver)
     leaver_client.post("/accounts/reauthenticate/", {"password": PASSWORD})
@@ -91,7 +91,7 @@ def test_the_last_superuser_is_not_deleted_and_no_deletion_is_logged() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("act", ["demote", "delete", "delete several", "leave"])
-def test_of_two_superusers_who_remove_each_other_at_once_one_stays(act: str) -> None:
+def test_one_superuser_remains_if_two_remove_each_other_at_once(act: str) -> None:
     ann, bob = make_superuser("ann"), make_superuser("bob")
     client = client_of(bob)
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
@@ -109,8 +109,8 @@ def test_of_two_superusers_who_remove_each_other_at_once_one_stays(act: str) -> 
                 client.post("/accounts/delete/")
         connection.close()
 
-    # The request of ann has removed bob, and is not committed when the request of bob is checked. If bob leaves, it is
-    # ann who has left.
+    # This transaction removes the first superuser, and is not committed when the request, which would remove the second
+    # one, is checked. If bob leaves, ann has left before.
     removed, staying = (ann, bob) if act == "leave" else (bob, ann)
     request = threading.Thread(target=remove_ann_or_leave, args=[client])
     with transaction.atomic():

@@ -79,7 +79,9 @@ def test_verdict_is_refused_until_the_reviewer_has_seen_a_newer_one(reviewer: Cl
     assert Review.objects.get().state == "approved"
 
 
-def test_second_of_two_verdicts_at_once_is_refused(reviewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_two_verdicts_are_sent_at_once_the_second_is_refused(
+    reviewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conversation, boss, decide = make_conversation(), make_account("superuser"), ReviewQuerySet.decide
 
     def decide_after_the_other(

@@ -25,7 +25,7 @@ def client(owner: User) -> Client:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
-    """A server with the emulator for tests, Python sessions, and practically no throttles."""
+    """A server with the emulator for tests, Python sessions, and throttles that are too high to matter."""
     variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
     variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)
     with running_server(GOOGLE_GEMINI_BASE_URL=shared_emulator(), **variables) as running:

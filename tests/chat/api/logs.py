@@ -1,4 +1,4 @@
-"""Turns with a log as the product writes it, for tests of event streams."""
+"""Writes logs of turns as the product does, for tests of event streams."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def new_id() -> str:
 
 @dataclass
 class LiveTurn:
-    """A running turn in the database, whose log and end a test writes."""
+    """A running turn in the database. The test writes its log and its end."""
 
     turn: Turn
     assembler: Assembler = field(default_factory=lambda: Assembler(is_code_offered=True, new_id=new_id))
@@ -41,7 +41,7 @@ class LiveTurn:
         return cls(message.turn)
 
     def receive(self, *items: Part | StreamEvent, made_by: str = "") -> None:
-        """Write what a provider, or a tool, sends."""
+        """Write the log rows of parts and events that a provider or a tool sends."""
         for item in items:
             event = PartReceived(item) if isinstance(item, Part) else item
             self.write(self.assembler.add(event, made_by=made_by))
@@ -56,13 +56,13 @@ class LiveTurn:
     def write_row(self, row: Row) -> None:
         """Append one row to the log."""
         name, data = row
-        # As the database keeps it.
+        # Store the row in the form that the database returns.
         TurnEvent.objects.create(
             turn=self.turn, seq=self.turn.events.count() + 1, name=name, data=json.loads(json.dumps(data))
         )
 
     def end(self, status: Turn.Status = Turn.Status.DONE) -> Turn:
-        """End the turn with everything that was written, and return it."""
+        """End the turn, store the answer that was written, and return the turn."""
         self.receive(UsageReported(Usage(prompt=3, candidates=4, total=7)), Finished(Finish.STOP, "STOP"))
         self.write_row(("status", {"status": status.value}))
         ending = Ending(status, self.assembler.answer)

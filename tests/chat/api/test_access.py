@@ -1,6 +1,6 @@
 """Access control of every call of the API: only the owner may read and write.
 
-A test fails for a call of the URL configuration that is not listed here.
+If a call of the URL configuration is not listed here, a test fails.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ BODIES: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True)
 class OwnedRows:
-    """An owner with a conversation that holds a graph."""
+    """A user and a conversation of this user, which has a graph."""
 
     owner: User
     conversation: Conversation
@@ -167,7 +167,7 @@ def invalid_tokens(owner: User) -> Sequence[str]:
     )
 
 
-def test_every_call_is_listed() -> None:
+def test_tests_of_access_list_every_call() -> None:
     assert {str(call.pattern) for call in calls} == set(STATUSES)
 
 
@@ -210,7 +210,7 @@ def test_invalid_token_is_refused_even_with_a_session(rows: OwnedRows) -> None:
 @pytest.mark.parametrize(
     "credentials", ["Basic ZGVtbzpkZW1v", "Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Negotiate YII="]
 )
-def test_token_beside_the_credentials_of_a_proxy_has_a_header_of_its_own(rows: OwnedRows, credentials: str) -> None:
+def test_token_can_be_sent_in_another_header_than_the_credentials_of_a_proxy(rows: OwnedRows, credentials: str) -> None:
     _, secret = ApiToken.objects.issue(rows.owner.pk, name="mine", life=None)
     basic = {"Authorization": credentials}
     assert Client().get("/api/v1/conversations/", headers=basic).status_code == 401
@@ -223,7 +223,7 @@ def test_token_beside_the_credentials_of_a_proxy_has_a_header_of_its_own(rows: O
     assert bearers.status_code == 200
 
 
-def test_unauthenticated_response_names_the_scheme() -> None:
+def test_response_with_status_401_names_the_authentication_scheme() -> None:
     response = Client().get("/api/v1/conversations/")
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="Plotline"'
     assert response.headers["Content-Type"] == "application/problem+json"
@@ -254,7 +254,7 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
-    # test_sessions.py, test_tables.py and test_numbers.py check who may read the others, which are not ready at once.
+    # test_sessions.py, test_tables.py and test_numbers.py check access to these calls, whose results take time.
     others = re.compile("/session/|/table/|/numbers/")
     routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and not others.search(route)]
     paths = [rows.path(route) for route in routes]

@@ -40,19 +40,19 @@ def wait_for_approval(api: ApiClient, turn_id: str) -> dict[str, Any]:
 
 
 def ask(api: ApiClient, scenario: str = "function-code") -> tuple[str, str]:
-    """Start a turn; return its id and the id of what it asks."""
+    """Start a turn; return its id and the id of its approval."""
     turn_id = str(api.start_turn(f"scenario-{scenario}", code_execution="off")["id"])
     return turn_id, str(wait_for_approval(api, turn_id)["id"])
 
 
 def deciders_of(server: LiveServer, turn_id: str) -> list[str]:
-    """Return the names of those who decided about a turn."""
+    """Return the names of the users who decided about a turn."""
     users = "SELECT username FROM chat_calldecision JOIN chat_user ON chat_user.id = decided_by_id WHERE turn_id = ?"
     return [str(name) for (name,) in server.rows(users, turn_id.replace("-", ""))]
 
 
 def read_to(events: Iterator[Event], status: str) -> list[Event]:
-    """Return the events up to the one of this status."""
+    """Return the events up to the event of this status."""
     read = []
     for event in events:
         read.append(event)

@@ -33,7 +33,7 @@ def all_results(client: Client, path: str) -> list[dict[str, Any]]:
 
 
 def count_queries(client: Client, path: str) -> int:
-    """Return how many queries a call makes."""
+    """Return how many queries a call runs."""
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)
@@ -60,7 +60,7 @@ def test_conversation_is_created_changed_and_deleted(client: Client) -> None:
     assert not Conversation.objects.exists()
 
 
-def test_code_runs_without_asking_by_default_and_other_values_are_refused_with_both_names(client: Client) -> None:
+def test_approval_is_auto_by_default_and_only_auto_and_ask_are_accepted(client: Client) -> None:
     created = client.post(LIST, {}, content_type="application/json")
     path = created.headers["Location"]
     assert created.json()["approval"] == "auto"
@@ -74,7 +74,7 @@ def test_code_runs_without_asking_by_default_and_other_values_are_refused_with_b
         assert client.patch(path, {"approval": value}, content_type="application/json").json()["approval"] == value
 
 
-def test_settings_of_data_are_those_that_were_sent(client: Client) -> None:
+def test_private_data_and_release_are_stored_as_sent(client: Client) -> None:
     created = client.post(LIST, {}, content_type="application/json")
     path = created.headers["Location"]
     assert (created.json()["private_data"], created.json()["release"]) == (False, "auto")
@@ -87,7 +87,7 @@ def test_settings_of_data_are_those_that_were_sent(client: Client) -> None:
     assert client.post("/api/v1/projects/", project, content_type="application/json").json()["private_data"] is True
 
 
-def test_unlisted_model_is_refused_with_those_that_can_be_chosen(client: Client, settings: Settings) -> None:
+def test_error_for_an_unlisted_model_names_the_models_that_can_be_chosen(client: Client, settings: Settings) -> None:
     settings.ALLOW_UNLISTED_MODELS = False
     settings.GEMINI_EMULATED = False
     settings.DEFAULT_MODEL = ""
@@ -101,16 +101,16 @@ def test_unlisted_model_is_refused_with_those_that_can_be_chosen(client: Client,
     assert client.post(LIST, {"model": "gemini-0-imaginary"}, content_type="application/json").status_code == 201
 
 
-def test_pages_hold_each_conversation_once(client: Client, owner: User) -> None:
+def test_pages_of_the_list_have_each_conversation_once(client: Client, owner: User) -> None:
     ids = {str(make_conversation(owner, title=f"Number {number}").pk) for number in range(7)}
-    # With the same time for all, the ids give the order.
+    # All conversations have the same time, so the ids determine the order.
     Conversation.objects.update(updated_at=timezone.now())
     listed = [conversation["id"] for conversation in all_results(client, f"{LIST}?limit=2")]
     assert len(listed) == 7
     assert set(listed) == ids
 
 
-def test_page_of_long_instructions_is_short_and_leads_to_the_others(
+def test_page_has_fewer_conversations_if_their_instructions_are_long(
     client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
@@ -124,13 +124,13 @@ def test_page_of_long_instructions_is_short_and_leads_to_the_others(
     assert pages == [[newest[2], newest[1]], [newest[0]], [huge], [oldest]]
 
 
-def test_pages_are_in_the_order_of_changes(client: Client, owner: User) -> None:
+def test_pages_are_ordered_by_the_time_of_the_last_change(client: Client, owner: User) -> None:
     titles = [make_conversation(owner, title=f"Number {number}").title for number in range(5)]
     listed = [conversation["title"] for conversation in all_results(client, f"{LIST}?limit=2")]
     assert listed == titles[::-1]
 
 
-def test_list_can_be_filtered(client: Client, owner: User) -> None:
+def test_list_of_conversations_can_be_filtered(client: Client, owner: User) -> None:
     plain, archived, pinned = (make_conversation(owner, title=title) for title in ("One", "Two", "Three"))
     Conversation.objects.filter(pk=archived.pk).update(archived_at=timezone.now())
     Conversation.objects.filter(pk=pinned.pk).update(pinned_at=timezone.now())
@@ -171,7 +171,7 @@ def test_number_of_queries_does_not_depend_on_the_length_of_lists(client: Client
     assert max(before) <= 10
 
 
-def test_usage_counts_every_answer(client: Client, owner: User) -> None:
+def test_usage_of_a_conversation_counts_every_answer(client: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     for cost in ("0.10", "0.02"):
         make_model_message(conversation, cost=cost)
@@ -190,7 +190,7 @@ def test_usage_counts_every_answer(client: Client, owner: User) -> None:
 
 
 @pytest.mark.parametrize("status", Turn.LIVE)
-def test_conversation_names_its_live_turn(client: Client, owner: User, status: Turn.Status) -> None:
+def test_conversation_has_the_id_of_its_live_turn(client: Client, owner: User, status: Turn.Status) -> None:
     message = make_model_message(make_conversation(owner), status=status)
     conversation = client.get(f"{LIST}{message.conversation_id}/").json()
     assert (conversation["live_turn_id"], conversation["usage"]["turns"]) == (str(message.turn.pk), 0)

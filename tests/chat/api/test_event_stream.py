@@ -115,7 +115,7 @@ def decide_and_end(live: LiveTurn) -> Turn:
 async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_the_decision(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The stream does not ask the database again and again meanwhile.
+    # With this interval, the stream does not poll the database during the test.
     monkeypatch.setattr(event_stream, "WAITING_POLL_INTERVAL_S", 1000.0)
     live = await sync_to_async(waiting_turn)()
     reader = await sync_to_async(open_events)(live.turn, BEFORE_FIRST)
@@ -127,7 +127,7 @@ async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_t
         {"delta": "Shall I?"},
         {"status": "waiting"},
     ]
-    # The next block is requested before there is one.
+    # The next block is requested before it exists.
     next_block = asyncio.ensure_future(anext(stream))
     turn = await sync_to_async(decide_and_end)(live)
     broadcast.publish(Announcement(str(turn.conversation_id), None))
@@ -202,7 +202,7 @@ async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("last_event_id", "status"), [("3", 410), ("three", 400), ("-1", 400), ("9" * 10, 400)])
-async def test_last_event_id_that_cannot_be_resumed_is_a_problem(last_event_id: str, status: int) -> None:
+async def test_problem_is_returned_if_the_last_event_id_cannot_be_resumed(last_event_id: str, status: int) -> None:
     turn = await sync_to_async(turn_without_log)()
     client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
     await client.aforce_login(await User.objects.aget())

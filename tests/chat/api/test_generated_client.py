@@ -24,7 +24,7 @@ post_hooks: []
 content_type_overrides:
   application/zip: application/octet-stream
 """
-"""The generator knows one type of binary data. Without hooks it does not format its files."""
+"""Configuration of the generator: its one type of binary data, and no hooks that format its files."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def generated(server: LiveServer, tmp_path_factory: pytest.TempPathFactory) -> P
     command = [
         *(sys.executable, "-m", "openapi_python_client", "generate", "--url", f"{server.url}/api/schema/"),
         *("--output-path", str(folder / PACKAGE), "--meta", "none", "--config", str(folder / "config.yml")),
-        # The generator warns of calls that it cannot use.
+        # The generator prints a warning for each call that it cannot support.
         "--fail-on-warning",
     ]
     completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -68,7 +68,7 @@ def test_generated_client_asks_and_reads_the_conversation(api: ApiClient, call: 
     again = call("turns.turns_create", created.id, body=request, idempotency_key="once")
     assert again.id == started.id
 
-    # The generator does not support event streams.
+    # Wait without the generated client, because the generator does not support event streams.
     api.wait_for_end(str(started.id))
     turn = call("turns.turns_read", started.id)
     assert (turn.status, turn.error, turn.finish_reason) == ("done", None, "STOP")
@@ -88,7 +88,7 @@ def test_generated_client_asks_and_reads_the_conversation(api: ApiClient, call: 
 
 
 def test_generated_client_downloads_exports(call: Callable[..., Any]) -> None:
-    # Imports are left out: the generator writes invalid code for calls that accept several types of bodies.
+    # Imports are not tested: the generator writes invalid code for calls that accept several types of bodies.
     created = call("conversations.conversations_create", body=model("NewConversationRequest")(title="To take along"))
     archive = call("conversations.conversations_export", created.id, "zip").payload
     with zipfile.ZipFile(archive) as opened:

@@ -104,7 +104,7 @@ def test_messages_hold_their_attachments_and_usage(client: Client, owner: User) 
     assert (question["status"], question["usage"], question["turn_id"]) == ("done", None, None)
 
 
-def test_messages_come_page_by_page(client: Client, owner: User) -> None:
+def test_messages_are_listed_page_by_page(client: Client, owner: User) -> None:
     path = path_of(make_model_message(make_conversation(owner)))
     question, answer = client.get(path).json()["results"]
     first, second = (client.get(f"{path}?limit=1{cursor}").json() for cursor in ("", "&cursor=1"))
@@ -120,22 +120,20 @@ def test_part_names_the_attachment_that_holds_its_bytes(client: Client, owner: U
     assert part == {"index": 1, "kind": "inline_data", "round": 0, "mime_type": "image/png", "attachment_index": 0}
 
 
-def test_serializer_of_parts_knows_every_name_of_every_kind() -> None:
+def test_serializer_of_parts_has_every_field_of_every_kind() -> None:
     names = {name for kind in PartKind for name in json_names(kind)}
     assert set(PartSerializer().fields) == names | {"index", "kind", "attachment_index"}
 
 
 @pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES.keys())
-def test_part_fits_its_serializer(part: PartValue) -> None:
+def test_json_of_a_part_has_the_fields_of_its_kind_and_is_valid(part: PartValue) -> None:
     json = part_json(3, part, 2)
     assert set(json) == {"index", "kind", "attachment_index", *json_names(part.kind)}
     serializer = PartSerializer(data=json)
     assert serializer.is_valid(), serializer.errors
 
 
-def test_page_of_long_messages_is_short_and_leads_to_the_others(
-    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_has_fewer_messages_if_they_are_long(client: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
     conversation = make_conversation(owner)
     for chars in (300, 300, 700, 2_000, 10):
@@ -149,7 +147,7 @@ def test_page_of_long_messages_is_short_and_leads_to_the_others(
     assert pages == [[0, 1, 2, 3, 4], [5, 6], [7], [8, 9]]
 
 
-def test_real_markers_are_told_from_typed_ones(client: Client, owner: User) -> None:
+def test_markers_that_somebody_typed_are_not_listed_as_markers(client: Client, owner: User) -> None:
     typed = "What is [GRAPH:0]?\n[GRAPH:0]\n"
     conversation = make_conversation(owner)
     question = make_user_message(conversation, typed)
@@ -166,7 +164,7 @@ def test_real_markers_are_told_from_typed_ones(client: Client, owner: User) -> N
     assert answer["text"][marker["start"] : marker["end"]] == "\n[GRAPH:0]\n"
 
 
-def test_messages_say_who_answered(client: Client, owner: User) -> None:
+def test_answer_has_its_provider_endpoint_model_and_engine(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner), endpoint="local", engine="session")
     question, answer = client.get(path_of(message)).json()["results"]
     names = ("provider", "endpoint", "model", "engine")

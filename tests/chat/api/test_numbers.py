@@ -55,13 +55,13 @@ def make_answer(owner: User) -> tuple[Message, Message]:
     return question, answer
 
 
-async def test_numbers_of_an_earlier_answer_are_traced_when_first_asked_for() -> None:
+async def test_numbers_of_an_earlier_answer_are_traced_at_the_first_request() -> None:
     owner = await sync_to_async(make_user)(str(uuid.uuid4()))
     question, answer = await sync_to_async(make_answer)(owner)
     client = AsyncClient()
     await client.aforce_login(owner)
     path = f"/api/v1/messages/{answer.pk}/numbers/"
-    # The page shows the ledger if there is one, and begins it when asked to.
+    # The page shows the traced numbers if they are stored. It starts tracing only when asked to.
     page = f"/messages/{answer.pk}/numbers/"
     assert (await client.get(page)).status_code == 204
     response: Any = await client.get(path)
@@ -113,7 +113,7 @@ def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
     assert f'<details class="numbers"><summary>{sentence}</summary>' in html
     assert f"*{sentence}. Without a source: 8*" in b"".join(as_markdown.chunks(source)).decode()
     assert f"*{sentence}. Without a source: 8*" in b"".join(as_notebook.export(source).chunks).decode()
-    # Pages do not show what an earlier version of the rules has found either.
+    # Pages also ignore numbers that an earlier version of the rules has traced.
     ledger.version = VERSION - 1
     ledger.save()
     assert sentence not in b"".join(as_html.chunks(source)).decode()
@@ -126,7 +126,7 @@ async def test_numbers_are_traced_when_an_answer_ends(emulated: Settings) -> Non
     assert ledger.message_id == (await conversation.messages.aget(role="model")).pk
 
 
-async def test_answers_without_results_or_files_before_them_are_traced_only_on_request(emulated: Settings) -> None:
+async def test_numbers_are_traced_only_on_request_if_no_result_or_file_precedes_the_answer(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     await ask_and_wait(conversation, "What is 6 * 7?")
     answer = await conversation.messages.aget(role="model")
@@ -134,7 +134,7 @@ async def test_answers_without_results_or_files_before_them_are_traced_only_on_r
     await client.aforce_login(await User.objects.aget(pk=conversation.owner_id))
     page = f"/messages/{answer.pk}/numbers/"
     assert (await client.get(page)).status_code == 204
-    # A file that comes later is no source.
+    # A file that is attached after the answer is no source.
     table = await sync_to_async(make_attachment)(answer.conversation.owner)
     await sync_to_async(attach)(await sync_to_async(make_user_message)(conversation), table)
     assert (await client.get(page)).status_code == 204
@@ -142,13 +142,13 @@ async def test_answers_without_results_or_files_before_them_are_traced_only_on_r
     assert (await client.get(f"{page}?begin")).status_code == 202
 
 
-def test_an_answer_without_numbers_says_so_only_if_it_is_asked() -> None:
+def test_line_says_that_an_answer_has_no_numbers_only_if_asked() -> None:
     sentence = "No numbers to check"
     assert numbers_html("As in step 1.", []).startswith(f"<summary hidden>{sentence}</summary>")
     assert numbers_html("As in step 1.", [], is_asked=True).startswith(f"<summary>{sentence}</summary>")
 
 
-async def test_numbers_of_an_answer_are_begun_from_its_page_and_name_files_that_were_not_read(owner: User) -> None:
+async def test_page_starts_tracing_numbers_and_names_files_that_were_not_read(owner: User) -> None:
     question, answer = await sync_to_async(make_answer)(owner)
     workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
     workbook.mime_type = XLSX
@@ -193,14 +193,16 @@ async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels
         ("4711", "nowhere", None),
     ]
     assert ledger.unread_files == []
-    # So a newer workbook is compared by its cells.
+    # Lost numbers of a newer workbook are found by its cells, too.
     find = database_sync_to_async(find_lost_numbers, thread_sensitive=False)
     [lost] = await find(answer.conversation_id, former, newer, {})
     assert lost["text"] == "815"
 
 
 @pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])
-def test_only_owners_have_the_line_and_only_below_digits(text: str, may_act: bool, owner: User) -> None:
+def test_only_owners_see_the_line_of_numbers_and_only_if_the_answer_has_digits(
+    text: str, may_act: bool, owner: User
+) -> None:
     answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, text)])
     view = message_view(records_by_id([answer.pk])[answer.pk], replace(OWNER, may_act=may_act))
     assert ('<details class="numbers"' in message_html(view)) == (may_act and "5" in text)

@@ -131,7 +131,7 @@ def test_body_of_another_media_type_is_refused(client: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["/api/v1/nothing/", "/api/v1/conversations", "/api/v1/conversations/1/", "/api/v2/", "/api/v1/%0A/"]
 )
-def test_unknown_path_is_a_problem(client: Client, path: str) -> None:
+def test_unknown_path_returns_a_problem(client: Client, path: str) -> None:
     for method in ("get", "post", "delete"):
         problem = problem_of(getattr(Client(enforce_csrf_checks=True), method)(path), 404)
         assert ("slash" in problem["detail"]) is not path.endswith("/")
@@ -168,31 +168,31 @@ def test_upload_of_a_large_file_is_refused(client: Client, settings: Settings) -
     problem_of(client.post(UPLOADS, {"file": SimpleUploadedFile("a.txt", b"four")}), 413)
 
 
-def test_import_of_another_file_is_refused(client: Client) -> None:
+def test_import_of_a_file_that_is_no_export_is_refused(client: Client) -> None:
     response = client.post("/api/v1/import/", {"file": SimpleUploadedFile("a.json", b"{}")})
     assert list(problem_of(response, 422)["errors"]) == ["file"]
 
 
-def test_throttled_user_is_told_how_long_to_wait(client: Client, settings: Settings) -> None:
+def test_problem_of_a_throttled_user_says_how_long_to_wait(client: Client, settings: Settings) -> None:
     settings.API_CALLS_PER_MINUTE = 3
     assert [client.get(LIST).status_code for _ in range(3)] == [200] * 3
     refused = client.get(LIST)
     problem_of(refused, 429)
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
-    # Limits are counted for each user.
+    # Calls are counted for each user separately.
     other = Client()
     other.force_login(make_user())
     assert other.get(LIST).status_code == 200
 
 
-def test_writes_have_their_own_limit(client: Client, settings: Settings) -> None:
+def test_writing_calls_have_a_separate_rate_limit(client: Client, settings: Settings) -> None:
     settings.API_WRITES_PER_MINUTE = 1
     assert client.post("/api/v1/import/", b"x", content_type="application/zip").status_code == 422
     problem_of(client.post(UPLOADS, {}), 429)
     assert client.get(LIST).status_code == 200
 
 
-def test_etag_saves_responses_and_prevents_lost_updates(client: Client, owner: User) -> None:
+def test_etags_give_status_304_and_prevent_lost_updates(client: Client, owner: User) -> None:
     path = f"{LIST}{make_conversation(owner, title='A').pk}/"
     etag = client.get(path).headers["ETag"]
     unchanged = client.get(path, headers={"If-None-Match": etag})

@@ -68,7 +68,7 @@ def test_list_has_pages_and_a_constant_number_of_queries(client: Client, owner: 
     assert sum(row["conversations"] for row in client.get(LIST).json()["results"]) == 1
 
 
-def test_page_of_long_instructions_is_short_and_leads_to_the_others(
+def test_page_has_fewer_projects_if_their_instructions_are_long(
     client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
@@ -114,7 +114,7 @@ def test_conversations_are_created_in_moved_to_and_listed_by_project(client: Cli
     assert client.get(f"{CONVERSATIONS}{created['id']}/").json()["project"] is None
 
 
-def test_project_of_another_user_and_an_unknown_one_are_refused_alike(client: Client, owner: User) -> None:
+def test_foreign_and_unknown_projects_get_the_same_error(client: Client, owner: User) -> None:
     path, foreign = f"{CONVERSATIONS}{make_conversation(owner).pk}/", make_project(make_user())
     answers = []
     for project_id in (foreign.pk, uuid.uuid4()):

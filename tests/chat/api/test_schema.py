@@ -124,7 +124,7 @@ def test_responses_have_the_documented_fields_and_no_others(
     checked = 0
     for path, methods in document["paths"].items():
         content = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
-        # The format of an export has a schema of its own, which is not in the document.
+        # The JSON of an export has a separate schema, which is not in the document.
         if "application/json" not in content or "{format}" in path:
             continue
         schema = strict(content["application/json"]["schema"], document)
@@ -158,7 +158,7 @@ def test_page_links_to_the_tokens_of_a_user_who_is_signed_in(client: Client) -> 
 @pytest.mark.drill
 def test_server_behaves_as_documented(document: dict[str, Any], server: LiveServer, token: str, api: ApiClient) -> None:
     """Run Schemathesis with all its checks of requests and responses."""
-    # Lists are not empty then.
+    # This turn makes rows, so that lists are not empty.
     api.wait_for_end(api.start_turn("scenario-code", code_execution="on")["id"])
     seed = os.environ.get("PLOTLINE_TEST_SEED", "1")
     command = [

@@ -44,7 +44,7 @@ def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
     assert refused.json()["errors"] == {"engine": ["This must be one of auto, native, session."]}
 
 
-def test_key_of_code_starts_one_turn_and_is_refused_with_other_code(api: ApiClient) -> None:
+def test_repeated_key_starts_one_turn_and_is_refused_with_other_code(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path, headers = f"conversations/{conversation_id}/session/run/", {"Idempotency-Key": "code-1"}
     first = api.call("POST", path, json={"code": "1 + 1"}, headers=headers)
@@ -82,7 +82,7 @@ def test_session_shows_variables_and_files(api: ApiClient) -> None:
     assert session["started_at"]
 
 
-def test_files_are_downloaded_and_never_shown(api: ApiClient, server: LiveServer) -> None:
+def test_files_are_sent_as_downloads_that_browsers_never_show(api: ApiClient, server: LiveServer) -> None:
     conversation_id = new_conversation(api)
     code = "open('größe <b>.html', 'wb').write(b'<script>' * 200_000)"
     run(api, conversation_id, code)
@@ -127,7 +127,7 @@ def test_files_of_an_answer_can_be_kept(api: ApiClient) -> None:
     assert [one["id"] for one in answer["attachments"]] == [kept.json()["id"]]
 
 
-def test_file_that_ended_with_its_session_is_named(api: ApiClient) -> None:
+def test_error_names_a_file_that_was_lost_with_its_session(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "open('out.csv', 'w').write('a,b')")
     answer = api.get(f"conversations/{conversation_id}/messages/").json()["results"][1]
@@ -169,7 +169,7 @@ def test_session_can_be_restarted_and_the_next_answer_says_so(api: ApiClient) ->
     assert session_of(api, conversation_id)["note"] == ""
 
 
-def test_session_is_kept_ended_and_run_again(api: ApiClient) -> None:
+def test_session_can_be_kept_and_ended_and_its_code_run_again(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path = f"conversations/{conversation_id}/session"
     for call in ("close", "keep", "replay"):
@@ -200,7 +200,7 @@ def test_session_is_kept_ended_and_run_again(api: ApiClient) -> None:
     assert [(one["name"], one["preview"]) for one in session["variables"]] == [("x", "42")]
 
 
-def test_session_says_that_it_has_run_another_version(api: ApiClient, server: LiveServer) -> None:
+def test_session_reports_that_it_has_run_code_of_another_version(api: ApiClient, server: LiveServer) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "x = 1")
     assert not session_of(api, conversation_id)["is_other_branch"]
@@ -210,7 +210,7 @@ def test_session_says_that_it_has_run_another_version(api: ApiClient, server: Li
         assert session_of(api, conversation_id)["execution_count"] >= 1
 
 
-def test_event_stream_has_one_result_for_each_run(api: ApiClient) -> None:
+def test_event_stream_has_one_result_for_each_run_of_code(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     code = "import matplotlib.pyplot as plt\nprint('a')\nplt.plot([1]); plt.show()\nprint('b')"
     started = api.ask(conversation_id, code).json()

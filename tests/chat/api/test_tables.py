@@ -35,7 +35,7 @@ async def log_in(owner: User | None = None) -> AsyncClient:
 
 
 async def upload(name: str, data: bytes, **fields: str) -> tuple[AsyncClient, Attachment]:
-    """Return a client of the owner of a file that is stored, but was not read."""
+    """Store a file that is not read yet; return a client of its owner, and the file."""
     owner = await sync_to_async(make_user)(str(uuid.uuid4()))
     attachment = await sync_to_async(lambda: make_attachment(owner, name=name, data=data))()
     if fields:
@@ -96,7 +96,7 @@ async def test_first_call_begins_the_reading_and_later_ones_return_it(table_kern
     assert await AttachmentPreview.objects.filter(attachment=attachment, choices__isnull=True).acount() == 1
 
 
-async def test_choice_changes_the_table_and_stays_until_it_is_taken_back(table_kernels: Settings) -> None:
+async def test_choice_changes_the_table_and_is_kept_until_it_is_reset(table_kernels: Settings) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     response = await patch(client, attachment, {"encoding": "koi8_r"})
     assert response.status_code == 200, response.content
@@ -105,13 +105,13 @@ async def test_choice_changes_the_table_and_stays_until_it_is_taken_back(table_k
     assert table["reading"]["encoding"] == "KOI8-R"
     assert table["notes"][0] == "The file is read as KOI8-R, as you chose. Models and code get the file as UTF-8."
     assert await read(client, attachment) == table
-    # A choice of another key leaves this one alone, and a new version of the reader obeys both.
+    # A choice for another key does not change this choice. A new version of the reader applies both.
     await patch(client, attachment, {"header_rows": 1})
     await AttachmentPreview.objects.aupdate(version=0)
     assert (await read(client, attachment))["columns"][0]["name"] == table["columns"][0]["name"]
     row = await AttachmentPreview.objects.aget()
     assert (row.choices, row.chosen_at is not None) == ({"encoding": "KOI8-R", "header_rows": 1}, True)
-    # Two changes at once both hold.
+    # Two changes at the same time are both stored.
     await asyncio.gather(patch(client, attachment, {"decimal": ","}), patch(client, attachment, {"date_order": "DMY"}))
     changed = {"encoding": "KOI8-R", "header_rows": 1, "decimal": ",", "date_order": "DMY"}
     assert (await AttachmentPreview.objects.aget()).choices == changed
@@ -174,7 +174,7 @@ async def test_workbook_has_no_encoding(table_kernels: Settings) -> None:
     assert response.content["detail"] == "This file is not text, so it has no encoding that could be chosen."
 
 
-async def test_refusal_is_a_reading_with_a_sentence(table_kernels: Settings) -> None:
+async def test_table_of_a_refused_file_has_a_sentence_with_the_reason(table_kernels: Settings) -> None:
     client, attachment = await upload("book.xlsx", b"hello", mime_type="application/x")
     table = await read(client, attachment)
     assert (table["state"], table["columns"]) == ("refused", [])
@@ -192,7 +192,9 @@ async def test_refusal_is_a_reading_with_a_sentence(table_kernels: Settings) -> 
         ("code.py.gz", gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0), "text/plain"),
     ],
 )
-async def test_file_that_is_no_table_has_none(settings: Settings, name: str, data: bytes, mime_type: str) -> None:
+async def test_file_that_can_hold_no_table_has_status_404(
+    settings: Settings, name: str, data: bytes, mime_type: str
+) -> None:
     client, attachment = await upload(name, data, mime_type=mime_type)
     assert (await get(client, attachment)).status_code == 404
     assert (await patch(client, attachment, {"delimiter": ";"})).status_code == 404
@@ -213,7 +215,7 @@ async def test_no_table_is_read_without_kernels(settings: Settings, tmp_path: Pa
     for response in (await get(client, attachment), await patch(client, attachment, {"delimiter": ";"})):
         assert response.status_code == 503
         assert response.content["detail"] == reading_requests.TURNED_OFF
-    # Here is a service that does not run.
+    # Kernels are enabled, but their service does not run.
     settings.KERNELS_LIMIT = 1
     settings.KERNEL_SERVICE_DIR = tmp_path
     async with asyncio.timeout(60):

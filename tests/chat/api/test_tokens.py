@@ -28,7 +28,7 @@ PAGE = "/accounts/tokens/"
 PASSWORD = "a long pass phrase"
 
 
-def test_only_a_digest_is_stored() -> None:
+def test_only_a_digest_of_a_token_is_stored() -> None:
     token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=timedelta(days=1))
     row = ApiToken.objects.filter(pk=token.pk).values().get()
     assert row["digest"] == hashlib.sha256(secret.encode()).hexdigest()
@@ -100,7 +100,7 @@ def test_a_recent_login_needs_no_confirmation() -> None:
     assert 'id="new-token"' in client.post(PAGE, {"name": "report"}).content.decode()
 
 
-def test_an_old_login_is_asked_for_the_password_before_a_token_is_created() -> None:
+def test_password_is_asked_for_before_a_token_is_created_if_the_login_is_old() -> None:
     client = log_in_long_ago(make_user(password=PASSWORD))
     assert "asked to confirm that it is you" in client.get(PAGE).content.decode()
     assert client.post(PAGE, {"name": ""}).status_code == 400, "a form with errors needs no confirmation"
@@ -115,7 +115,7 @@ def test_an_old_login_is_asked_for_the_password_before_a_token_is_created() -> N
     assert 'id="new-token"' in client.post(PAGE, {"name": "another"}).content.decode(), "confirmed a moment ago"
 
 
-def test_an_old_login_with_a_second_step_is_asked_for_a_code() -> None:
+def test_code_is_asked_for_if_the_login_is_old_and_has_a_second_step() -> None:
     user = make_user(password=PASSWORD)
     TOTP.activate(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     [code, *_] = RecoveryCodes.activate(user).get_unused_codes()
@@ -148,7 +148,7 @@ def test_page_explains_invalid_input() -> None:
     assert not ApiToken.objects.exists()
 
 
-def test_page_is_for_the_owner_and_a_session_alone() -> None:
+def test_page_needs_a_session_and_shows_only_the_users_own_tokens() -> None:
     token, _ = ApiToken.objects.issue(make_user().pk, name="Theirs", life=None)
     client = Client()
     assert client.get(PAGE).headers["Location"].startswith("/accounts/login/")
@@ -157,7 +157,7 @@ def test_page_is_for_the_owner_and_a_session_alone() -> None:
     assert client.post(f"{PAGE}{token.pk}/revoke/").status_code == 404
     token.refresh_from_db()
     assert token.state == "active"
-    # A token is valid for the API alone, so it cannot create further tokens.
+    # A token is valid only for the API, so it cannot create further tokens.
     _, secret = ApiToken.objects.issue(make_user().pk, name="mine", life=None)
     assert Client().get(PAGE, headers={"Authorization": f"Bearer {secret}"}).status_code == 302
     checked = Client(enforce_csrf_checks=True)
@@ -165,7 +165,7 @@ def test_page_is_for_the_owner_and_a_session_alone() -> None:
     assert checked.post(PAGE, {"name": "a"}).status_code == 403
 
 
-def test_command_prints_the_token_alone() -> None:
+def test_command_prints_only_the_token() -> None:
     user, out = make_user(), io.StringIO()
     call_command("create_api_token", user.username, days=7, stdout=out)
     assert re.fullmatch(r"plt_[\w-]{43}\n", out.getvalue())
@@ -182,7 +182,7 @@ def test_command_prints_the_token_alone() -> None:
 
 
 def set_password_by_mail(client: Client, person: User) -> None:
-    """Set `PASSWORD` as a link in a mail does."""
+    """Set `PASSWORD` by the link in a mail."""
     key = EmailAwarePasswordResetTokenGenerator().make_token(person)
     page = client.get(f"/accounts/password/reset/{user_pk_to_url_str(person)}-{key}/", follow=True)
     client.post(page.redirect_chain[-1][0], {"password1": PASSWORD, "password2": PASSWORD})

@@ -15,7 +15,7 @@ from tests.factories import make_conversation, make_model_message
 pytestmark = pytest.mark.django_db
 
 
-def test_failed_turn_has_an_error_without_what_is_for_staff(client: Client, owner: User) -> None:
+def test_error_of_a_failed_turn_leaves_out_details_for_staff(client: Client, owner: User) -> None:
     message = make_model_message(
         make_conversation(owner), status=Turn.Status.FAILED, error_code="storage", error_detail="secret"
     )
@@ -24,7 +24,7 @@ def test_failed_turn_has_an_error_without_what_is_for_staff(client: Client, owne
     assert b"secret" not in response.content
 
 
-def test_refused_request_gives_the_reason_that_the_page_shows(client: Client, owner: User) -> None:
+def test_error_of_a_refused_request_has_the_reason_that_the_page_shows(client: Client, owner: User) -> None:
     message = make_model_message(
         make_conversation(owner),
         status=Turn.Status.FAILED,
@@ -47,7 +47,7 @@ def test_interrupted_turn_has_an_error(client: Client, owner: User) -> None:
     assert error["detail"].endswith(".")
 
 
-def test_turn_has_both_words_for_its_finish_and_its_number_of_rounds(client: Client, owner: User) -> None:
+def test_turn_has_its_finish_the_providers_word_for_it_and_the_number_of_rounds(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner), finish=Finish.LENGTH.value, finish_reason="MAX_TOKENS")
     Turn.objects.update(round_count=3, cost="0.1")
     turn = client.get(f"/api/v1/turns/{message.turn.pk}/").json()
@@ -86,13 +86,13 @@ def test_waiting_turn_has_the_call_that_needs_approval() -> None:
     assert approval_of(waiting_turn(CALL, ApprovalRequested("c1", "a1"))) == ASKED
 
 
-def test_call_without_code_has_its_arguments() -> None:
+def test_approval_of_a_call_without_code_has_its_arguments() -> None:
     call = PartStarted(0, FunctionCall("look_up", {"value": 1}, "c1"))
     expected = {**ASKED, "name": "look_up", "code": None, "arguments": {"value": 1}}
     assert approval_of(waiting_turn(call, ApprovalRequested("c1", "a1"))) == expected
 
 
-def test_result_that_needs_a_release_has_the_code_that_ran() -> None:
+def test_approval_of_the_release_of_a_result_has_the_code_that_ran() -> None:
     held = ResultHeld(FunctionResponse("run_python", {"output": "2"}, "c1"))
     decided = CallDecided("c1", "a1", is_approved=True, code="print(2)")
     live = waiting_turn(

@@ -1,4 +1,4 @@
-"""The events of a turn: which rows give one, and the same events from the log and from the stored parts."""
+"""The events of a turn: which log rows give an event, and that log and stored parts give the same events."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def contents_of(turn: Turn) -> list[Content]:
 
 
 def with_joined_text(contents: list[Content]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the events with neighbouring increments of one kind joined, and without the times of waiting."""
+    """Yield the events. Adjacent increments of one kind are joined, and waiting is left out."""
     waiting = contents.index(WAITING) if WAITING in contents else None
     if waiting is not None:
         assert contents[waiting + 1] == RUNNING
@@ -198,7 +198,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     ],
     ids=lambda part: part.kind.value,
 )
-def test_parts_of_other_kinds_give_no_event(
+def test_parts_of_kinds_without_an_event_are_skipped(
     part: FunctionCall | FunctionResponse | FileData | Text | InlineData,
 ) -> None:
     live = LiveTurn.create()
@@ -206,7 +206,7 @@ def test_parts_of_other_kinds_give_no_event(
     assert contents_of(live.turn) == [RUNNING]
 
 
-def test_second_attempt_follows_the_thoughts_of_the_first() -> None:
+def test_events_of_a_second_attempt_follow_the_thoughts_of_the_first() -> None:
     live = LiveTurn.create()
     live.receive(Thought(text="Hm."))
     changes = live.assembler.restart_attempt()
@@ -221,7 +221,7 @@ def test_second_attempt_follows_the_thoughts_of_the_first() -> None:
     ]
 
 
-def test_text_that_was_a_thought_is_reset() -> None:
+def test_reset_event_is_sent_when_text_becomes_a_thought() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="Hm"), Text(text="."), TextBecameThought(), Text(text="An answer."))
     assert contents_of(live.turn)[3:] == [
@@ -230,7 +230,7 @@ def test_text_that_was_a_thought_is_reset() -> None:
     ]
 
 
-def test_numbers_are_those_of_the_log_rows() -> None:
+def test_numbers_of_events_equal_those_of_the_log_rows() -> None:
     live = LiveTurn.create()
     write_two_rounds(live)
     turn = live.end()
@@ -262,7 +262,7 @@ def test_stream_can_be_resumed_after_every_event(*, has_log: bool) -> None:
         assert read_all(resumed) == events[position + 1 :]
 
 
-def test_number_of_a_deleted_log_cannot_be_resumed() -> None:
+def test_stream_cannot_be_resumed_after_an_event_of_a_deleted_log() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="An answer."))
     turn = live.end()
@@ -271,7 +271,7 @@ def test_number_of_a_deleted_log_cannot_be_resumed() -> None:
     assert open_events(turn, FIRST_SEQ_FROM_PARTS) is not None
 
 
-def test_log_that_is_about_to_be_deleted_is_not_read_on() -> None:
+def test_log_that_is_about_to_be_deleted_is_not_read_any_further() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="An answer."))
     turn = live.end()
@@ -293,14 +293,14 @@ def test_documentation_names_every_event_and_its_fields() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["OUTCOME_OF_TOMORROW", "OUTCOME_UNSPECIFIED", ""])
-def test_outcome_that_plotline_does_not_know_is_an_error(outcome: str) -> None:
+def test_unknown_outcome_of_code_is_sent_as_an_error(outcome: str) -> None:
     live = LiveTurn.create()
     live.receive(ExecutableCode(code="1", language="PYTHON"), CodeExecutionResult(output="1\n", outcome=outcome))
     [result] = [data for name, data in contents_of(live.turn) if name == "code_execution_result"]
     assert result["code_execution_outcome"] == "error"
 
 
-def test_output_that_code_redraws_is_reset() -> None:
+def test_reset_event_is_sent_when_code_redraws_its_output() -> None:
     live = LiveTurn.create()
     graphs = [InlineData("image/png", data=png(number)) for number in (1, 2)]
     output = CodeExecutionResult(output="1 %", call_id="c1", engine=Engine.SESSION)

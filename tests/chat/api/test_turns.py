@@ -41,7 +41,7 @@ def text_of(events: list[Event]) -> str:
 
 
 @pytest.mark.drill
-def test_events_of_an_answer_are_what_is_stored(api: ApiClient) -> None:
+def test_events_of_an_answer_equal_its_stored_parts(api: ApiClient) -> None:
     conversation_id = api.create_conversation(title="Sales", code_execution="on")
     file = upload_csv(api)
     response = api.ask(conversation_id, "Plot this", attachments=[file["id"]])
@@ -137,7 +137,7 @@ def test_repeated_idempotency_key_is_accepted_with_the_same_choices(api: ApiClie
     assert responses[0].json()["id"] == responses[1].json()["id"]
 
 
-def test_question_for_an_unknown_model_is_refused_with_those_that_are_offered(api: ApiClient) -> None:
+def test_error_for_an_unknown_model_names_the_offered_models(api: ApiClient) -> None:
     conversation_id = api.create_conversation()
     response = api.ask(conversation_id, "Hello", model="no/such-model")
     problem = response.json()
@@ -241,11 +241,11 @@ def write_long_log(server: LiveServer, turn_id: str) -> None:
 
 
 @pytest.mark.drill
-def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient, server: LiveServer) -> None:
+def test_clients_that_stop_reading_take_little_memory_and_delay_no_others(api: ApiClient, server: LiveServer) -> None:
     started = api.start_turn("scenario-text")
     api.wait_for_end(started["id"])
     write_long_log(server, started["id"])
-    # Several at once, so that all threads that read have started, each with its connection.
+    # Read several streams at once, so that all reader threads have started, each with its connection.
     with ThreadPoolExecutor(8) as clients:
         [size_bytes] = set(clients.map(lambda _: len(api.get(started["events_url"]).content), range(8)))
     assert size_bytes > 3_200_000
@@ -262,7 +262,7 @@ def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient
             stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             stalled.sendall(request.encode())
             assert stalled.recv(100).startswith(b"HTTP/1.1 200")
-        # While this client reads the whole stream, the server could send all others as much.
+        # While this client reads the whole stream, the server has the time to send as much to each of the others.
         for _ in range(3):
             assert len(api.get(started["events_url"]).content) == size_bytes
         grown_bytes = process.memory_info().rss - bytes_before

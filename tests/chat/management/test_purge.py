@@ -39,7 +39,7 @@ def delete_until_the_third(conversation):
 purge.delete_conversation = delete_until_the_third
 call_command("purge", "--older-than", "180d")
 """
-"""A program that purges, and waits for its input in the transaction that deletes the third conversation."""
+"""A program that purges. In the transaction that deletes the third conversation, it waits for input."""
 
 
 def make_old(

@@ -40,7 +40,7 @@ def test_json_contains_all_statistics_and_no_content() -> None:
     assert (statistics["cut_short"], statistics["live_turns"]) == ({}, [])
 
 
-def test_json_holds_no_character_that_a_terminal_obeys() -> None:
+def test_json_has_no_control_characters_for_a_terminal() -> None:
     make_model_message(make_conversation())
     Turn.objects.update(model="a\x9b31m\u202eb")
     printed = run_stats("--json")

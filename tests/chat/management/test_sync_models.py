@@ -47,10 +47,10 @@ HOSTILE_NAMES = ("a\nb: new", "a\x1b[2J", "a\u202eb", "a\u200bb", "a\u2028b", ""
 
 
 class HostileProvider(FakeProvider):
-    """Stand-in for a provider whose names and labels are meant to deceive."""
+    """Stand-in for a provider whose model names have control and invisible characters."""
 
     async def list_models(self) -> list[ListedModel]:
-        """Return one model with a good name, and others."""
+        """Return one model with a valid name, and models with invalid names."""
         good = ListedModel("good", "Two\n# lines\u202e", "Is\x1b[1m\u2028good.", None, None)
         return [good, *(ListedModel(name, "", "", None, None) for name in HOSTILE_NAMES)]
 
@@ -102,7 +102,7 @@ def test_command_prints_each_change_once() -> None:
         ("gemini", "There is no key, so the demo model answers"),
     ],
 )
-def test_command_explains_why_there_is_no_list(provider: str, sentence: str) -> None:
+def test_command_says_why_the_provider_gave_no_list(provider: str, sentence: str) -> None:
     LanguageModel.objects.create(provider=provider, name="kept")
     with pytest.raises(CommandError, match=sentence) as failed:
         run_sync("--provider", provider)
@@ -110,7 +110,7 @@ def test_command_explains_why_there_is_no_list(provider: str, sentence: str) -> 
     assert LanguageModel.objects.get().missing_since is None
 
 
-def test_models_of_an_endpoint_are_listed_apart_from_others(settings: Settings) -> None:
+def test_command_changes_only_models_of_the_chosen_endpoint(settings: Settings) -> None:
     with fake_server(settings) as server:
         settings.OPENAI_BASE_URL, settings.OPENAI_MODELS = "http://localhost:11434/v1", ["small"]
         server.models = [make_listed("small", 4096, images=True), make_listed("big", 2**40)]
@@ -151,7 +151,7 @@ def test_models_of_an_endpoint_are_listed_apart_from_others(settings: Settings) 
         (["--provider", "gemini", "--endpoint", "x"], "There is no gemini \\(endpoint “x”\\) here"),
     ],
 )
-def test_endpoint_that_does_not_exist_is_named(settings: Settings, arguments: list[str], sentence: str) -> None:
+def test_error_names_an_endpoint_that_does_not_exist(settings: Settings, arguments: list[str], sentence: str) -> None:
     with fake_server(settings), pytest.raises(CommandError, match=sentence):
         run_sync(*arguments)
 

@@ -22,7 +22,7 @@ OLD_SCHEMA = """
     ALTER TABLE chat_user DROP COLUMN former_username;
     DELETE FROM django_migrations WHERE app IN ('attachments', 'chat');
 """
-"""What makes a database of 1.0 one of before, but for the default of two columns."""
+"""SQL that changes a database of 1.0 to the version before, except for the default of two columns."""
 
 
 APPLIED = "INSERT INTO django_migrations (app, name, applied) VALUES ('{}', '{}', '2026-11-26');"
@@ -46,7 +46,7 @@ print(json.dumps([output(command) for command in sys.argv[1:]]))
 
 
 class Database:
-    """A SQLite database of its own, on which commands are run in a process of their own."""
+    """A separate SQLite database. Commands on it run in a separate process."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / SQLITE_FILE
@@ -80,7 +80,7 @@ class Database:
 
 @pytest.fixture(scope="module")
 def old_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of `old`."""
+    """The database file that `old` copies."""
     database = Database(tmp_path_factory.mktemp("old"))
     # Later migrations are not applied yet.
     apps = ("chat 0001", "attachments 0002", "account", "admin", "django_tasks_database", "mfa", "sessions")
@@ -102,7 +102,7 @@ def old_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def old(old_file: Path, tmp_path: Path) -> Database:
-    """A database of the last version before 1.0 with four accounts, of which three have one name in three cases."""
+    """A database of the last version before 1.0 with four accounts, three of which differ only in case."""
     database = Database(tmp_path)
     shutil.copy(old_file, database.file)
     return database
@@ -130,7 +130,7 @@ def test_old_database_is_refused_by_migrate_and_upgraded_once(old: Database) -> 
     assert "No migrations to apply" in again
 
 
-def test_database_that_cannot_be_upgraded_is_told_what_to_do(old: Database) -> None:
+def test_command_says_what_to_do_if_the_database_cannot_be_upgraded(old: Database) -> None:
     old.execute("DELETE FROM django_migrations WHERE name = '0034_dated_catalogue'")
     [refusal] = old.manage("upgrade_to_1_0")
     assert "not at the last version before 1.0" in refusal

@@ -1,4 +1,4 @@
-"""Commands know one account by its name in any case."""
+"""Commands find an account by its name, ignoring case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ pytestmark = pytest.mark.django_db
     ("known", "name"),
     [("Marie", "MARIE"), ("Marie", "\uff2d\uff41\uff52\uff49\uff45"), ("José", "JOSÉ"), ("Иван", "иван")],
 )
-def test_commands_know_a_name_in_any_case_and_width(monkeypatch: pytest.MonkeyPatch, known: str, name: str) -> None:
+def test_commands_find_a_user_by_name_in_any_case_and_width(
+    monkeypatch: pytest.MonkeyPatch, known: str, name: str
+) -> None:
     user, out = make_user(known), io.StringIO()
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "second-pass-22x")
     with pytest.raises(CommandError, match="already taken"):

@@ -1,4 +1,4 @@
-"""A provider for each protocol, and servers for them to talk to."""
+"""A provider for each protocol, and servers to which they send requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REQUEST = GenerateRequest("gemini-test", (Content(Role.USER, (Text("?"),)),))
 
 @pytest.fixture(scope="session")
 def provider() -> GeminiProvider:
-    """One provider for all tests, as in a process. Each test has an event loop of its own."""
+    """One provider for all tests, as in a server process. Each test has a separate event loop."""
     return GeminiProvider()
 
 

@@ -14,7 +14,7 @@ JSON_VALUES = (b"null", b"1", b"-1e999", b"[]", b"{}", b'"x"', b"true", b"[[]]",
 
 
 def damage_body(body: bytes, chance: Random) -> bytes:
-    """Return the body with another byte, a piece missing or twice, or a JSON value of another type."""
+    """Return the body with one change: another byte, a missing or repeated piece, or a JSON value of another type."""
     start = chance.randrange(len(body))
     end = start + chance.randrange(1, 30)
     match chance.randrange(5):

@@ -1,6 +1,6 @@
 """Brings parts into one form in which equal parts are equal, whatever alphabet their base64 was written in.
 
-The SDK writes URL-safe base64, the API standard base64. Both stand for the same bytes.
+The SDK writes URL-safe base64, the API standard base64. Both encode the same bytes.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def wire_in_normal_form(wire: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def part_as_sent_back(wire: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a received part as it goes back to its model; `None` if it does not.
+    """Return a received part as it is sent back to its model; `None` if it is not sent.
 
-    Thoughts are never sent, and keys that the SDK does not know may be refused. A signature without content is put on
-    an empty text.
+    Thoughts are never sent, and keys that the SDK does not know may be refused. A signature without content is sent
+    with an empty text.
     """
     known = {key: value for key, value in wire.items() if key in SDK_PART_KEYS and value != ""}
     if known.get("thought") or (not known and "text" not in wire):

@@ -24,7 +24,7 @@ class ReadAnswer:
     error: ProviderError | None = None
 
     def content(self) -> Expected:
-        """Return what was read, in the form in which it is expected."""
+        """Return the content that was read, as an `Expected` value."""
         parts: list[Part] = []
         for event in self.events:
             if isinstance(event, PartReceived):
@@ -38,7 +38,7 @@ class ReadAnswer:
             reasoning="".join(part.text for part in parts if isinstance(part, Thought)),
             pictures=len([part for part in parts if isinstance(part, InlineData)]),
             calls=tuple(ExpectedCall(part.name, part.arguments) for part in parts if isinstance(part, FunctionCall)),
-            # An error is the end, whatever the server had said before.
+            # An error ends the answer, even if the server sent a finish reason before.
             finish=finishes[-1] if finishes and self.error is None else None,
             usage=usages[-1] if usages else None,
             error=self.error.code if self.error else None,

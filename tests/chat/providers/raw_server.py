@@ -1,6 +1,6 @@
 """An HTTP server in the test's own event loop. A test decides what it writes to each connection, and when.
 
-It accepts one request at a time on each connection, and knows when the client closes the connection.
+It accepts one request at a time on each connection, and records when the client closes the connection.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 Answer: TypeAlias = Callable[["Exchange"], Awaitable[None]]
 
 WAIT_LIMIT_S = 60.0
-"""Ends a test that would wait forever. No test measures time with it."""
+"""Time limit of a test that would wait forever. It measures no times."""
 
 
 @dataclass(eq=False)
 class Exchange:
-    """One request, and the connection that its response is written to."""
+    """One request, and the connection on which its response is written."""
 
     path: str
     headers: Mapping[str, str]
@@ -85,7 +85,7 @@ class RawServer:
         return await asyncio.wait_for(self._received.get(), WAIT_LIMIT_S)
 
     def begin(self, exchange: Exchange) -> None:
-        """Start to answer a request."""
+        """Start answering a request."""
         self.exchanges.append(exchange)
         self._received.put_nowait(exchange)
         task = asyncio.ensure_future(self.answer(exchange))

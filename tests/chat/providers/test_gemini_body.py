@@ -65,7 +65,7 @@ class WireContent:
 
 @dataclass(frozen=True)
 class Case:
-    """One request: what it holds, and what the codec gets for it."""
+    """One request, with its contents both as received and as the codec gets them."""
 
     vertexai: bool
     contents: list[WireContent]
@@ -130,7 +130,7 @@ def sdk_part(wire: Mapping[str, Any], *, is_own: bool) -> types.Part | None:
 
 
 def wire_for_another_model(wire: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of one model as another model is sent it."""
+    """Return a part of one model in the form that is sent to another model."""
     allowed = ("text", "executableCode", "codeExecutionResult", "inlineData", "fileData", "functionCall")
     bare = {key: value for key, value in wire.items() if key in allowed}
     for key in ("executableCode", "codeExecutionResult", "functionCall"):
@@ -143,7 +143,7 @@ def wire_for_another_model(wire: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sdk_config(case: Case) -> types.GenerateContentConfig:
-    """Return the configuration that says the same to the SDK."""
+    """Return the SDK's configuration for the same request."""
     request = case.request
     built_in = [tool for tool in request.tools if isinstance(tool, BuiltInTool)]
     tools = [SDK_TOOLS[tool.name] for tool in built_in]
@@ -156,7 +156,7 @@ def sdk_config(case: Case) -> types.GenerateContentConfig:
             for one in request.functions
         ]
         tools.append(types.Tool(function_declarations=declarations))
-        # Beside built-in tools the default mode applies, because the API documents that it does not take AUTO there.
+        # Beside built-in tools, no mode is sent, because the API documents that it does not accept AUTO there.
         is_default = bool(built_in) and request.tool_choice is ToolChoice.AUTO
         mode = SDK_MODES[request.tool_choice]
         tool_config = types.ToolConfig(
@@ -171,7 +171,7 @@ def sdk_config(case: Case) -> types.GenerateContentConfig:
         response_modalities=["TEXT", "IMAGE"] if request.image_output else None,
         temperature=request.temperature,
         max_output_tokens=request.max_output_tokens,
-        # For Vertex AI, the SDK refuses every value.
+        # For Vertex AI, the SDK refuses `store`, whatever its value.
         store=None if case.vertexai else False,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         automatic_continuation=False,
@@ -179,7 +179,7 @@ def sdk_config(case: Case) -> types.GenerateContentConfig:
 
 
 def sdk_thinking(request: GenerateRequest) -> types.ThinkingConfig | None:
-    """Return how to think. Models that draw images, or that do not think, refuse a request for thoughts."""
+    """Return the thinking configuration. Models that draw images or do not think refuse requests for thoughts."""
     thinking = request.thinking
     wants_thoughts = thinking.include_thoughts and not request.image_output and thinking.budget_tokens != 0
     config = types.ThinkingConfig(
@@ -195,7 +195,7 @@ class Intercepted(Exception):
 
 
 async def body_of_the_sdk(case: Case) -> Any:  # noqa: ANN401 - JSON
-    """Return the body that the SDK makes of a request."""
+    """Return the body that the SDK builds for a request."""
 
     async def intercept(asked: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
         assert not isinstance(asked.body, bytes)
@@ -215,7 +215,7 @@ async def body_of_the_sdk(case: Case) -> Any:  # noqa: ANN401 - JSON
 def in_normal_form(body: Any) -> Any:  # noqa: ANN401 - JSON
     """Return a body with keys in camelCase, base64 in one alphabet, and without empty strings inside contents.
 
-    In Google's JSON an absent string is an empty one. Texts and outputs are kept, where an empty one has a meaning.
+    In Google's JSON, an absent string equals an empty one. Empty texts and outputs are kept: they have a meaning.
     """
     normal = in_camel_case(body)
     for content in normal["contents"]:

@@ -1,4 +1,4 @@
-"""Ids of function calls and their responses: the ids of Gemini are sent back, and those of Plotline stay here."""
+"""Ids of function calls and their responses: the ids of Gemini are sent back, and those of Plotline are not sent."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def test_id_that_plotline_made_is_not_sent() -> None:
     assert ids_on_wire(calls, responses) == [None, None]
 
 
-def test_call_that_plotline_renamed_has_its_own_id_on_the_wire() -> None:
-    # Gemini gave both calls the same id, so the answer gave the second one another.
+def test_call_with_an_id_changed_by_plotline_is_sent_with_its_original_id() -> None:
+    # Gemini gave both calls the same id, so Plotline gave the second one another id.
     calls = Content(Role.MODEL, (function_call("c1", "c1"), function_call("made-by-plotline", "c1")))
     responses = Content(Role.USER, (FunctionResponse("run", {}, "c1"), FunctionResponse("run", {}, "made-by-plotline")))
     assert ids_on_wire(calls, responses) == ["c1", "c1", "c1", "c1"]
 
 
 @pytest.mark.parametrize("is_own_first", [True, False])
-def test_response_to_the_call_of_another_model_has_no_id_even_if_an_own_call_has_the_same(is_own_first: bool) -> None:
+def test_response_to_another_models_call_has_no_id_even_if_an_own_call_has_that_id(is_own_first: bool) -> None:
     own = (
         Content(Role.MODEL, (function_call("c1", "c1"),)),
         Content(Role.USER, (FunctionResponse("run", {}, "c1"),)),

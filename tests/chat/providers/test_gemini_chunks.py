@@ -1,4 +1,4 @@
-"""Chunks of responses: our decoder reads in them what the SDK's models read, wherever the network cuts the stream."""
+"""Chunks of responses: our decoder reads the same as the SDK's models, wherever the network cuts the stream."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ def decode(chunk: dict[str, Any]) -> list[StreamEvent]:
 
 
 @given(CHUNKS)
-def test_chunk_has_the_same_events_after_the_sdk_has_read_it(chunk: dict[str, Any]) -> None:
+def test_chunk_gives_the_same_events_after_the_sdk_has_read_and_written_it(chunk: dict[str, Any]) -> None:
     read = types.GenerateContentResponse.model_validate(chunk)
     assert decode(chunk) == decode(read.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 @given(CHUNKS)
-def test_parts_of_a_chunk_are_read_whole(chunk: dict[str, Any]) -> None:
+def test_parts_of_a_chunk_are_read_with_all_their_fields(chunk: dict[str, Any]) -> None:
     assert parts_of(decode(chunk)) == [part_from(wire) for wire in raw_parts(chunk)]
 
 
 @given(st.lists(CHUNKS, max_size=4), st.data())
-def test_stream_that_is_cut_anywhere_has_the_same_chunks(chunks: list[dict[str, Any]], data: st.DataObject) -> None:
+def test_stream_gives_the_same_chunks_wherever_the_network_divides_it(
+    chunks: list[dict[str, Any]], data: st.DataObject
+) -> None:
     body = b"".join(b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\r\n\r\n" for chunk in chunks)
     parser = StreamParser()
     parsed: list[dict[str, Any]] = []
@@ -59,7 +61,7 @@ def test_space_after_the_field_name_of_an_event_is_optional() -> None:
     ]
 
 
-def test_message_about_the_end_is_short_and_holds_no_key_and_no_markup() -> None:
+def test_finish_message_is_shortened_and_has_no_key_and_no_markup() -> None:
     message = "Malformed function call: <b>print</b>(key='secret-1')\u202e AIzaSyA12345678901234567890 " + "x y " * 200
     candidate = {"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": message}
     [finished] = ChunkDecoder("secret-1").decode({"candidates": [candidate]})
@@ -69,7 +71,7 @@ def test_message_about_the_end_is_short_and_holds_no_key_and_no_markup() -> None
     assert len(finished.message) <= REASON_LIMIT_CHARS
 
 
-def test_sum_that_a_gateway_leaves_out_is_added_up() -> None:
+def test_total_of_tokens_is_computed_if_a_gateway_leaves_it_out() -> None:
     [report] = ChunkDecoder().decode({"usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 3}})
     assert isinstance(report, UsageReported)
     assert report.usage == Usage(prompt=20, candidates=3, total=23)

@@ -1,4 +1,4 @@
-"""Settings, tools and functions of a request, as they stand on the wire."""
+"""Settings, tools and functions of a request in its JSON."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ TOOLS: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"tools": (CODE, SEARCH, PAGES)},
         {"tools": [{"codeExecution": {}}, {"googleSearch": {}}, {"urlContext": {}}]},
     ),
-    # The API refuses a choice where no functions are declared.
+    # The API refuses a tool choice if no functions are declared.
     ({"tools": (CODE,), "tool_choice": ToolChoice.NONE}, {"tools": [{"codeExecution": {}}]}),
     (
         {"tools": (FUNCTION, WITHOUT_PARAMETERS)},

@@ -1,4 +1,4 @@
-"""Errors of Gemini's API: whom they ask to do what, and which reason of the API users read."""
+"""Errors of Gemini's API: which remedy they name, and which reason of the API users read."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ def error_of(code: int, message: str, access: Access) -> ProviderError:
     ("access", "expected"),
     [(DEVELOPER_API, Unauthorised), (VERTEX_WITH_KEY, Unauthorised), (VERTEX, CredentialsRefused)],
 )
-def test_refused_access_names_what_this_server_uses(code: int, access: Access, expected: type[ProviderError]) -> None:
+def test_error_of_refused_access_names_the_key_or_the_credentials(
+    code: int, access: Access, expected: type[ProviderError]
+) -> None:
     assert type(error_of(code, "Permission denied.", access)) is expected
 
 
-def test_missing_credentials_are_no_matter_of_a_key() -> None:
+def test_error_of_missing_credentials_does_not_ask_for_a_key() -> None:
     missing = DefaultCredentialsError("none here")
     error = provider_error(missing, http_status=None, access=VERTEX)
     assert type(error) is CredentialsRefused
@@ -47,7 +49,7 @@ def test_missing_credentials_are_no_matter_of_a_key() -> None:
         assert word in sentence
 
 
-def test_other_errors_of_vertex_are_as_everywhere() -> None:
+def test_other_errors_of_vertex_ai_have_the_usual_types() -> None:
     assert type(error_of(404, "Publisher Model was not found.", VERTEX)) is ModelNotFound
 
 
@@ -60,7 +62,7 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
     assert notice.sentence.endswith("choose another model. The service says: “Bad field `x`, key [removed].”")
 
 
-def test_refused_requests_and_answers_that_are_given_up_give_a_reason() -> None:
+def test_errors_of_refused_and_given_up_requests_have_a_reason() -> None:
     assert not error_of(403, "Permission denied.", DEVELOPER_API).reason
     message = f"Out of <i>capacity</i>, key {KEY}."
     assert error_of(503, message, DEVELOPER_API).reason == "Out of capacity , key [removed]."

@@ -183,18 +183,18 @@ async def test_refused_connection_is_not_tried_again(
     assert attempts == 1
 
 
-async def test_connecting_has_a_time_limit_of_its_own(
+async def test_connecting_has_a_separate_time_limit(
     provider: GeminiProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_sessions, "CONNECT_LIMIT_S", 0.2)
-    # Without the first limit, the second one would end the attempt, with another error.
+    # Without the limit for connecting, this one would end the attempt, with another error.
     settings.PROVIDER_IDLE_LIMIT_S = 5
     with ExitStack() as sockets:
         listener = sockets.enter_context(socket.socket())
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         address = listener.getsockname()
-        # Linux does not answer to new connections while the queue of a listener is full.
+        # Linux does not answer new connections while the queue of a listener is full.
         for _ in range(4):
             waiting = sockets.enter_context(socket.socket())
             waiting.setblocking(False)
@@ -204,14 +204,16 @@ async def test_connecting_has_a_time_limit_of_its_own(
     assert (received, type(error)) == ([], Unreachable)
 
 
-async def test_unknown_host_is_unreachable(provider: GeminiProvider, settings: Settings) -> None:
+async def test_unknown_host_gives_the_error_unreachable(provider: GeminiProvider, settings: Settings) -> None:
     settings.GOOGLE_GEMINI_BASE_URL = "http://no-such-host.invalid"
     _, error = await read_all(provider)
     assert type(error) is Unreachable
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndata"])
-async def test_connection_that_breaks_is_unreachable(sent: bytes, provider: GeminiProvider, serve: Serve) -> None:
+async def test_broken_connection_gives_the_error_unreachable(
+    sent: bytes, provider: GeminiProvider, serve: Serve
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.transport.write(sent)
         exchange.transport.close()
@@ -237,7 +239,7 @@ async def test_connection_that_breaks_is_unreachable(sent: bytes, provider: Gemi
         b"data: " + b"[" * 100_000 + b"\n\n",
     ],
 )
-async def test_event_that_cannot_be_read_is_an_error_after_the_events_before_it(
+async def test_unreadable_event_gives_an_error_after_the_events_before_it(
     event: bytes, provider: GeminiProvider, serve: Serve
 ) -> None:
     before = b"data: " + json.dumps(text_chunk("before")).encode() + b"\r\n\r\n"
@@ -247,7 +249,9 @@ async def test_event_that_cannot_be_read_is_an_error_after_the_events_before_it(
     assert type(error) is MalformedResponse
 
 
-async def test_response_that_is_not_http_is_malformed(provider: GeminiProvider, serve: Serve) -> None:
+async def test_response_that_is_not_http_gives_the_error_malformed_response(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.transport.write(b"220 mail.test ESMTP\r\n\r\n")
 
@@ -271,7 +275,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
             server.answer = answer
             _, error = await read_all(provider)
             assert error is not None
-            # Plotline's own reader does not quote at all what is no event.
+            # Plotline's own reader does not quote data that are no event.
             assert "[key]" in error.detail or "characters that are no event" in error.detail
             for secret in (KEY, "AIza", "abcdef"):
                 assert secret not in error.detail + str(error) + repr(error)
@@ -302,7 +306,7 @@ async def test_vertex_without_credentials_is_refused_before_any_request(
     assert type(error) is CredentialsRefused
 
 
-async def test_error_of_one_stream_does_not_disturb_others(provider: GeminiProvider, serve: Serve) -> None:
+async def test_error_of_one_stream_does_not_affect_other_streams(provider: GeminiProvider, serve: Serve) -> None:
     all_are_running = asyncio.Barrier(3)
 
     async def answer(exchange: Exchange) -> None:

@@ -35,7 +35,7 @@ KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
 
 @pytest.fixture(scope="module")
 def emulator_url() -> Iterator[str]:
-    """An emulator whose files belong to these tests alone."""
+    """The base URL of an emulator that no other tests use."""
     with running_emulator() as url:
         yield url
 
@@ -75,14 +75,14 @@ async def test_large_file_is_stored_whole(emulated: GeminiProvider, emulator_url
     assert (file.size_bytes, file.display_name) == (len(data), "large.pdf")
 
 
-async def test_file_that_does_not_exist_is_gone(emulated: GeminiProvider, emulator_url: str) -> None:
+async def test_missing_file_gives_the_error_file_gone(emulated: GeminiProvider, emulator_url: str) -> None:
     with pytest.raises(FileGone):
         async with emulated._clients.use() as client:
             await client.aio.files.get(name="files/absent")
 
 
 def answer_upload(*states: dict[str, Any]) -> Answer:
-    """Answer an upload, and each later request for the file with the next of these states. The last one stays."""
+    """Answer an upload, and each later request for the file with the next of these states. The last one is repeated."""
     remaining = list(states)
 
     async def answer(exchange: Exchange) -> None:
@@ -123,7 +123,7 @@ async def test_upload_waits_until_the_file_can_be_used(
     assert [exchange.path for exchange in server.exchanges[2:]] == ["/v1beta/files/a"] * 3
 
 
-async def test_file_that_is_never_ready_is_given_up(
+async def test_upload_fails_if_the_file_is_never_ready(
     provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "POLL_INTERVAL_S", 0.01)
@@ -164,7 +164,9 @@ async def test_error_of_a_refused_upload_does_not_show_the_key(
     assert KEY not in repr(caught.value) + caught.value.detail
 
 
-async def test_upload_that_breaks_is_unreachable(provider: GeminiProvider, serve: Serve) -> None:
+async def test_upload_whose_connection_breaks_gives_the_error_unreachable(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.transport.abort()
 
@@ -183,7 +185,7 @@ async def test_cancelling_an_upload_closes_its_request(provider: GeminiProvider,
         await exchange.wait_until_closed()
 
 
-def test_account_differs_for_each_key_and_address_and_shows_neither(
+def test_account_digest_differs_for_each_key_and_address_and_shows_neither(
     provider: GeminiProvider, settings: Settings
 ) -> None:
     def find_account() -> str:
@@ -206,7 +208,7 @@ def test_account_differs_for_each_key_and_address_and_shows_neither(
         assert int(account, 16)
 
 
-async def test_vertex_generates_but_stores_no_files(
+async def test_vertex_ai_answers_but_stores_no_files(
     emulated: GeminiProvider, settings: Settings, emulator_url: str
 ) -> None:
     assert emulated.capabilities(REQUEST.model).stores_files

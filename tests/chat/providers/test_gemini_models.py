@@ -29,7 +29,7 @@ WITHOUT_LIMITS = {"name": "models/gemini-y", "supportedGenerationMethods": ["gen
 
 
 def answer_with_pages(*bodies: object) -> Answer:
-    """Answer with the first body. The token of a later page is its index."""
+    """Answer with one of the bodies: the first one, or the one whose index the page token gives."""
 
     async def answer(exchange: Exchange) -> None:
         _, _, token = exchange.path.partition("pageToken=")
@@ -70,7 +70,7 @@ async def test_empty_list_is_not_an_error(provider: GeminiProvider, serve: Serve
         assert await provider.list_models() == []
 
 
-async def test_list_that_does_not_end_is_given_up(
+async def test_reading_a_list_without_an_end_stops_with_an_error(
     provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "LIST_LIMIT_S", 0.2)
@@ -79,7 +79,7 @@ async def test_list_that_does_not_end_is_given_up(
             await asyncio.wait_for(provider.list_models(), WAIT_LIMIT_S)
 
 
-async def test_failures_are_provider_errors(provider: GeminiProvider, serve: Serve) -> None:
+async def test_failures_to_list_models_raise_provider_errors(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_error(403, b'{"error": {"code": 403, "message": "no"}}')) as server:
         with pytest.raises(Unauthorised):
             await provider.list_models()

@@ -1,4 +1,4 @@
-"""Streams in the odd forms that gateways send: our reader reads them, and reads whatever the SDK's reads."""
+"""Streams in the unusual forms that gateways send: our reader reads them, and all that the SDK's reader reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_w
 from tests.recordings import Recording, recordings
 
 MUTATIONS = int(os.environ.get("PLOTLINE_TEST_MUTATIONS") or 3)
-"""Changed streams of each recording that the SDK reads without an error."""
+"""Number of changed streams of each recording. Only those that the SDK reads without an error count."""
 SMALL_BYTES = 200_000
-"""Recordings of this size are changed; longer ones hold images."""
+"""Maximum size of recordings that are changed. Longer ones hold images."""
 
 ONE: JSONObject = {"candidates": [{"content": {"role": "model", "parts": [{"text": "one"}]}, "index": 0}]}
 TWO: JSONObject = {
@@ -43,7 +43,7 @@ JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
         b"data: 5\n\n",
     ],
 )
-async def test_nothing_that_follows_a_complete_answer_makes_it_fail(
+async def test_complete_answer_does_not_fail_because_of_later_data(
     rest: bytes, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n" + rest)):
@@ -105,7 +105,7 @@ async def test_names_in_snake_case_and_numbers_in_other_forms_are_read(provider:
     assert Finished(Finish.LENGTH, "MAX_TOKENS", "") in received
 
 
-async def test_candidates_are_told_apart_by_their_index(provider: GeminiProvider, serve: Serve) -> None:
+async def test_only_the_candidate_with_index_0_is_read(provider: GeminiProvider, serve: Serve) -> None:
     def candidate(text: str, index: int) -> JSONObject:
         return {"content": {"role": "model", "parts": [{"text": text}]}, "index": index}
 

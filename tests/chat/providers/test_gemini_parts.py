@@ -1,4 +1,4 @@
-"""Parts of every kind on Gemini's wire: how they are received, and how they go back."""
+"""Parts of every kind in Gemini's JSON: how they are received, and how they are sent back."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DUMMY_SIGNATURE = "skip_thought_signature_validator"
 
 @dataclass(frozen=True)
 class Row:
-    """One part: as Gemini sends it, as Plotline keeps it, and as it is sent to each model. `None`: it is not sent."""
+    """One part in the JSON of Gemini, in Plotline, and in the JSON for each model. `None`: it is not sent."""
 
     kind: PartKind
     part: Part
@@ -50,7 +50,7 @@ class Row:
 def as_received(
     kind: PartKind, received: dict[str, Any], part: Part, *, sent_to_others: dict[str, Any] | None = None
 ) -> Row:
-    """Return a row of a part that goes back to its model exactly as it was received."""
+    """Return a row of a part that is sent back to its model unchanged."""
     return Row(kind, part, received, received, sent_to_others)
 
 
@@ -196,7 +196,7 @@ ROWS = [
         None,
         None,
     ),
-    # What the SDK's models do not know, the API may refuse in a request.
+    # The API may refuse fields in a request that the SDK's models do not have.
     Row(
         PartKind.UNSUPPORTED,
         Unsupported(provider_data={**SIGNED, "fields": {"hologram": {"x": 1}}}),
@@ -225,25 +225,25 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.kind}-{js
 
 
 def sent_parts(*parts: Part, is_own: bool = True, role: Role = Role.MODEL) -> list[dict[str, Any]]:
-    """Return the parts that are sent of one content."""
+    """Return the parts of a request with one content."""
     sent = sent_contents(Content(role, parts, is_own))
     assert len(sent) <= 1
     return [part for content in sent for part in content["parts"]]
 
 
-def test_table_has_every_kind_of_part() -> None:
+def test_table_of_parts_has_every_kind() -> None:
     assert {row.kind for row in ROWS} == set(PartKind)
     assert all(row.kind is row.part.kind for row in ROWS)
 
 
 @each_row
-def test_part_is_received_whole(row: Row) -> None:
+def test_part_is_received_with_all_its_fields(row: Row) -> None:
     if row.received is not None:
         assert part_from_wire(row.received) == row.part
 
 
 @each_row
-def test_part_goes_back_to_its_model(row: Row) -> None:
+def test_part_is_sent_back_to_its_model(row: Row) -> None:
     assert sent_parts(row.part) == ([] if row.sent_to_its_model is None else [row.sent_to_its_model])
 
 
@@ -253,7 +253,7 @@ def test_part_is_sent_to_another_model_without_what_only_its_own_model_can_read(
         assert sent_parts(part, is_own=False) == ([] if row.sent_to_others is None else [row.sent_to_others])
 
 
-def test_absent_fields_are_no_fields() -> None:
+def test_fields_that_are_null_count_as_absent() -> None:
     assert part_from_wire({"text": "a", "thought": None, "functionCall": None}) == Text("a")
     assert part_from_wire({"executableCode": {"code": "1", "id": None}}) == ExecutableCode("1")
 
@@ -284,7 +284,7 @@ def test_content_without_parts_to_send_is_left_out() -> None:
     ]
 
 
-def test_error_of_a_function_is_sent_as_its_response() -> None:
+def test_error_of_a_function_is_sent_in_its_function_response() -> None:
     response = FunctionResponse("run", {"error": "It failed."}, "c1", is_error=True)
     assert sent_parts(response, role=Role.USER) == [
         {"functionResponse": {"name": "run", "response": {"error": "It failed."}}}

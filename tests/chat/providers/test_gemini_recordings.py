@@ -1,6 +1,6 @@
-"""Each recorded response is read as its raw JSON says, and its parts go back as they were received.
+"""The events of each recorded response equal those in its raw JSON, and its parts are sent back unchanged.
 
-`tests.recordings` says which responses these are. What is expected is read from their JSON, without the provider.
+`tests.recordings` lists the responses, and reads what is expected from their JSON, without the provider.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.recordings import Recording, events_in, part_from, raw_parts, recordi
 ANSWERS = [one for one in recordings() if one.http_status == 200]
 ERRORS = [one for one in recordings() if one.http_status != 200]
 SMALL_BYTES = 20_000
-"""Responses up to this size are cut and changed in many places."""
+"""Maximum size of responses that are cut and changed in many places."""
 
 each_answer = pytest.mark.parametrize("recorded", ANSWERS, ids=lambda one: one.name)
 each_small_answer = pytest.mark.parametrize(
@@ -49,7 +49,7 @@ METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContex
 # The SDK warns of values that its enumerations do not have, and keeps them.
 @pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
 @each_answer
-async def test_answer_is_read_as_its_raw_json_says(
+async def test_events_of_an_answer_equal_those_in_its_raw_json(
     recorded: Recording, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)):
@@ -58,7 +58,7 @@ async def test_answer_is_read_as_its_raw_json_says(
     reports = [event.usage for event in received if isinstance(event, UsageReported)]
     assert (reports[-1] if reports else None) == recorded.usage
     assert [event.reason for event in received if isinstance(event, Finished)] == recorded.finish_reasons
-    # What follows the end of an answer does not make it fail.
+    # Errors after the finish reason do not make an answer fail.
     assert (error is not None) == (recorded.error is not None and not recorded.finish_reasons)
 
 
@@ -75,7 +75,7 @@ async def test_metadata_and_identity_of_an_answer_are_reported(
 
 
 @each_answer
-def test_parts_of_an_answer_go_back_as_they_were_received(recorded: Recording) -> None:
+def test_parts_of_an_answer_are_sent_back_unchanged(recorded: Recording) -> None:
     history = (*REQUEST.contents, Content(Role.MODEL, tuple(recorded.parts)), *REQUEST.contents)
     body = json.loads(request_body(GenerateRequest("gemini-test", history)))
     sent = [part for content in body["contents"] if content["role"] == "model" for part in content["parts"]]
@@ -112,7 +112,7 @@ async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
     assert recorded.error["message"] in error.detail
 
 
-async def test_blocked_prompt_is_a_finish(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_blocked_prompt_gives_a_finish_and_no_error(reader: str, provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_body(recording("prompt-blocked").body)):
         received, error = await read_all(provider)
     assert error is None
@@ -146,7 +146,7 @@ async def test_damaged_stream_ends_or_raises_a_provider_error(
     async with serve(answer_with_body(b"")) as server:
         for _ in range(5):
             server.answer = answer_with_body(damage_body(recorded.body, chance))
-            # It raises everything else.
+            # `read_all` raises every other error.
             await read_all(provider)
 
 
@@ -192,7 +192,7 @@ def details_in(recorded: Recording) -> list[dict[str, str]]:
 
 
 def answer_with_piece(body: bytes, *, is_ended: bool) -> Answer:
-    """Answer with a piece of a body. `is_ended`: whether HTTP calls it the whole; else the connection breaks."""
+    """Answer with a piece of a body. `is_ended`: whether the HTTP body ends properly; if not, the connection breaks."""
 
     async def answer(exchange: Exchange) -> None:
         exchange.head()

@@ -41,7 +41,7 @@ async def test_request_has_the_path_and_the_body_of_its_model(
     }
 
 
-async def test_storage_is_left_to_googles_default_if_the_setting_says_so(
+async def test_request_does_not_forbid_storage_if_the_setting_allows_it(
     provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GEMINI_STORE = True
@@ -51,7 +51,7 @@ async def test_storage_is_left_to_googles_default_if_the_setting_says_so(
 
 
 @pytest.mark.parametrize(("protocol", "name"), [("", "serviceTier"), (INTERACTIONS_API, "service_tier")])
-async def test_service_tier_is_named_where_the_setting_says_so(
+async def test_request_names_the_service_tier_of_the_setting(
     provider: GeminiProvider, serve: Serve, settings: Settings, protocol: str, name: str
 ) -> None:
     request = replace(REQUEST, protocol=protocol)
@@ -62,7 +62,7 @@ async def test_service_tier_is_named_where_the_setting_says_so(
     assert [exchange.json.get(name) for exchange in server.exchanges] == [None, "flex"]
 
 
-async def test_api_is_not_asked_to_end_long_answers(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_request_sets_no_time_limit_for_the_server(reader: str, provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events({})) as server:
         await read_all(provider)
     assert "x-server-timeout" not in server.exchanges[0].headers
@@ -91,7 +91,7 @@ def test_each_event_loop_has_connections_of_its_own(provider: GeminiProvider, se
     assert [asyncio.run(ask()) for _ in range(3)] == [["a"]] * 3
 
 
-async def test_vertex_is_asked_with_a_key(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
+async def test_request_to_vertex_ai_can_use_a_key(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
     settings.GEMINI_EMULATED = False
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
     settings.GEMINI_API_KEY = "a-key"
@@ -105,7 +105,7 @@ async def test_vertex_is_asked_with_a_key(provider: GeminiProvider, serve: Serve
     assert "store" not in server.exchanges[0].json
 
 
-async def test_vertex_is_asked_with_the_credentials_of_the_machine(
+async def test_request_to_vertex_ai_can_use_the_credentials_of_the_machine(
     provider: GeminiProvider, serve: Serve, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async def answer(exchange: Exchange) -> None:

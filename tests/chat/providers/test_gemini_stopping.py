@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("reader")
 
 LARGE_CHUNKS = 1000
 LARGE_TEXT = "x" * 64 * 1024
-"""1000 chunks of this size are more than the buffers of the kernel, of aiohttp and of the SDK's reader hold."""
+"""1000 texts of this size exceed the buffers of the kernel, of aiohttp and of the SDK's reader."""
 
 
 async def one_chunk(exchange: Exchange) -> None:
@@ -35,7 +35,7 @@ async def endless(exchange: Exchange) -> None:
     while not exchange.closed.is_set():
         await exchange.writable.wait()
         exchange.event(text_chunk("a"))
-        # Lets the client read.
+        # Let the client read.
         await asyncio.sleep(0)
 
 
@@ -90,7 +90,7 @@ async def assert_closed(server: RawServer, tasks_before: set[asyncio.Task[object
 
 @pytest.mark.parametrize("stop", [cancel, close, fail])
 @pytest.mark.parametrize("answer", [one_chunk, endless])
-async def test_stopping_closes_the_request(
+async def test_request_is_closed_when_the_caller_stops(
     stop: Stop, answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer) as server:
@@ -114,7 +114,7 @@ async def test_cancelling_before_the_first_event_closes_the_request(
 
 
 @pytest.mark.parametrize("answer", [head_only, never_answer])
-async def test_response_without_data_stalls(
+async def test_response_without_data_gives_the_error_stalled(
     answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.PROVIDER_IDLE_LIMIT_S = 0.2
@@ -172,7 +172,7 @@ async def test_api_has_to_wait_for_a_caller_that_does_not_read(provider: GeminiP
         async with aclosing(provider.stream(REQUEST)) as stream:
             assert parts_of(await anext(stream))
             await asyncio.wait_for(is_blocked.wait(), WAIT_LIMIT_S)
-            # A provider that reads ahead without a limit would read all of it meanwhile.
+            # In this time, a provider that reads ahead without a limit would read everything.
             for _ in range(20 * LARGE_CHUNKS):
                 await asyncio.sleep(0)
             assert server.exchanges[0].sent_bytes < LARGE_CHUNKS * len(LARGE_TEXT)

@@ -1,4 +1,4 @@
-"""Events of a stream, read by our reader and by the SDK's: where they agree, and what the SDK drops."""
+"""Events of a stream, read by our reader and by the SDK's: what both read, and what the SDK drops."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ async def test_identity_of_a_response_is_reported_when_it_changes(
     ]
 
 
-async def test_half_of_a_surrogate_pair_does_not_end_the_stream(
+async def test_stream_goes_on_after_half_of_a_surrogate_pair(
     reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     half = json.loads(r'"a\ud83d"')
     call = {"functionCall": {"name": "f", "args": {"b": [half]}}}
-    # JSON spells it with an escape. As a character it is not UTF-8.
+    # JSON writes it as an escape sequence, because half a surrogate pair cannot be encoded in UTF-8.
     body = json.dumps({"candidates": [{"content": {"parts": [{"text": half}, call]}}]}, ensure_ascii=True)
     async with serve(answer_with_body(f"data: {body}\r\n\r\n".encode())):
         received, error = await read_all(provider)
@@ -92,7 +92,7 @@ async def test_half_of_a_surrogate_pair_does_not_end_the_stream(
     assert parts_of(received) == [Text(half), FunctionCall("f", {"b": [half]})]
 
 
-async def test_events_of_one_network_read_are_one_list(provider: GeminiProvider, serve: Serve) -> None:
+async def test_events_of_one_network_read_are_yielded_as_one_list(provider: GeminiProvider, serve: Serve) -> None:
     is_read = asyncio.Event()
 
     async def answer(exchange: Exchange) -> None:

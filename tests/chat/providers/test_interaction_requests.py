@@ -1,4 +1,4 @@
-"""Requests of the Interactions API: one byte by byte, and what of a conversation goes back."""
+"""Requests to the Interactions API: the bytes of a full one, and which parts of a conversation are sent back."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def full_request() -> GenerateRequest:
     )
 
 
-async def test_request_is_sent_byte_by_byte_as_it_is_written(provider: GeminiProvider, serve: Serve) -> None:
+async def test_body_of_a_full_request_equals_the_expected_bytes(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events(completed())) as server:
         await read_all(provider, full_request())
         exchange = await server.next_request()
@@ -136,7 +136,7 @@ def test_fields_that_are_not_set_are_left_out() -> None:
     assert unthinking["generation_config"] == {"thinking_level": "minimal"}
 
 
-def test_files_of_a_question_are_contents_of_their_kind() -> None:
+def test_each_file_of_a_question_becomes_a_content_of_its_type() -> None:
     files = (
         InlineData("image/png", "a.png", b"a"),
         InlineData("text/csv", "a.csv", b"b"),
@@ -154,7 +154,7 @@ def test_files_of_a_question_are_contents_of_their_kind() -> None:
     ]
 
 
-def test_answer_of_another_model_goes_back_as_text() -> None:
+def test_answer_of_another_model_is_sent_back_as_text() -> None:
     foreign = (
         ExecutableCode("1/0", "PYTHON", "c1"),
         CodeExecutionResult("ZeroDivisionError", OUTCOME_FAILED, "c1"),
@@ -173,7 +173,7 @@ def test_answer_of_another_model_goes_back_as_text() -> None:
     assert question["text"] == "And?"
 
 
-def test_failed_function_says_so_and_ids_repeat_in_later_answers() -> None:
+def test_result_of_a_failed_function_has_is_error_and_ids_may_repeat() -> None:
     later = replace(RESPONSE, is_error=True)
     rounds = [answer(FunctionCall("echo", {}, "f1", provider_data=CALL)), Content(Role.USER, (later,))]
     steps = steps_of(QUESTION, *rounds, *rounds)
@@ -181,7 +181,7 @@ def test_failed_function_says_so_and_ids_repeat_in_later_answers() -> None:
     assert {step["call_id"] for step in steps if "call_id" in step} == {"f1"}
 
 
-def test_result_that_was_shortened_takes_the_place_of_its_texts() -> None:
+def test_shortened_output_replaces_the_texts_of_its_result() -> None:
     result = CodeExecutionResult("on…", OUTCOME_OK, "c1", provider_data={"step": LIST})
     [_, step] = steps_of(QUESTION, answer(result, InlineData("image/png", "", b"png", provider_data={"place": 1})))
     assert [one.get("text") for one in step["result"]] == ["on…", None]
@@ -195,7 +195,7 @@ def test_state_follows_the_question_if_there_is_no_result() -> None:
 
 
 @pytest.mark.parametrize("account", ["/v1beta1", "/gateway/v1/projects/p/locations/global"])
-def test_address_is_that_of_a_model_but_for_its_end(account: str) -> None:
+def test_url_differs_from_that_of_a_model_only_at_its_end(account: str) -> None:
     of_model = "/publishers/google/models/m" if "projects" in account else "/models/m"
     url = URL(f"https://example.org{account}{of_model}:streamGenerateContent?alt=sse")
     assert str(interactions_url(url)) == f"https://example.org{account}/interactions"

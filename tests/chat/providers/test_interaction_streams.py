@@ -1,6 +1,6 @@
-"""Each stream of the Interactions API is read as its raw events say, and its steps go back as they came.
+"""The content of each stream of the Interactions API equals its raw events, and its steps are sent back unchanged.
 
-What is expected is made of the raw events, without the provider (`tests.interactions_recordings`).
+`tests.interactions_recordings` makes the expected content from the raw events, without the provider.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ each_answer = pytest.mark.parametrize("recorded", ANSWERS, ids=lambda one: one.n
 
 
 def content_of(events: Sequence[StreamEvent], error: ProviderError | None) -> Content:
-    """Return what was read, in the form of what is expected."""
+    """Return the content that was read, to compare it with the expected one."""
     parts = [event.part for event in events if isinstance(event, PartReceived)]
     outputs = [part for part in parts if isinstance(part, CodeExecutionResult)]
     reported = [event for event in events if isinstance(event, SourcesReported)]
@@ -91,14 +91,14 @@ def file_of(part: Part) -> list[str]:
 
 
 def steps_sent(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return the steps of a request between two questions with this answer."""
+    """Return the steps that a request has for this answer, between two questions."""
     request = GenerateRequest("m", (QUESTION, Message(Role.MODEL, tuple(parts)), QUESTION))
     steps: list[dict[str, Any]] = json.loads(request_body(request))["input"]
     return steps[1:-1]
 
 
 @each_answer
-async def test_stream_is_read_as_its_raw_events_say(
+async def test_content_of_a_stream_equals_that_of_its_raw_events(
     recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)) as server:
@@ -108,10 +108,10 @@ async def test_stream_is_read_as_its_raw_events_say(
 
 
 @each_answer
-def test_steps_of_an_answer_go_back_as_they_came(recorded: Recording) -> None:
+def test_steps_of_an_answer_are_sent_back_unchanged(recorded: Recording) -> None:
     sent = steps_sent([event.part for event in decoded(recorded.events) if isinstance(event, PartReceived)])
     pairs = {"google_search_result", "google_search_call"}
-    # What has no partner is left out before, by the history.
+    # The history leaves out calls without a result and results without a call.
     back = [one for one in sent if one["type"] not in (*pairs, "user_input") or one in recorded.back]
     assert [one for one in back if one.get("content") != [] and not is_video(one)] == recorded.back
 
@@ -122,7 +122,7 @@ def is_video(sent: dict[str, Any]) -> bool:
 
 
 if ERRORS:
-    # Without recordings there is no such test, so that none is skipped.
+    # Without recordings, no test is collected, so that none is skipped.
     @pytest.mark.parametrize("recorded", ERRORS, ids=lambda one: one.name)
     async def test_http_error_has_the_message_of_its_body(
         recorded: Recording, provider: GeminiProvider, serve: Serve
@@ -134,7 +134,7 @@ if ERRORS:
         assert error.reason == json.loads(recorded.body)["error"]["message"]
 
 
-async def test_http_error_names_its_cause(provider: GeminiProvider, serve: Serve) -> None:
+async def test_type_of_an_http_error_depends_on_its_status_and_message(provider: GeminiProvider, serve: Serve) -> None:
     for status, message, code in [
         (400, "API key not valid. Please pass a valid API key.", "unauthorised"),
         (429, "Too many requests.", "rate_limited"),
@@ -147,14 +147,14 @@ async def test_http_error_names_its_cause(provider: GeminiProvider, serve: Serve
         assert (received, error and error.code) == ([], code)
 
 
-async def test_identity_and_other_citations_are_reported(provider: GeminiProvider, serve: Serve) -> None:
+async def test_identity_and_citations_of_files_are_reported(provider: GeminiProvider, serve: Serve) -> None:
     found = list(decoded([CREATED, *STREAMS["citations"]]))
     assert found[0] == ResponseIdentified("", "gemini-test")
     assert MetadataReported("annotations", [FILE_CITATION]) in found
     assert MetadataReported("continuationToken", "dG9rZW4=") in decoded(STREAMS["continuation"])
 
 
-async def test_refused_answer_says_why() -> None:
+async def test_finish_of_a_refused_answer_has_the_reason() -> None:
     [finished] = [event for event in decoded(STREAMS["withheld"]) if isinstance(event, Finished)]
     assert (finished.reason, finished.message) == ("safety", "Not this.")
 
@@ -163,14 +163,14 @@ async def test_refused_answer_says_why() -> None:
     ("word", "finish"),
     [("other", Finish.BLOCKED), ("image_safety", Finish.IMAGE_SAFETY), ("escalation", Finish.ESCALATION)],
 )
-async def test_each_word_of_google_for_the_end_of_an_answer_is_known(word: str, finish: Finish) -> None:
+async def test_each_finish_reason_of_google_is_known(word: str, finish: Finish) -> None:
     [finished] = [
         event for event in decoded([completed("failed", errors=[{"code": word}])]) if isinstance(event, Finished)
     ]
     assert (finished.finish, finished.reason) == (finish, word)
 
 
-async def test_failure_of_a_step_is_the_reason(provider: GeminiProvider, serve: Serve) -> None:
+async def test_error_of_a_failed_step_has_its_code_and_its_message(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_body(b"".join(map(_block, STREAMS["failed-in-a-step"])))):
         _, error = await read_all(provider, REQUEST)
     assert error is not None
@@ -190,7 +190,7 @@ async def test_stream_that_is_cut_keeps_what_came_before(
             assert recorded.content.text.startswith(text)
 
 
-def test_steps_without_end_are_refused() -> None:
+def test_stream_with_too_many_steps_is_refused() -> None:
     events = [event for number in range(STEPS_LIMIT + 1) for event in step(number, {"type": "thought"})]
     with pytest.raises(ValueError, match="steps"):
         decoded(events)
@@ -217,7 +217,7 @@ def check_mutations(number: int) -> None:
     known = [one.events for one in ANSWERS if len(one.body) < 200_000]
     for _ in range(number):
         events = json.loads(json.dumps(mutated_stream(list(chance.choice(known)), chance)))
-        # The provider makes an error of an answer that does not follow the protocol.
+        # The provider maps these errors, which show that an answer breaks the protocol.
         with suppress(*FOREIGN_ERRORS):
             steps_sent(parts_of(decoded(events)))
 

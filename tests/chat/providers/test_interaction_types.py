@@ -1,4 +1,4 @@
-"""The types of google-genai take what this package writes, and it reads each type that they know."""
+"""google-genai accepts the requests that this package writes, and the package reads each type of google-genai."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def as_the_sdk_writes(body: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-def test_request_is_one_of_the_sdk() -> None:
+def test_sdk_reads_and_writes_the_same_request() -> None:
     body = json.loads(request_body(full_request()))
     assert as_the_sdk_writes(body) == body
 
 
 @pytest.mark.parametrize("name", names_in(interactions.Step))
-def test_each_type_of_step_is_read_and_goes_back(name: str) -> None:
+def test_each_type_of_step_is_read_and_sent_back(name: str) -> None:
     known: dict[str, JSONObject] = {
         "thought": {"signature": "dA=="},
         "model_output": {"content": [{"type": "text", "text": "One."}]},
@@ -64,17 +64,17 @@ def test_each_type_of_delta_belongs_to_a_step(name: str) -> None:
     found = [one for event in [*events, completed()] for one in decoder.decode(event)]
     assert any(isinstance(one, Finished) for one in found)
     is_shown = any(isinstance(one, PartReceived) and one.part != Text("") for one in found)
-    # These hold nothing here.
+    # These deltas are empty here.
     assert is_shown or name in ("thought_summary", "thought_signature", "text_annotation_delta")
 
 
-def test_each_status_has_an_outcome() -> None:
+def test_each_status_of_an_interaction_is_handled() -> None:
     known = get_args(get_args(interactions.InteractionStatus)[0])
     assert set(known) - CUT - FINISHES.keys() - {FAILED} == {"budget_exceeded"}
     assert FINISHES["idle"] is Finish.STOP
 
 
 @pytest.mark.parametrize("recorded", interaction_recordings(), ids=lambda one: one.name)
-def test_steps_that_go_back_are_those_of_the_sdk(recorded: Recording) -> None:
+def test_sdk_reads_and_writes_the_same_steps_that_are_sent_back(recorded: Recording) -> None:
     body = {"model": "m", "input": recorded.back}
     assert as_the_sdk_writes(body)["input"] == recorded.back

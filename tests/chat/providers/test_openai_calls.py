@@ -84,16 +84,16 @@ FORMS = {
         }
     ],
 }
-"""Forms beside those of `tests/openai_server/shapes.yaml`."""
+"""Forms of calls that `tests/openai_server/shapes.yaml` does not have."""
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_two_calls_are_read_in_every_form(form: str) -> None:
+def test_two_calls_are_read_from_every_form_of_servers(form: str) -> None:
     calls = calls_in(events_of(FORMS[form]))
     assert [(call.name, call.arguments, call.call_id) for call in calls] == [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b")]
 
 
-def test_calls_without_ids_and_indexes_are_told_apart_by_their_names() -> None:
+def test_calls_without_ids_and_indexes_are_separated_by_their_names() -> None:
     chunks = [piece(name="f", arguments='{"x"'), piece(arguments=": 1}"), piece(name="f", arguments='{"x": 2}')]
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 2}]
 
@@ -113,7 +113,9 @@ def test_repeated_id_never_begins_another_call(index: int | None) -> None:
 
 
 @pytest.mark.parametrize("pieces", [["{", *["}"] * 10_000], ['{"x": "', *["}"] * 10_000], ["{}x", *["}"] * 10_000]])
-def test_named_pieces_are_parsed_few_times(monkeypatch: pytest.MonkeyPatch, pieces: list[str]) -> None:
+def test_arguments_are_parsed_at_most_four_times_if_each_piece_has_the_name(
+    monkeypatch: pytest.MonkeyPatch, pieces: list[str]
+) -> None:
     parsed: list[int] = []
 
     def counted(text: str) -> JSON:
@@ -150,7 +152,7 @@ def test_end_of_arguments_is_found_wherever_they_are_divided(first: list[str]) -
     ),
     size=st.integers(1, 9),
 )
-def test_calls_whose_pieces_all_have_the_same_name_and_no_id_are_told_apart(
+def test_calls_whose_pieces_all_have_the_same_name_and_no_id_are_separated(
     arguments: list[dict[str, str]], size: int
 ) -> None:
     wholes = [json.dumps(one) for one in arguments]
@@ -172,17 +174,17 @@ def test_arguments_that_are_nested_deeply_are_not_used() -> None:
     assert calls_in(events_of([piece("stop", id="a", name="f", arguments=deep)]))[0].arguments is None
 
 
-def test_data_that_go_back_are_limited() -> None:
+def test_size_of_data_that_are_sent_back_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=0, id="a", name="f", extra="x" * 1_000_000) for _ in range(5))
 
 
-def test_arguments_of_all_calls_together_are_limited() -> None:
+def test_total_size_of_the_arguments_of_all_calls_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=one, id=str(one), name="f", arguments="x" * 1_000_000) for one in range(5))
 
 
-def test_ids_of_calls_are_limited() -> None:
+def test_size_of_the_ids_of_calls_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=one, id=f"{one}" + "x" * 1_000_000, name="f") for one in range(5))
 
@@ -192,7 +194,9 @@ def test_ids_of_calls_are_limited() -> None:
     size=st.integers(1, 9),
     data=st.data(),
 )
-def test_arguments_survive_any_division(arguments: dict[str, str], size: int, data: st.DataObject) -> None:
+def test_arguments_are_the_same_however_they_are_divided(
+    arguments: dict[str, str], size: int, data: st.DataObject
+) -> None:
     whole = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
     chunks = [piece(index=0, id="a", name="f", arguments="")]
     chunks += [piece(index=0, arguments=whole[start : start + size]) for start in range(0, len(whole), size)]
@@ -244,7 +248,7 @@ def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
             Usage(prompt=5, thoughts=4, candidates=6, cached=2, total=15),
         ),
         (
-            # xAI counts reasoning beside the completion.
+            # xAI does not count reasoning among the completion tokens.
             {
                 "prompt_tokens": 5,
                 "completion_tokens": 6,
@@ -267,14 +271,14 @@ def test_usage_counts_each_token_once(wire: dict[str, Any], usage: Usage) -> Non
     assert event.usage == usage
 
 
-def test_reasoning_details_are_told_apart_from_the_answer() -> None:
+def test_reasoning_details_become_a_thought_beside_the_answer() -> None:
     delta = {"reasoning_details": [{"type": "reasoning.text", "text": "hm", "index": 0}], "content": "4"}
     parts = [event.part for event in events_of([{"choices": [{"delta": delta}]}]) if isinstance(event, PartReceived)]
     texts = [(type(part), part.text) for part in parts if isinstance(part, Text | Thought) and part.text]
     assert texts == [(Thought, "hm"), (Text, "4")]
 
 
-def test_reasoning_that_goes_back_is_joined_from_its_pieces() -> None:
+def test_reasoning_that_is_sent_back_is_joined_from_its_pieces() -> None:
     pieces: list[dict[str, Any]] = [
         {"type": "reasoning.text", "index": 0, "text": "a", "signature": None},
         {"type": "reasoning.text", "index": 0, "text": "b"},
@@ -295,9 +299,9 @@ def detail(**fields: JSON) -> dict[str, Any]:
     return {"choices": [{"delta": {"reasoning_details": [fields]}}]}
 
 
-def test_pieces_of_a_detail_are_joined_once() -> None:
+def test_pieces_of_a_reasoning_detail_are_joined_only_at_the_end() -> None:
     class Piece(str):
-        """Text that must not be joined to other text by `+`."""
+        """Text that fails the test if it is joined by `+`."""
 
         def __add__(self, other: str) -> str:
             raise AssertionError
@@ -313,17 +317,17 @@ def test_pieces_of_a_detail_are_joined_once() -> None:
     ]
 
 
-def test_fields_that_each_piece_of_a_detail_repeats_count_once() -> None:
+def test_repeated_fields_of_a_reasoning_detail_count_once_for_the_limit() -> None:
     events = events_of(detail(index=0, type="reasoning.text", format="f" * 1_000, data="x") for _ in range(5_000))
     assert any(isinstance(event, PartReceived) and event.part.provider_data for event in events)
 
 
-def test_details_are_limited() -> None:
+def test_number_of_reasoning_details_is_limited() -> None:
     with pytest.raises(ValueError, match="reasoning details"):
         events_of(detail(index=number, type="reasoning.text") for number in range(DETAILS_LIMIT + 1))
 
 
-def test_long_words_of_a_server_are_cut() -> None:
+def test_long_texts_and_lists_in_the_metadata_of_a_server_are_cut() -> None:
     long = "x" * 100_000
     pages = [{"url": "https://e.example", "title": long}] * 1_000
     chunk = {"id": long, "model": long, "usage": {"prompt_tokens": 1, "more": long}, "search_results": pages}

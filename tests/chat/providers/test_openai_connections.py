@@ -1,4 +1,4 @@
-"""What the provider leaves behind when an answer ends, fails, or is no longer wanted."""
+"""Connections and generators are closed when an answer ends or fails, or when its caller stops reading."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from tests.scenarios.texts import PLAIN
 
 @contextmanager
 def garbage_collected_generators() -> Iterator[list[str]]:
-    """Collect the names of the asynchronous generators that only the garbage collector closes.
+    """Collect the names of asynchronous generators that the garbage collector has to close.
 
-    It may run in any thread, and does not wait until a generator is closed.
+    The garbage collector may run in any thread, and does not wait until a generator is closed.
     """
     collected: list[str] = []
     is_collecting = False
@@ -67,12 +67,12 @@ async def test_no_generator_is_left_to_the_garbage_collector(
     openai_provider: OpenAICompatibleProvider, model: str
 ) -> None:
     with garbage_collected_generators() as collected:
-        # The answer is dropped, because its error keeps the frames alive that it passed through.
+        # Do not keep the answer: the traceback of its error would keep frames and generators alive.
         await read_answer(openai_provider, make_request(model))
     assert collected == []
 
 
-async def test_answer_that_is_no_longer_wanted_is_closed(
+async def test_request_is_closed_when_the_caller_stops_reading(
     openai_provider: OpenAICompatibleProvider, stand_in: StandInServer
 ) -> None:
     before = len(stand_in.journal)
@@ -87,7 +87,7 @@ async def test_answer_that_is_no_longer_wanted_is_closed(
 
 
 @pytest.mark.parametrize("model", ["stall-at-start", "stall"])
-async def test_silent_server_is_left_after_the_limit(
+async def test_request_to_a_silent_server_ends_at_the_time_limit(
     openai_provider: OpenAICompatibleProvider, stand_in: StandInServer, settings: Settings, model: str
 ) -> None:
     settings.PROVIDER_FIRST_BYTE_LIMIT_S = settings.PROVIDER_IDLE_LIMIT_S = 1.0
@@ -131,7 +131,7 @@ async def test_refusal_has_the_same_error_code_at_every_server(
     assert answer.content() == Expected(finish=None, error=CODES[mistake])
 
 
-async def test_list_of_a_server_is_read(openai_provider: OpenAICompatibleProvider) -> None:
+async def test_models_that_a_server_lists_are_returned(openai_provider: OpenAICompatibleProvider) -> None:
     [listed] = [one for one in await openai_provider.list_models() if one.name == "context-4096/text"]
     assert (listed.context_tokens, listed.functions, listed.images) == (4096, True, True)
 
@@ -139,7 +139,7 @@ async def test_list_of_a_server_is_read(openai_provider: OpenAICompatibleProvide
 @pytest.mark.parametrize(
     ("profile", "model", "facts"),
     [
-        # Ollama names the model's own context size, which is not the size with which it is loaded.
+        # Ollama reports the model's own context size, not the size with which the model is loaded, so it is ignored.
         ("ollama", "text", ModelFacts(None, functions=True, images=True)),
         ("ollama", "no-tools/text", ModelFacts(None, functions=False, images=True)),
         ("ollama", "text-only/text", ModelFacts(None, functions=True, images=False)),

@@ -1,4 +1,4 @@
-"""Errors in the forms of all servers become errors of Plotline, and teach what a server does not take."""
+"""Errors in the forms of all servers are mapped to `ProviderError`s, and give facts about what a server refuses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def error_of(status: int | None, body: str, **headers: str) -> ProviderError:
         ("", ""),
     ],
 )
-def test_message_is_found_in_every_form(body: str, message: str) -> None:
+def test_message_of_an_error_is_read_in_every_form_of_servers(body: str, message: str) -> None:
     assert report_of_body(body.encode(), "application/json").message == message
 
 
@@ -109,7 +109,7 @@ def test_status_and_body_decide_the_type_of_an_error(
         ("text/html\u202e my diary", "an invalid content type"),
     ],
 )
-def test_body_that_is_not_json_is_named_by_its_size_and_type(content_type: str, named: str) -> None:
+def test_error_of_a_body_that_is_not_json_gives_its_size_and_type(content_type: str, named: str) -> None:
     body = b"<p>You wrote: my diary, which exceeds the context length</p>"
     error = provider_error(report_of_body(body, content_type), status=400, headers={}, api_key=KEY)
     assert error.detail == f"400 The body is not JSON: {len(body)} bytes, {named}."
@@ -117,15 +117,15 @@ def test_body_that_is_not_json_is_named_by_its_size_and_type(content_type: str, 
 
 
 @pytest.mark.parametrize("code", [1302, 0, -1, True, 10**30])
-def test_code_that_is_not_a_status_of_http_is_not_stored_as_one(code: int) -> None:
+def test_code_that_is_no_http_status_is_not_stored_as_the_status(code: int) -> None:
     assert error_of(None, json.dumps({"error": {"message": "No.", "code": code}})).status is None
 
 
-def test_status_inside_a_stream_is_that_of_the_error() -> None:
+def test_error_inside_a_stream_has_the_status_that_it_names() -> None:
     assert error_of(None, json.dumps({"error": {"message": "No.", "code": 503}})).status == 503
 
 
-def test_key_never_stands_in_the_detail() -> None:
+def test_detail_of_an_error_never_has_the_key() -> None:
     message = f"Incorrect API key provided: {KEY}. Or sk-proj-0123456789abcdefghij."
     detail = error_of(401, json.dumps({"error": message})).detail
     assert "Incorrect" in detail
@@ -133,7 +133,7 @@ def test_key_never_stands_in_the_detail() -> None:
     assert "0123456789" not in detail
 
 
-def test_wait_that_the_server_asks_for_is_kept() -> None:
+def test_error_has_the_delay_that_the_server_asks_for() -> None:
     assert error_of(429, "slow down", retry_after="7").retry_after_s == 7
     assert error_of(429, "slow down", retry_after="tomorrow").retry_after_s is None
 
@@ -186,7 +186,9 @@ BODY: dict[str, Any] = {
         ),
     ],
 )
-def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[str, Any], facts: ModelFacts) -> None:
+def test_refusal_of_a_parameter_gives_facts_about_the_model(
+    status: int, error: dict[str, Any], facts: ModelFacts
+) -> None:
     report = report_of({"error": error})
     assert facts_after_refusal(status, report.parameter, report.message, BODY, ModelFacts()) == facts
 
@@ -222,7 +224,9 @@ def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[st
         (401, "tools are not supported", Unauthorised),
     ],
 )
-def test_refused_tools_are_told_from_other_refusals(status: int, message: str, expected: type[ProviderError]) -> None:
+def test_type_of_a_refusal_depends_on_whether_tools_are_refused(
+    status: int, message: str, expected: type[ProviderError]
+) -> None:
     error = provider_error(report_of({"error": {"message": message}}), status=status, headers={}, api_key="")
     assert type(error) is expected
     assert bool(error.reason) is isinstance(error, InvalidRequest)
@@ -241,11 +245,11 @@ def test_refused_tools_are_told_from_other_refusals(status: int, message: str, e
         (429, "unsupported temperature"),
     ],
 )
-def test_other_refusals_teach_nothing(status: int, message: str) -> None:
+def test_refusals_for_other_reasons_give_no_facts(status: int, message: str) -> None:
     assert facts_after_refusal(status, "", message, BODY, ModelFacts()) is None
 
 
-def test_limit_of_an_answer_is_never_dropped() -> None:
+def test_request_is_not_repeated_without_any_token_limit() -> None:
     known = ModelFacts(refuses=frozenset({"max_tokens"}))
     body = {**BODY, "max_completion_tokens": 5}
     assert facts_after_refusal(400, "", "'max_completion_tokens' is not supported", body, known) is None
@@ -265,12 +269,12 @@ def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> Non
     assert facts == ModelFacts(refuses=frozenset({"stream_options"}))
 
 
-def test_known_refusal_changes_no_facts() -> None:
+def test_refusal_that_is_already_known_changes_no_facts() -> None:
     known = ModelFacts(demands=frozenset({REASONING}))
     assert facts_after_refusal(400, "", "reasoning_content must be passed back to the API", BODY, known) is None
 
 
-def test_refused_images_are_remembered_once() -> None:
+def test_refusal_of_images_changes_facts_only_once() -> None:
     message = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
     facts = facts_after_image_refusal(500, message, ModelFacts())
     assert facts == ModelFacts(images=False)

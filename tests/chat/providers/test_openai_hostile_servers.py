@@ -48,7 +48,7 @@ class OneEndpoint:
         return self.endpoint
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """Return nothing but that the model was probed."""
+        """Return facts that only say that the model was probed."""
         return ModelFacts(is_probed=True)
 
     def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
@@ -97,12 +97,12 @@ async def test_only_needed_headers_are_sent(
 
 
 @pytest.mark.parametrize(("protocol", "path"), [("", "chat/completions"), (RESPONSES_API, "responses")])
-async def test_azure_gets_the_key_in_a_header_of_its_own(
+async def test_key_for_azure_is_sent_in_the_header_api_key(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, protocol: str, path: str
 ) -> None:
     azure = "http://mine.openai.azure.com/openai/v1"
     monkeypatch.setattr(OneEndpoint, "endpoint", Endpoint("e", azure, KEY, protocol=protocol))
-    # The server takes the place of Azure as a proxy.
+    # The server answers for Azure, because it is set as the proxy.
     monkeypatch.setenv("http_proxy", server.url)
     await read_answer(provider, make_request("deployment"))
     [exchange] = server.exchanges
@@ -126,7 +126,7 @@ async def answer_compressed(exchange: Exchange, status: int = 200) -> None:
     exchange.end()
 
 
-async def test_responses_are_asked_for_without_compression(
+async def test_requests_ask_for_responses_without_compression(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     await read_answer(provider, make_request("m"))
@@ -135,7 +135,9 @@ async def test_responses_are_asked_for_without_compression(
     assert [exchange.headers["accept-encoding"] for exchange in server.exchanges] == ["identity", "identity"]
 
 
-async def test_compressed_answer_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_compressed_answer_is_refused_without_reading_it(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     server.answer = answer_compressed
     answer = await read_answer(provider, make_request("m"))
     assert answer.events == []
@@ -144,7 +146,7 @@ async def test_compressed_answer_is_refused_unread(server: RawServer, provider: 
 
 
 @pytest.mark.parametrize(("status", "error_type"), [(400, InvalidRequest), (429, RateLimited)])
-async def test_compressed_error_is_known_by_its_status(
+async def test_type_of_a_compressed_error_depends_on_its_status(
     server: RawServer, provider: OpenAICompatibleProvider, status: int, error_type: type[ProviderError]
 ) -> None:
     server.answer = partial(answer_compressed, status=status)
@@ -186,21 +188,25 @@ async def test_error_after_the_headers_has_the_status_of_the_response(
     assert "diary" not in error.detail
 
 
-async def test_compressed_list_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_compressed_list_is_refused_without_reading_it(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     server.answer = answer_compressed
     with pytest.raises(MalformedResponse) as caught:
         await provider.list_models()
     assert "compressed" in caught.value.detail
 
 
-async def test_compressed_list_says_nothing_about_a_model(server: RawServer) -> None:
+async def test_model_stays_unknown_if_the_list_is_compressed(server: RawServer) -> None:
     server.answer = answer_compressed
     clients, endpoint = Clients(), Endpoint("e", f"{server.url}/v1", KEY)
     assert await probe(clients, endpoint, "m", ModelFacts()) == ModelFacts(is_probed=True)
     await clients.aclose()
 
 
-async def test_body_that_is_not_compressed_may_say_so(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_body_with_the_content_encoding_identity_is_read(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head(headers={"Content-Encoding": "Identity"})
         exchange.send(STREAM)
@@ -237,7 +243,7 @@ async def test_cookies_are_not_kept(
     assert not any("cookie" in exchange.headers for exchange in server.exchanges)
 
 
-async def test_tiny_pieces_leave_turns_to_others(
+async def test_other_tasks_run_while_tiny_pieces_are_read(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read, most = 0, 0
@@ -267,7 +273,7 @@ async def test_tiny_pieces_leave_turns_to_others(
     assert most <= 2
 
 
-async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_endless_error_is_read_only_up_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head(400, "application/json")
         while not exchange.closed.is_set():
@@ -282,7 +288,7 @@ async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: Ope
     assert len(error.detail) < ERROR_LIMIT_BYTES
 
 
-async def test_endless_list_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_endless_list_is_read_only_up_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head(200, "application/json")
         while not exchange.closed.is_set():
@@ -327,7 +333,7 @@ async def test_key_in_the_error_about_a_malformed_call_is_masked(
     assert finished.message == "bad call; auth [removed]"
 
 
-async def test_characters_that_no_database_stores_do_not_stand_in_an_error(
+async def test_error_has_no_characters_that_databases_cannot_store(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -342,7 +348,7 @@ async def test_characters_that_no_database_stores_do_not_stand_in_an_error(
 
 
 @pytest.mark.parametrize("key", ["abc\ndef", "“abc”"])
-async def test_key_that_cannot_be_sent_is_named_as_the_fault(
+async def test_error_says_that_the_key_cannot_be_sent(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, api_key=key))
@@ -352,7 +358,7 @@ async def test_key_that_cannot_be_sent_is_named_as_the_fault(
 
 
 @pytest.mark.parametrize("base_url", ["http://[v1.x]/v1", "http://127.0.0.1:1/v1", "http://ex⒈com/v1"])
-async def test_address_that_leads_nowhere_is_an_error_of_the_provider(
+async def test_unusable_address_raises_a_provider_error(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, base_url: str
 ) -> None:
     monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url=base_url))
@@ -413,7 +419,7 @@ async def test_text_before_a_body_breaks_is_read(
     server: RawServer, provider: OpenAICompatibleProvider, number: int
 ) -> None:
     async def answer(exchange: Exchange) -> None:
-        # In one write, so that one read has the head and the fault.
+        # Send it in one write, so that one read gets the head and the fault.
         event = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         exchange.transport.write(head + b"%x\r\n%b\r\n" % (len(event), event) * number + b"zz\r\n")
@@ -438,7 +444,7 @@ async def test_responses_without_a_request_end_the_connection(
         assert server.connections == number
 
 
-async def test_error_that_arrives_slowly_is_known_by_its_status(
+async def test_type_of_an_error_that_arrives_slowly_depends_on_its_status(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -450,7 +456,7 @@ async def test_error_that_arrives_slowly_is_known_by_its_status(
     assert type(await fail(provider)) is InvalidRequest
 
 
-async def test_server_is_asked_through_the_proxy_of_the_environment(
+async def test_requests_use_the_proxy_of_the_environment(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answer = answer_honestly
@@ -466,7 +472,7 @@ async def test_server_is_asked_through_the_proxy_of_the_environment(
     assert "neither http nor https" in (await fail(provider)).detail
 
 
-async def test_password_of_a_proxy_stands_in_no_error(
+async def test_errors_never_have_the_password_of_a_proxy(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(exchange: Exchange) -> None:

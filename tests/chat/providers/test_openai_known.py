@@ -1,4 +1,4 @@
-"""What is known of an endpoint's model comes with the request, and is read only if it does not."""
+"""The facts about a model come with the request. The provider reads them only if they are missing there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_endpoints import EndpointsInMemory
 
 PLACE = "generic", "text"
-"""Endpoint and model."""
+"""Endpoint and model of the requests."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def request_with_known(provider: OpenAICompatibleProvider, reads: list[str]) -> 
     return request
 
 
-async def test_request_that_brings_the_known_facts_reads_none(
+async def test_facts_are_not_read_again_if_the_request_has_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
@@ -45,7 +45,7 @@ async def test_request_that_brings_the_known_facts_reads_none(
     assert reads == []
 
 
-async def test_request_without_known_facts_reads_them(
+async def test_facts_are_read_if_the_request_does_not_have_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
@@ -53,7 +53,9 @@ async def test_request_without_known_facts_reads_them(
     assert reads == ["text"]
 
 
-async def test_what_was_learned_since_then_is_kept(openai_provider: OpenAICompatibleProvider, reads: list[str]) -> None:
+async def test_facts_that_were_stored_meanwhile_are_kept(
+    openai_provider: OpenAICompatibleProvider, reads: list[str]
+) -> None:
     request = request_with_known(openai_provider, reads)
     learned = ModelFacts(is_probed=True, refuses=frozenset({"temperature"}))
     EndpointsInMemory.known[PLACE] = learned

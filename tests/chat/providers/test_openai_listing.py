@@ -1,4 +1,4 @@
-"""What servers say about their models is read from the forms of all of them."""
+"""Lists of models, and what servers say about one model, are read in the forms of all servers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ from chat.vocabulary.parts import JSON
         ({"id": "a", "context_window": "big", "input_modalities": 3}, (None, None, None)),
     ],
 )
-def test_list_is_read_in_every_form(entry: JSON, expected: tuple[int | None, bool | None, bool | None]) -> None:
+def test_list_of_models_is_read_in_every_form_of_servers(
+    entry: JSON, expected: tuple[int | None, bool | None, bool | None]
+) -> None:
     [model] = listed_models({"data": [entry, None, {"id": 3}]})
     assert (model.context_tokens, model.functions, model.images) == expected
     facts = facts_of_listed(model, ModelFacts(refuses=frozenset({"temperature"})))
@@ -53,11 +55,11 @@ def test_models_that_write_no_text_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("value", [None, {}, [], "x", {"data": None}, {"data": {"id": "a"}}])
-def test_other_json_lists_no_models(value: JSON) -> None:
+def test_json_that_is_no_list_of_models_gives_no_models(value: JSON) -> None:
     assert listed_models(value) == []
 
 
-def test_own_questions_of_servers_are_read() -> None:
+def test_answers_of_servers_about_one_model_are_read() -> None:
     nothing = ModelFacts()
     assert facts_of_ollama({"capabilities": ["completion", "tools"]}, nothing) == ModelFacts(
         functions=True, images=False

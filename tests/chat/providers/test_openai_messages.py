@@ -61,7 +61,7 @@ def test_question_and_answer_are_plain_strings() -> None:
     ]
 
 
-def test_instruction_stands_in_the_question_where_the_role_is_refused() -> None:
+def test_instruction_is_in_the_question_if_the_system_role_is_refused() -> None:
     [message] = messages_of(user(Text("1+1?")), refuses=frozenset({"system"}))
     assert message == {"role": "user", "content": "Be brief.\n\n1+1?"}
 
@@ -77,7 +77,7 @@ def test_calls_are_answered_directly_after_their_message() -> None:
     assert json.loads(written[3]["content"]) == {"y": 1}
 
 
-def test_arguments_that_were_no_object_go_back_as_an_object() -> None:
+def test_arguments_that_are_no_object_are_sent_back_as_an_empty_object() -> None:
     call = FunctionCall("f", None, "1", provider_data={"raw_arguments": "{broken"})
     written = messages_of(user(Text("a")), model(call), user(FunctionResponse("f", {}, "1")))
     assert written[2]["content"] is None
@@ -116,7 +116,7 @@ def test_ids_of_another_server_are_rewritten_for_mistral() -> None:
     assert written[3]["tool_call_id"] == call_id
 
 
-def test_signature_of_a_call_goes_back_to_its_own_model_alone() -> None:
+def test_signature_of_a_call_is_sent_back_only_to_its_own_model() -> None:
     call = FunctionCall("f", {}, "1", provider_data={"id": "c", "fields": {"extra_content": {"sig": "s"}}})
     contents = user(Text("x")), user(FunctionResponse("f", {}, "1"))
     own = messages_of(contents[0], model(call), contents[1])
@@ -144,7 +144,7 @@ def test_code_of_another_provider_becomes_text_and_its_graph_an_image() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "verb"), [(OUTCOME_FAILED, "failed"), ("OUTCOME_OF_TOMORROW", "ended")])
-def test_only_a_known_failure_of_code_is_called_one(outcome: str, verb: str) -> None:
+def test_code_is_described_as_failed_only_if_the_outcome_is_known(outcome: str, verb: str) -> None:
     answer = model(ExecutableCode("plot()", "PYTHON"), CodeExecutionResult("x", outcome), is_own=False)
     written = messages_of(user(Text("Draw.")), answer, user(Text("Thanks.")))
     assert f"[The code {verb}. Its output:]" in str(written)
@@ -180,9 +180,7 @@ def test_text_file_is_sent_as_text() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "roles"), [(GENERIC, ["tool", "user"]), (MISTRAL, ["tool", "assistant", "user"])])
-def test_question_after_a_result_follows_an_assistant_where_that_is_demanded(
-    dialect: Dialect, roles: list[str]
-) -> None:
+def test_assistant_message_precedes_a_question_after_a_result_if_demanded(dialect: Dialect, roles: list[str]) -> None:
     contents = [
         user(Text("x")),
         model(FunctionCall("f", {}, "abcdefghi")),
@@ -191,7 +189,7 @@ def test_question_after_a_result_follows_an_assistant_where_that_is_demanded(
     assert [message["role"] for message in messages_of(*contents, dialect=dialect)[3:]] == roles
 
 
-def test_reasoning_goes_back_in_every_assistant_message_where_that_is_demanded() -> None:
+def test_every_assistant_message_has_its_reasoning_if_demanded() -> None:
     contents = [user(Text("x")), model(Thought("hm"), Text("a")), user(Text("y")), model(Text("b"), is_own=False)]
     for written in (
         messages_of(*contents, dialect=DIALECTS["deepseek"]),
@@ -201,7 +199,7 @@ def test_reasoning_goes_back_in_every_assistant_message_where_that_is_demanded()
     assert not any("reasoning_content" in message for message in messages_of(*contents))
 
 
-def test_signed_reasoning_goes_back_as_it_came() -> None:
+def test_signed_reasoning_is_sent_back_unchanged() -> None:
     details: JSON = [{"type": "reasoning.encrypted", "data": "x"}]
     written = messages_of(user(Text("x")), model(Text("a"), Thought("", provider_data={"reasoning_details": details})))
     assert written[2]["reasoning_details"] == details
@@ -210,12 +208,12 @@ def test_signed_reasoning_goes_back_as_it_came() -> None:
 FUNCTION = FunctionTool("run_python", "Runs code.", {"type": "object", "properties": {"code": {"type": "string"}}})
 
 
-def test_body_holds_no_optional_parameter_that_nobody_set() -> None:
+def test_body_has_no_optional_parameter_that_is_not_set() -> None:
     body = request_body(GenerateRequest("m", (user(Text("x")),)), GENERIC, ModelFacts())
     assert body.keys() == {"model", "messages", "stream", "stream_options"}
 
 
-def test_body_holds_what_was_set() -> None:
+def test_body_has_the_parameters_that_are_set() -> None:
     request = GenerateRequest(
         "m",
         (user(Text("x")),),
@@ -255,7 +253,9 @@ PARTS = st.one_of(
     answers=st.lists(st.tuples(st.lists(PARTS, max_size=5), st.integers(0, 3)), max_size=4),
     dialect=st.sampled_from(sorted(DIALECTS)),
 )
-def test_rules_hold_for_every_conversation(answers: list[tuple[list[Part], int]], dialect: str) -> None:
+def test_messages_of_any_conversation_follow_the_rules_of_servers(
+    answers: list[tuple[list[Part], int]], dialect: str
+) -> None:
     contents: list[Content] = []
     for parts, calls in answers:
         ids = [f"call_{number}" for number in range(calls)]
@@ -276,7 +276,7 @@ def test_rules_hold_for_every_conversation(answers: list[tuple[list[Part], int]]
     assert all(left != right or left == "assistant" for left, right in pairwise(spoken))
 
 
-def test_picture_of_an_answer_stands_in_a_message_of_the_user() -> None:
+def test_picture_of_an_answer_is_sent_in_a_message_of_the_user() -> None:
     picture = InlineData("image/png", "a.png", PNG)
     question, *answer, last = messages_of(
         user(Text("Draw.")), model(Text("Here:"), picture, Text("\n\n"), picture), user(Text("Blue."))

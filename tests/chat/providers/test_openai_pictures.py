@@ -1,4 +1,4 @@
-"""What is no picture is described, and limits of number and size hold."""
+"""Data that are no picture are described, and number and size of pictures are limited."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
 HEADER = b"IHDR" + (30_000).to_bytes(4, "big") * 2 + png(1)[24:29]
 TOO_LARGE = png(1)[:12] + HEADER + zlib.crc32(HEADER).to_bytes(4, "big") + png(1)[33:]
-"""Its header names 30,000 pixels for each side."""
+"""A PNG whose header gives 30,000 pixels for each side."""
 
 
 def encoded(data: bytes) -> str:
@@ -37,7 +37,7 @@ def part_of(one: EmbeddedFile) -> Part:
     return part
 
 
-def test_type_is_that_of_the_bytes_and_the_description_becomes_the_name() -> None:
+def test_type_of_a_picture_depends_on_its_bytes_and_its_name_on_the_description() -> None:
     assert part_of(file(png(1), "image/webp", "A / red\nfox")) == InlineData("image/png", "A - red fox.png", png(1))
     assert part_of(file(png(1), "", "Image")) == InlineData("image/png", "", png(1))
 
@@ -56,7 +56,7 @@ def test_type_is_that_of_the_bytes_and_the_description_becomes_the_name() -> Non
     ],
     ids=["broken", "cut", "too many pixels", "other type", "no base64", "short text", "svg", "svg that ends its block"],
 )
-def test_what_is_no_picture_is_told_with_its_size(one: EmbeddedFile, words: str) -> None:
+def test_data_that_are_no_picture_are_described_with_their_size(one: EmbeddedFile, words: str) -> None:
     part = part_of(one)
     assert part == Text(words)
 
@@ -73,7 +73,7 @@ def test_number_and_size_of_pictures_are_limited(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "http://[", "data:image/svg+xml,<svg>", "ftp://a/b"]
 )
-def test_other_addresses_are_no_links(url: str) -> None:
+def test_addresses_of_other_schemes_become_no_links(url: str) -> None:
     [part] = Pictures().parts_of(url)
     assert isinstance(part, Text)
     assert part.text.startswith("(An image that cannot be shown: image/")
@@ -84,7 +84,7 @@ def test_base64_is_read_in_either_alphabet() -> None:
         assert decode(payload) in (b"\xff\xef\xff", b"hello")
 
 
-def test_open_quotation_of_a_thought_does_not_hide_a_picture_of_the_answer() -> None:
+def test_picture_of_an_answer_is_found_after_an_unclosed_backtick_in_the_thought() -> None:
     accumulator = Accumulator(has_functions=False)
     text = f"Use `x here</think>\n\nHere: ![x](data:image/png;base64,{encoded(png(1))})"
     events = [*accumulator.add(TextDelta(text)), *accumulator.close(is_done=True)]

@@ -52,19 +52,19 @@ def texts_of(events: Iterable[StreamEvent]) -> list[str]:
 
 
 class WorkBetweenTurns:
-    """Measures how much is done before other tasks run."""
+    """Measures how much work is done before other tasks run."""
 
     def __init__(self) -> None:
         self.most = 0
         self._done = 0
 
     def count(self, work: int) -> None:
-        """Count some work."""
+        """Add to the work since another task has run."""
         self._done += work
         self.most = max(self.most, self._done)
 
     async def run_others(self) -> None:
-        """Be another task."""
+        """Run as another task, and end the count of work each time."""
         while True:
             self._done = 0
             await asyncio.sleep(0)
@@ -81,7 +81,7 @@ async def work() -> AsyncGenerator[WorkBetweenTurns, None]:
 @pytest.mark.parametrize(
     "piece", [b"\n" * PIECE_BYTES, b": comment\n\n" * 6_000, b"\n"], ids=["lines", "comments", "single"]
 )
-async def test_lines_without_events_leave_turns_to_others(
+async def test_other_tasks_run_while_lines_without_events_are_parsed(
     work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, piece: bytes
 ) -> None:
     feed = EventParser.feed
@@ -105,7 +105,7 @@ async def test_lines_without_events_leave_turns_to_others(
     ],
     ids=["calls", "texts", "events"],
 )
-async def test_deltas_leave_turns_to_others(
+async def test_other_tasks_run_while_many_deltas_are_parsed(
     work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, event: bytes, is_stream: bool
 ) -> None:
     add = Accumulator.add
@@ -120,7 +120,7 @@ async def test_deltas_leave_turns_to_others(
     assert 0 < work.most <= PAUSE_STEPS
 
 
-async def test_nothing_is_read_after_the_first_error() -> None:
+async def test_events_after_the_first_error_are_not_read() -> None:
     reader = make_reader()
     events = await read(reader, text("a") + ERROR + text("b"), text("c"))
     assert texts_of(events) == ["a"]
@@ -128,7 +128,7 @@ async def test_nothing_is_read_after_the_first_error() -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n\n", b""])
-async def test_nothing_follows_an_error_at_the_end(end: bytes) -> None:
+async def test_no_event_follows_an_error_at_the_end_of_the_stream(end: bytes) -> None:
     reader = make_reader()
     events = await read(reader, text("a"), ERROR.strip() + end)
     assert texts_of(events) == ["a"]
@@ -136,7 +136,7 @@ async def test_nothing_follows_an_error_at_the_end(end: bytes) -> None:
     assert not any(isinstance(event, Finished) for event in events)
 
 
-async def test_event_of_this_provider_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_size_of_an_event_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "EVENT_LIMIT_BYTES", 10_000)
     reader = make_reader()
     events = await read(reader, text("a"), *text("b" * 10_000).partition(b"content")[::2], text("c"))
@@ -174,7 +174,7 @@ async def test_picture_is_described_if_the_connection_breaks(error: ProviderErro
     assert reader.error is error
 
 
-async def test_stream_that_is_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stream_that_is_too_long_is_not_read_any_further(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "RESPONSE_LIMIT_BYTES", 10 * PIECE_BYTES)
     reader, sent = make_reader(), 0
 
@@ -216,12 +216,12 @@ async def test_commas_and_quotes_of_a_long_text_are_no_values() -> None:
 
 
 def test_text_that_never_ends_is_refused_at_once() -> None:
-    # An expression that tried each quote as a beginning would need minutes.
+    # A regular expression that tried each quotation mark as the beginning of a string would take minutes.
     with pytest.raises(ValueError, match="Unterminated"):
         read_json('{"a": "' + '\\",' * (2 * VALUES_LIMIT))
 
 
-async def test_response_rests_for_as_long_as_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reader_sleeps_for_as_long_as_it_has_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     worked_s, rests = 0.0, []
 
     def clock() -> float:

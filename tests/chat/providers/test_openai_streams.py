@@ -1,4 +1,4 @@
-"""The provider reads each hand-written shape and each recording as their raw bytes say.
+"""The provider reads from each hand-written shape and each recording the content of their raw bytes.
 
 `tests.openai_server.shapes` says what its shapes contain. `tests.openai_recordings` reads recordings independently of
 the provider, and says where they come from.
@@ -21,21 +21,21 @@ each_shape = pytest.mark.parametrize("name", SHAPES)
 
 
 def with_any_error(content: Expected, expected: Expected) -> Expected:
-    """Return the content without the code of its error, if any error will do."""
+    """Return the content. Remove the code of its error if the expected error has none."""
     return replace(content, error="") if expected.error == "" and content.error else content
 
 
 @each_shape
-async def test_shape_is_read_as_it_was_written(openai_provider: OpenAICompatibleProvider, name: str) -> None:
+async def test_content_of_a_hand_written_response_is_read(openai_provider: OpenAICompatibleProvider, name: str) -> None:
     expected = SHAPES[name].expected
     answer = await read_answer(openai_provider, make_request(name))
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
 
 
 if RECORDINGS:
-    # Without recordings there is no such test, so that none is skipped.
+    # Without recordings, no test is collected, so that none is skipped.
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
-    async def test_recording_is_read_as_its_raw_chunks_say(
+    async def test_content_of_a_recording_equals_that_of_its_raw_chunks(
         openai_provider: OpenAICompatibleProvider, recorded: Recording
     ) -> None:
         expected = recorded.expected

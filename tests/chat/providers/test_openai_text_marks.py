@@ -60,7 +60,7 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     " <th": [answer(" <th")],
     "": [],
     " " * 300 + "<think>a</think>": [answer(" " * 300 + "<think>a</think>")],
-    # A closing tag alone.
+    # A closing tag without an opening tag.
     "Hm.\n</think>\n\n42": [thought("Hm.\n"), answer("42")],
     "Hm.</think>42 </think> 43": [thought("Hm."), answer("42 </think> 43")],
     "\n</think>\n\n42": [answer("42")],
@@ -72,11 +72,11 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "- ~~~\n  </think>\n  ~~~\n": [answer("- ~~~\n  </think>\n  ~~~\n")],
     "```\n1\n```</think>42": [thought("```\n1\n```"), answer("42")],
     "```\n1\n```\n</think>42": [thought("```\n1\n```\n"), answer("42")],
-    # In any case.
+    # Tags in upper and lower case.
     "<Think>Hm.</THINK>42": [thought("Hm."), answer("42")],
     "Hm.\n</THINK>\n\n42": [thought("Hm.\n"), answer("42")],
     "Write `</Think>`.": [answer("Write `</Think>`.")],
-    # In other tags.
+    # Other tags.
     "<thinking>Hm. </think></thinking>42": [thought("Hm. </think>"), answer("42")],
     "Hm.</thought>42 </thought>": [thought("Hm."), answer("42 </thought>")],
     "[THINK]Hm.[/THINK]42 [THINK]": [thought("Hm."), answer("42 [THINK]")],
@@ -88,7 +88,7 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     ],
     "<answer>42</answer>": [answer("<answer>42</answer>")],
     "It is <|begin_of_box|>42<|end_of_box|>, `<|begin_of_box|>`.": [answer("It is 42, `<|begin_of_box|>`.")],
-    # Ends of other templates.
+    # Marks at the end, of other templates.
     "42<|im_end|>": [answer("42")],
     "42\n<|im_end|>\n<|IM_END|>\n": [answer("42\n")],
     "42<end_of_turn>\n": [answer("42")],
@@ -106,7 +106,7 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "42<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n43": [answer("42\n\n43")],
     "42<end_of_turn>\n<start_of_turn>model": [answer("42")],
     "```\n<|im_start|>user\nHi<|im_end|>\n```": [answer("```\n<|im_start|>user\nHi<|im_end|>\n```")],
-    # Beginnings of other templates.
+    # Marks at the beginning, of other templates.
     "<|im_start|>assistant\n42": [answer("42")],
     "<|im_start|>assistant\n<think>\nHm.</think>42": [thought("Hm."), answer("42")],
     "<|start_header_id|>assistant<|end_header_id|>\n\n42<|eot_id|>": [answer("42")],
@@ -119,7 +119,7 @@ CASES: dict[str, list[tuple[bool, str]]] = {
     "<|im_start|> is a mark": [answer("<|im_start|> is a mark")],
     "`[/INST]` ends a question": [answer("`[/INST]` ends a question")],
     "<s>old</s> new": [answer("<s>old</s> new")],
-    # Harmony.
+    # Messages of the Harmony format.
     HARMONY: [thought("I can say it."), answer("It is 42.")],
     "\n" + HARMONY: [thought("I can say it."), answer("It is 42.")],
     HARMONY.replace("I can say it.", "```\n"): [thought("```\n"), answer("It is 42.")],
@@ -149,12 +149,12 @@ def test_marks_divide_the_text_wherever_it_is_cut(text: str, parts: list[tuple[b
 
 
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 80), max_size=6))
-def test_division_into_chunks_changes_nothing(text: str, cuts: list[int]) -> None:
+def test_result_does_not_depend_on_the_division_into_chunks(text: str, cuts: list[int]) -> None:
     borders = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     assert parts_of(text[start:end] for start, end in pairwise(borders)) == parts_of([text]) == parts_of(text)
 
 
-def test_only_what_may_become_a_mark_is_held_back() -> None:
+def test_only_text_that_may_become_a_mark_is_held_back() -> None:
     marks = TextMarks()
     shown = [
         "".join(getattr(piece, "text", "") for piece in marks.feed(chunk)) for chunk in ("a `b <", "x </", "th", "en")
@@ -169,7 +169,7 @@ def test_header_with_a_recipient_shows_that_the_model_wrote_a_call() -> None:
     assert (calling.has_call, answering.has_call) == (True, False)
 
 
-def test_tags_are_text_if_reasoning_comes_in_a_field_of_its_own() -> None:
+def test_tags_are_text_if_the_server_sends_reasoning_in_a_separate_field() -> None:
     marks = TextMarks()
     marks.settle()
     pieces = marks.feed("</think>\n\n42 </think>")

@@ -17,7 +17,7 @@ WRAPPED = "\n".join(LONG[start : start + 76] for start in range(0, len(LONG), 76
 URI = "data:image/png;base64,"
 SIZES = (1, 2, 3, 7, 50, 10**6)
 PICTURE = object()
-"""Stands for a file."""
+"""Replaces a file in the expected pieces."""
 
 DIVIDED: dict[str, tuple[str, list[object]]] = {
     "picture of Markdown": (
@@ -125,14 +125,14 @@ def test_base64_that_is_too_long_is_only_counted(monkeypatch: pytest.MonkeyPatch
     assert divide(f"![a]({URI}{LONG})", 100) == [EmbeddedFile("image/png", "", len(LONG), "a")]
 
 
-def test_later_files_are_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_above_the_limit_are_replaced_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_pictures, "FILES_LIMIT", 1)
     text = f"![a]({URI}{SMALL}) ![b]({URI}{LONG})"
-    # Without their base64, they are described.
+    # Files without base64 are described.
     for size in SIZES:
         assert divide(text, size)[1:] == [" ", EmbeddedFile("image/png", "", len(LONG), "b")]
 
 
-def test_code_of_the_longest_allowed_base64_stays() -> None:
+def test_base64_of_the_maximum_length_stays_in_code() -> None:
     payload = LONG[:CODE_LIMIT_CHARS]
     assert divide(f"`{URI}{payload}`", 9) == [f"`{URI}{payload}`"]

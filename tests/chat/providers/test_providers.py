@@ -27,26 +27,26 @@ def test_every_provider_has_the_methods_of_the_protocol() -> None:
     assert named == set(settings.CHAT_PROVIDERS.values())
 
 
-def test_unknown_provider_is_a_key_error() -> None:
+def test_unknown_provider_raises_key_error() -> None:
     with pytest.raises(KeyError):
         get_provider("oracle")
 
 
-def test_unknown_endpoint_is_a_lookup_error() -> None:
+def test_unknown_endpoint_raises_lookup_error() -> None:
     with pytest.raises(LookupError):
         get_provider("gemini", "elsewhere")
 
 
-def test_detail_is_one_line() -> None:
+def test_detail_of_an_error_is_one_line() -> None:
     error = Overloaded("503 busy\r\n2026-01-01 ERROR root: forged\u2028\x1b[2J\u202e\0", status=503)
     assert error.detail == "503 busy 2026-01-01 ERROR root: forged [2J\ufffd"
 
 
-def test_text_of_an_error_holds_code_and_status_only() -> None:
+def test_text_of_an_error_has_only_its_code_and_status() -> None:
     assert str(Overloaded("503 what a person wrote", status=503)) == "overloaded, status 503"
     assert str(Overloaded("what a person wrote")) == "overloaded"
 
 
 @pytest.mark.parametrize(("name", "endpoint"), [("oracle", ""), ("gemini", "elsewhere")])
-def test_provider_that_does_not_exist_any_more_is_no_demo(name: str, endpoint: str) -> None:
+def test_demo_model_does_not_answer_for_a_provider_that_does_not_exist(name: str, endpoint: str) -> None:
     assert not is_demo(name, endpoint)

@@ -53,7 +53,7 @@ def test_reason_holds_neither_tokens_of_headers_and_addresses_nor_projects() -> 
     )
 
 
-def test_reason_is_short() -> None:
+def test_long_reason_is_shortened() -> None:
     reason = clean_reason("word " * 10_000)
     assert len(reason) <= REASON_LIMIT_CHARS
     assert reason.endswith("word…")

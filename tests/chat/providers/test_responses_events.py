@@ -34,7 +34,7 @@ def types_of(union: object) -> list[str]:
     return [get_args(member.model_fields["type"].annotation)[0] for member in members]
 
 
-def test_every_event_type_of_the_package_is_read_or_left_out_by_name() -> None:
+def test_every_event_type_of_the_package_is_in_read_or_left_out() -> None:
     assert not READ & LEFT_OUT
     assert [name for name in types_of(ResponseStreamEvent) if name not in READ | LEFT_OUT] == []
 
@@ -48,7 +48,7 @@ def test_every_item_type_of_the_package_has_a_part() -> None:
 
 
 def read(events: list[Any]) -> list[StreamEvent]:
-    """Return the stream events of a response. Raises ValueError as the reader of responses expects it."""
+    """Return the stream events of a response. Raises ValueError, which the reader of responses maps."""
     decoder, accumulator = ResponseEvents(), Accumulator(has_functions=True)
     found: list[StreamEvent] = []
     for event in events:
@@ -67,7 +67,7 @@ def call_event(number: int) -> dict[str, Any]:
     return {"type": "response.output_item.done", "output_index": number, "item": call}
 
 
-def test_calls_and_items_without_end_are_refused() -> None:
+def test_stream_with_too_many_calls_or_items_is_refused() -> None:
     calls = [
         event.part
         for event in read([call_event(number) for number in range(CALLS_LIMIT)])
@@ -123,7 +123,7 @@ def check_mutations(number: int) -> None:
     chance = random.Random(7)
     known = list(streams())
     for _ in range(number):
-        # The reader of responses makes an error of an answer with too much in it.
+        # The reader of responses maps this error, which an answer with too many items raises.
         with suppress(ValueError):
             read(json.loads(json.dumps(mutated_stream(chance.choice(known), chance))))
 

@@ -1,4 +1,4 @@
-"""The provider reads each hand-written stream of the Responses API and each recording as their raw events say."""
+"""The provider reads the content of each hand-written stream and each recording of the Responses API."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ RECORDINGS = response_recordings()
 async def responses_provider(
     openai_provider: OpenAICompatibleProvider,
 ) -> AsyncGenerator[OpenAICompatibleProvider, None]:
-    """A provider at the stand-in's profile `generic`, asked by the Responses API."""
+    """A provider at the stand-in's profile `generic` that uses the Responses API."""
     made = OpenAICompatibleProvider("generic-responses")
     yield made
     await made.aclose()
 
 
 @pytest.mark.parametrize("name", RESPONSE_SHAPES)
-async def test_shape_is_read_as_it_was_written(responses_provider: OpenAICompatibleProvider, name: str) -> None:
+async def test_content_of_a_hand_written_response_is_read(
+    responses_provider: OpenAICompatibleProvider, name: str
+) -> None:
     expected = RESPONSE_SHAPES[name].expected
     answer = await read_answer(responses_provider, make_request(name))
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
@@ -42,9 +44,9 @@ async def test_citations_and_searches_are_sources(responses_provider: OpenAIComp
 
 
 if RECORDINGS:
-    # Without recordings there is no such test, so that none is skipped.
+    # Without recordings, no test is collected, so that none is skipped.
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
-    async def test_recording_is_read_as_its_raw_events_say(
+    async def test_content_of_a_recording_equals_that_of_its_raw_events(
         responses_provider: OpenAICompatibleProvider, recorded: Recording
     ) -> None:
         expected = recorded.expected

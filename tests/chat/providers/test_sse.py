@@ -24,7 +24,9 @@ def read(body: bytes, piece: int | None = None) -> list[JSONEvent]:
 
 
 @given(values=st.lists(OBJECTS, max_size=5), line_end=st.sampled_from(["\n", "\r\n", "\r"]), piece=st.integers(1, 40))
-def test_events_are_the_same_in_pieces_of_any_size(values: list[object], line_end: str, piece: int) -> None:
+def test_events_are_the_same_whatever_the_size_of_network_pieces_is(
+    values: list[object], line_end: str, piece: int
+) -> None:
     lines = [line for value in values for line in (": ping", f"data: {json.dumps(value, ensure_ascii=False)}", "")]
     body = "".join(line + line_end for line in lines).encode()
     assert [event.data for event in read(body, piece)] == values
@@ -48,19 +50,19 @@ def test_events_are_the_same_in_pieces_of_any_size(values: list[object], line_en
     ],
     ids=repr,
 )
-def test_forms_that_servers_send_are_read(body: str, events: list[JSONEvent]) -> None:
+def test_nonstandard_forms_of_events_are_read(body: str, events: list[JSONEvent]) -> None:
     assert read(body.encode()) == events
     assert read(body.encode(), 1) == events
 
 
-def test_error_about_data_that_are_not_json_names_length_and_position_and_quotes_nothing() -> None:
+def test_error_about_invalid_json_has_length_and_position_and_quotes_no_data() -> None:
     with pytest.raises(ValueError, match="an event of 18 characters is not JSON") as caught:
         read(b'data: {"a": private text\n\n')
     assert "char 6" in str(caught.value)
     assert "private" not in str(caught.value)
 
 
-def test_event_without_an_end_is_not_read_for_ever() -> None:
+def test_event_that_is_longer_than_the_limit_is_refused() -> None:
     parser = EventParser()
     piece = b"a" * (EVENT_LIMIT_BYTES // 2)
     list(parser.feed(b"data: " + piece))

@@ -5,7 +5,7 @@ Connections, limits and errors are those of the package around it.
 
 Keys of `provider_data`:
 
-    step                the step as it goes back, without what the part itself holds; of a text: its `model_output`
+    step                the step to send back, without the fields that the part has; for a text its `model_output`
     thought_signature   the signature of the step, base64 as received
-    place               of an image that code drew: its place in the `result` of the step before
+    place               for an image that code drew: its index in the `result` of the previous step
 """

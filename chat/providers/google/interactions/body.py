@@ -21,7 +21,7 @@ TEXT_AND_IMAGE: list[JSON] = [{"type": "text"}, {"type": "image"}]
 def request_body(request: GenerateRequest, *, service_tier: str = STANDARD_TIER) -> bytes:
     """Return the JSON body. The API stores requests by default, so each one says that it must not.
 
-    What changes from request to request stands last.
+    Fields that change from request to request come last, so that the beginning can be cached.
     """
     optional: JSONObject = {
         "system_instruction": request.system_instruction or None,

@@ -1,7 +1,7 @@
 """The events of one interaction as stream events. Pure.
 
-An event is known by its `event_type`, and its step by `index`. The last event has no steps, so they are made of what
-began them and of their deltas. Text is passed on as it comes, everything else when its step ends.
+`event_type` is the type of an event, and `index` names its step. The last event has no steps, so they are made of the
+events that began them and of their deltas. Text is passed on as it arrives, everything else when its step ends.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ FINISHES = {
     "requires_continuation": Finish.CONTINUATION,
 }
 CUT = frozenset({"", "in_progress", "queued", "cancelled"})
-"""States in which an answer that has ended was cut."""
+"""Values of `status` with which an ended answer is incomplete."""
 FAILED = "failed"
 TOKEN_COUNTS = ("input", "tool_use", "thought", "output", "cached")
-"""In the order of the fields of `Usage`."""
+"""Names of token counts, in the order of the fields of `Usage`."""
 MEDIA = frozenset({"image", "audio", "video", "document"})
 STEP_OF_DELTA = {
     "text": "model_output",
@@ -50,7 +50,7 @@ STEP_OF_DELTA = {
     "arguments_delta": "function_call",
     **dict.fromkeys(MEDIA, "model_output"),
 }
-"""The type of the step of a delta that has another name. The others are named as their step."""
+"""Type of delta -> type of its step, if the two differ."""
 STEPS_LIMIT = 1_000
 REASON_LIMIT_CHARS = 200
 
@@ -60,9 +60,9 @@ class _Step:
     """A step that is being received."""
 
     wire: JSONObject
-    """What it holds so far, without its texts and files."""
+    """The fields received so far, without texts and files."""
     pieces: list[str] = field(default_factory=list)
-    """Its arguments, as JSON in pieces."""
+    """The pieces of its arguments, which are JSON."""
     annotations: list[JSON] = field(default_factory=list)
 
 
@@ -70,20 +70,20 @@ class InteractionDecoder:
     """Decodes the events of one interaction."""
 
     def __init__(self, api_key: str = "") -> None:
-        """`api_key`: removed from what the API says about the end of an answer."""
+        """`api_key`: the key, which is removed from finish messages of the API."""
         self._api_key = api_key
         self._open: dict[int, _Step] = {}
         self._count = 0
         self._last = 0
         """The index of the newest step."""
         self._follows_output = False
-        """Whether a `model_output` has ended without a part for its end, and nothing else that goes back followed."""
+        """Whether a `model_output` ended without a part for its end, and no part followed. A second would join it."""
         self._citations: list[JSON] = []
         self._step_error: WireObject = {}
         self._failure: WireObject | None = None
 
     def decode(self, event: WireObject) -> Iterator[StreamEvent]:
-        """Yield the stream events of one event, or of an interaction in one piece."""
+        """Yield the stream events of one event, or of a whole interaction."""
         kind = as_text(event.get("event_type"))
         metadata = as_object(event.get("metadata"))
         if usage := as_object(metadata.get("total_usage") or metadata.get("usage")):
@@ -103,7 +103,7 @@ class InteractionDecoder:
                 yield from self._complete(event)
 
     def end(self) -> Iterator[StreamEvent]:
-        """Yield what is left of steps that were cut. Raises ReportedError if the answer has failed."""
+        """Yield the rest of steps that have not ended. Raises ReportedError if the answer has failed."""
         for index in list(self._open):
             yield from self._stop(index, is_whole=False)
         if self._failure is not None:
@@ -114,7 +114,7 @@ class InteractionDecoder:
     # --- steps
 
     def _start(self, index: object, step: WireObject) -> Iterator[StreamEvent]:
-        """Begin a step. One that is whole already has its contents at once."""
+        """Begin a step, which may already have all its contents."""
         number = index if isinstance(index, int) else self._last + (self._count > 0)
         yield from self._stop(number, is_whole=False)
         opened = self._begin(number, step)
@@ -157,7 +157,7 @@ class InteractionDecoder:
                 step.wire["summary"] = [*(before if isinstance(before, list) else []), dict(content)]
                 yield from _shown(Thought(as_text(content.get("text"))))
             case "thought_signature":
-                # Empty ones may stand before the real one.
+                # Empty signatures may precede the real one.
                 step.wire["signature"] = as_text(delta.get("signature")) or step.wire.get("signature")
             case "arguments_delta":
                 step.pieces.append(as_text(delta.get("arguments")))
@@ -187,7 +187,7 @@ class InteractionDecoder:
         yield from _searches(wire, number)
 
     def _cite(self, step: _Step, holder: WireObject) -> Iterator[StreamEvent]:
-        """Yield all citations so far. A web page is a source; others are kept as they are."""
+        """Yield all citations so far. Cited web pages become sources; other citations are kept as they are."""
         new = [dict(one) for one in as_objects(holder.get("annotations"))]
         if not new or len(self._citations) + len(new) > STEPS_LIMIT:
             return
@@ -204,7 +204,7 @@ class InteractionDecoder:
     # --- the end
 
     def _complete(self, interaction: WireObject) -> Iterator[StreamEvent]:
-        """Yield the end: the steps of an answer in one piece, counts, and why it ended."""
+        """Yield the end of the answer: the steps if it came as a whole, token counts, and why it ended."""
         if not self._count:
             yield from _identity(interaction)
             for number, step in enumerate(as_objects(interaction.get("steps"))):
@@ -223,7 +223,7 @@ class InteractionDecoder:
             yield Finished(FINISHES.get(status, Finish.UNKNOWN), status[:REASON_LIMIT_CHARS])
 
     def _fail(self, errors: list[WireObject]) -> Iterator[StreamEvent]:
-        """Yield the end of an answer that Google's rules ended. Another failure is raised at the end of the stream."""
+        """Yield the end of an answer that Google's rules ended. `end` raises any other failure."""
         for error in errors:
             word = str(error.get("code") or "").rpartition("/")[2]
             if finish := FINISHES_BY_WORD.get(word.upper()):
@@ -239,14 +239,14 @@ def _shown(part: Text | Thought) -> Iterator[StreamEvent]:
 
 
 def _joined(before: JSON, value: JSON) -> JSON:
-    """Return a result that came in pieces."""
+    """Return the result with its next piece."""
     if isinstance(before, str) and isinstance(value, str):
         return before + value
     return [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
 
 
 def _searches(step: WireObject, number: int) -> Iterator[StreamEvent]:
-    """Yield what was searched for, or the pages that were read."""
+    """Yield the queries of a web search, or the pages that were read."""
     queries = as_object(step.get("arguments")).get("queries") if step.get("type") == "google_search_call" else None
     if isinstance(queries, list):
         yield SourcesReported(f"google_search {number}", (), tuple(filter(None, map(as_text, queries))))

@@ -1,7 +1,7 @@
 """A conversation as the steps of a request to the Interactions API. Pure.
 
-The steps of an answer of the same model go back as they came. Answers of other models become text, because the API
-refuses calls that it has not signed: the model gets their code as its own text, and their results from the user.
+The steps of an answer of the same model are sent back unchanged. Answers of other models become text, because
+the API refuses calls that it has not signed: the model gets their code as its own text, their results from the user.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class StepWriter(RequestWriter):
     def __init__(self) -> None:
         self._steps: list[JSONObject] = []
         self._is_open = False
-        """Whether the last step takes more content."""
+        """Whether more content may be added to the last step."""
         self._calls: dict[str, FunctionCall] = {}
-        """Ids are unique in one answer only. A response belongs to the last call of its id."""
+        """`call_id` -> last call with it, to which a response belongs. Ids are unique in one answer only."""
         self._results: list[JSON] = []
-        """The contents of the last result of code that may hold images, which follow."""
+        """The contents of the last result of code. It has gaps for its images, which are the next parts."""
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the steps. The system instruction is not among them."""
@@ -62,7 +62,7 @@ class StepWriter(RequestWriter):
         super()._write_question(content)
 
     def _write_response(self, response: FunctionResponse, parts: Sequence[Part]) -> Sequence[Part]:
-        """Write the result of a function. It becomes a text of the user if another model has called it."""
+        """Write the result of a function; if another model called it, as a text of the user."""
         call = self._calls.get(response.call_id)
         step = call.provider_data.get("step") if call else None
         if not isinstance(step, dict):
@@ -119,7 +119,7 @@ class StepWriter(RequestWriter):
                 text = f"[The code {ending}. Its output:]\n{fenced(part.output or '', '')}"
                 self._add(USER_INPUT, _text(text))
             case FunctionCall() | FunctionResponse():
-                # Both stand together in the user's content.
+                # `_write_response` writes both when it writes the user's content.
                 pass
             case Thought() | ToolCall() | ToolResponse() | Display() | Unsupported():
                 pass
@@ -127,7 +127,7 @@ class StepWriter(RequestWriter):
                 assert_never(part)
 
     def _add_text(self, text: str) -> None:
-        """Add text to the open output. Text in pieces is one content."""
+        """Add text to the open output. Pieces of text that follow each other become one content."""
         last = self._contents()[-1:] if self._is_open and self._steps[-1]["type"] == MODEL_OUTPUT else []
         if last and isinstance(last[0], dict) and last[0]["type"] == "text":
             last[0]["text"] = f"{last[0]['text']}{text}"
@@ -135,7 +135,7 @@ class StepWriter(RequestWriter):
             self._add(MODEL_OUTPUT, _text(text))
 
     def _end_output(self, step: JSONObject) -> None:
-        """End the open output, with what else its step holds. Citations name positions in its text."""
+        """End the open output, and add the other fields of its step. Citations name positions in its last text."""
         if self._is_open and self._steps[-1]["type"] == MODEL_OUTPUT:
             self._steps[-1] |= {name: value for name, value in step.items() if name != ANNOTATIONS}
             texts = [one for one in self._contents() if isinstance(one, dict) and one["type"] == "text"]
@@ -163,7 +163,7 @@ class StepWriter(RequestWriter):
 
 
 def file_content(part: Part) -> list[JSONObject]:
-    """Return a text or a file as content; nothing for an empty one, and for other parts."""
+    """Return a text or a file as content; an empty list if it is empty, and for other parts."""
     match part:
         case Text() if part.text:
             return [_text(part.text)]
@@ -176,7 +176,7 @@ def file_content(part: Part) -> list[JSONObject]:
 
 
 def _without_gaps(step: JSONObject) -> JSONObject:
-    """Return a step without the places of images that are not sent."""
+    """Return a step without the gaps of images that are not sent."""
     result = step.get("result")
     if not isinstance(result, list) or None not in result:
         return step
@@ -184,7 +184,7 @@ def _without_gaps(step: JSONObject) -> JSONObject:
 
 
 def _media(part: InlineData, fields: JSON) -> JSONObject:
-    """Return bytes as content. `fields`: what else the content had."""
+    """Return bytes as content. `fields`: the other fields that the content had."""
     data = base64.b64encode(part.data or b"").decode("ascii")
     wire: JSONObject = {"type": _media_type(part.mime_type), "mime_type": part.mime_type, "data": data}
     return {**wire, **(fields if isinstance(fields, dict) else {})}

@@ -1,4 +1,4 @@
-"""Steps of an answer as its parts, and parts as the steps that they were. Pure.
+"""Converts the steps of an answer to parts, and parts back to their steps. Pure.
 
 A part keeps its step without what the part itself holds, so that nothing is stored twice.
 """
@@ -36,7 +36,7 @@ CALL, RESULT = "_call", "_result"
 
 
 def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
-    """Yield the parts of a step that has ended. Its texts and files were shown as they came.
+    """Yield the parts of a step that has ended, without its texts and files, which were yielded as they arrived.
 
     `is_whole`: whether the server has ended it. A call that was cut has no arguments, so that it cannot run.
     """
@@ -61,7 +61,7 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
             name, data = as_text(step.get("name")), _data(step, "arguments")
             yield FunctionCall(name, arguments if is_whole else None, call_id, provider_data=data)
         case "user_input":
-            # The echo of a question.
+            # The API repeats the question.
             pass
         case _ if kind.endswith(CALL):
             yield ToolCall(_tool_name(step, kind, CALL), arguments, call_id, provider_data=_data(step, "arguments"))
@@ -73,12 +73,12 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
 
 
 def output_end(step: WireObject) -> Text:
-    """Return the end of a `model_output`, where one must be known: two of them may follow each other."""
+    """Return a part that marks the end of a `model_output`, so that the next one is a step of its own."""
     return Text("", provider_data=_data(step))
 
 
 def step_of(part: Part, step: JSONObject) -> JSONObject:
-    """Return the step of a part as it goes back. The images of a result follow in `None`s of its list."""
+    """Return the step of a part for a request. A result has `None` in its list for each image, which is added later."""
     wire = dict(step)
     match part:
         case ExecutableCode():
@@ -90,14 +90,14 @@ def step_of(part: Part, step: JSONObject) -> JSONObject:
         case ToolResponse() if part.result is not None:
             wire["result"] = part.result.get("result")
         case CodeExecutionResult():
-            # The API demands the field, also of code that printed nothing.
+            # The API requires the field even if the code printed nothing.
             wire["result"] = _result(part.output or "", step.get("result"))
     signature = part.provider_data.get("thought_signature")
     return {**wire, "signature": signature} if signature else wire
 
 
 def media_part(content: WireObject, place: int | None = None) -> InlineData | FileData:
-    """Return a file of an answer. `place`: its place in the result of code.
+    """Return a file of an answer. `place`: its index in the result of code.
 
     Raises TypeError or ValueError for bytes that are no base64.
     """
@@ -112,7 +112,7 @@ def media_part(content: WireObject, place: int | None = None) -> InlineData | Fi
 
 
 def _data(step: WireObject, *held: str, **changed: JSON) -> JSONObject:
-    """Return the provider data of a step without the fields that its part holds. `changed`: what others become."""
+    """Return the provider data of a step without the fields that its part has. `changed`: new values of fields."""
     dropped = {"signature", "content", *held}
     kept: JSONObject = {name: value for name, value in step.items() if value is not None and name not in dropped}
     signature = as_text(step.get("signature"))
@@ -131,18 +131,18 @@ def _arguments(step: WireObject) -> dict[str, JSON] | None:
 
 
 def _result_parts(step: WireObject, call_id: str) -> Iterator[Part]:
-    """Yield what code printed, and the images that stand in its result."""
+    """Yield the output of code, and the images in its result."""
     result, outcome = step.get("result"), OUTCOME_FAILED if step.get("is_error") else OUTCOME_OK
     if not isinstance(result, list):
         output = result if isinstance(result, str) else None
-        # The API refuses a result without its call.
+        # The API refuses a result without its call, so such a result keeps no data to send back.
         data = _data(step, "result") if call_id else {}
         yield CodeExecutionResult(output, outcome, call_id, provider_data=data)
         return
     contents = as_objects(result)
     texts = [as_text(one.get("text")) for one in contents if one.get("type") == "text"]
     output = "".join(texts) if texts else None
-    # An image is a gap that the part after the result fills.
+    # `None` is the gap of an image, which the next part fills.
     template: list[JSON] = [dict(one) if one.get("type") == "text" else None for one in contents]
     yield CodeExecutionResult(output, outcome, call_id, provider_data=_data(step, result=template))
     for place, one in enumerate(contents):
@@ -151,7 +151,7 @@ def _result_parts(step: WireObject, call_id: str) -> Iterator[Part]:
 
 
 def _result(output: str, template: JSON) -> JSON:
-    """Return the result of code as it came. An output that was shortened takes the place of its texts."""
+    """Return the result of code as it was received. If the output was shortened, it replaces the texts."""
     if not isinstance(template, list):
         return output
     texts = [as_text(one.get("text")) for one in as_objects(template)]

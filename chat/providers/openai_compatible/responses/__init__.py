@@ -5,6 +5,6 @@ and `body` write a request. Connections, limits, errors and facts about models a
 
 Keys of `provider_data`:
 
-    item    the item as it goes back: without its id and its status, if the server is known to take it so
-    index   its place among the items of its response
+    item    the item to send back, without its id and its status if servers are known to accept that
+    index   index of the item in its response
 """

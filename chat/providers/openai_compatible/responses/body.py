@@ -15,7 +15,7 @@ ENCRYPTED_REASONING = "reasoning.encrypted_content"
 
 
 def request_body(request: GenerateRequest, dialect: Dialect, facts: ModelFacts) -> JSONObject:
-    """Return the body. What the server refuses for this model is left out, but never that it must not store."""
+    """Return the body. What the server refuses for this model is left out, except `store: false`."""
     form = Form(dialect, images=facts.images is not False)
     has_functions = bool(request.functions) and facts.functions is not False
     optional: JSONObject = {
@@ -25,7 +25,7 @@ def request_body(request: GenerateRequest, dialect: Dialect, facts: ModelFacts) 
         "temperature": request.temperature,
         "max_output_tokens": request.max_output_tokens,
         "tools": [_tool(function) for function in request.functions] if has_functions else None,
-        # Some servers refuse every value: the default is left out.
+        # Leave out the default, because some servers refuse every value.
         "tool_choice": request.tool_choice.value
         if has_functions and request.tool_choice is not ToolChoice.AUTO
         else None,
@@ -40,7 +40,7 @@ def request_body(request: GenerateRequest, dialect: Dialect, facts: ModelFacts) 
 
 
 def _tool(function: FunctionTool) -> JSON:
-    """Return a function. `strict` has to be said: OpenAI makes each property required if it is left out."""
+    """Return a function. Without `strict: false`, OpenAI makes each property required."""
     return {
         "type": "function",
         "name": function.name,

@@ -11,10 +11,10 @@ READ = frozenset(
         *("response.reasoning_summary_text.delta", "response.reasoning_text.delta"),
     }
 )
-"""The types of events that are read. `LEFT_OUT` names the others that are known; unknown ones are skipped too."""
+"""The types of events that are read. `LEFT_OUT` lists the other known types; unknown types are skipped too."""
 LEFT_OUT = frozenset(
     {
-        # The item that is done holds the same.
+        # `response.output_item.done` has the same content.
         *("response.content_part.added", "response.content_part.done"),
         *("response.output_text.done", "response.refusal.done"),
         *("response.reasoning_summary_part.added", "response.reasoning_summary_part.done"),
@@ -34,7 +34,7 @@ LEFT_OUT = frozenset(
         *(f"response.image_generation_call.{state}" for state in ("in_progress", "generating", "completed")),
         *(f"response.mcp_call.{state}" for state in ("in_progress", "completed", "failed")),
         *(f"response.mcp_list_tools.{state}" for state in ("in_progress", "completed", "failed")),
-        # A draft of a picture, work on a context that this client manages itself, and a sign of life.
+        # A draft of a picture, compaction of a context that this client manages itself, and a heartbeat.
         *("response.image_generation_call.partial_image", "response.compaction.compacting", "keepalive"),
         # No request asks for sound.
         *("response.audio.delta", "response.audio.done"),

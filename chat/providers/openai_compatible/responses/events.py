@@ -1,8 +1,8 @@
-"""The events of one response in the normal form of `chunks`. Pure.
+"""Converts the events of one response to the normal form of `chunks`. Pure.
 
-The item that `response.output_item.done` holds counts; deltas only show it earlier. Other copies differ: the one of
-`added` is an early state, and the list of the last event may be empty. Items are known by their `output_index`, because
-some servers give an item another id in each event. Servers that send no index are read by the ids.
+The item in `response.output_item.done` is the valid one; deltas only show it earlier. Other copies differ: the item in
+`added` is an early state, and the list in the last event may be empty. Items are known by their `output_index`, because
+some servers give an item another id in each event. If a server sends no index, ids are used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CALLS_LIMIT = 64
 METADATA = ("service_tier", "content_filters")
 """Fields of a response that are kept with the answer."""
 BREAK = "\n\n"
-"""Stands between two texts that follow each other, and does not go back."""
+"""Separates two texts that follow each other. It is not sent back."""
 
 
 @dataclass(slots=True)
@@ -50,9 +50,9 @@ class _Item:
     phase: str = ""
     is_done: bool = False
     shown: dict[str, int] = field(default_factory=dict)
-    """Type of the delta -> how many characters were shown."""
+    """Type of the delta -> number of characters that were shown."""
     paragraph: object = None
-    """The place of the last delta of its reasoning: the number of its summary or its content."""
+    """The index of the summary or the content to which the last delta of its reasoning belongs."""
 
 
 class ResponseEvents:
@@ -64,17 +64,17 @@ class ResponseEvents:
         self.is_done = False
         self._items: dict[int, _Item] = {}
         self._numbers: dict[str, int] = {}
-        """The ids of items and calls -> the number of the item, for servers that send no index."""
+        """Id of an item or a call -> number of the item, for servers that send no index."""
         self._last: _Item | None = None
         """The item whose text was shown last, if nothing else has followed."""
         self._message: _Item | None = None
-        """The message whose text was shown last, if only what is not shown has followed, such as sealed reasoning."""
+        """The message whose text was shown last, if nothing visible has followed. Encrypted reasoning is not."""
         self._calls = 0
         self._has_failed = False
         self._citations: list[WireObject] = []
 
     def deltas_of(self, value: WireObject) -> Iterator[Delta]:
-        """Yield the content of one event, or of a response in one piece."""
+        """Yield the content of one event, or of a whole response."""
         kind = as_text(value.get("type"))
         if kind == "error" or (not kind and value.get("object") != "response"):
             yield ErrorInStream(value.get("error") or dict(value))
@@ -90,7 +90,7 @@ class ResponseEvents:
             yield from self._item_deltas(kind, value)
 
     def rest(self) -> Iterator[Delta]:
-        """Yield the end of the last message, and an error if the response has failed without a word."""
+        """Yield the end of the last message, and an error if the response has failed without a reason."""
         yield from self._end_text()
         if self._has_failed:
             yield ErrorInStream("The server ended the answer with the status “failed”, and gave no reason.")
@@ -123,7 +123,7 @@ class ResponseEvents:
         return self._items[number]
 
     def _number_by_ids(self, event: WireObject, wire: WireObject) -> int:
-        """Return the number of an item without an index. What names nothing that is known belongs to the newest one."""
+        """Return the number of an item without an index. An event without a known id belongs to the newest item."""
         ids = [text for text in map(as_text, (wire.get("id"), wire.get("call_id"), event.get("item_id"))) if text]
         known = [self._numbers[one] for one in ids if one in self._numbers]
         if not known and event.get("type") == "response.output_item.done":
@@ -142,14 +142,14 @@ class ResponseEvents:
             is_next = self._last is None and self._message not in (None, item)
             yield from self._end_text(is_followed=True)
             if is_next:
-                # Nothing that is shown stands between two messages.
+                # Two messages follow each other with nothing visible between them.
                 yield PartDelta(_message_end(item.number, BREAK))
         self._last = self._message = item
         item.shown[kind] = item.shown.get(kind, 0) + len(text)
         yield TextDelta(text, is_refusal=kind == TEXT_TYPES["refusal"])
 
     def _reasoning(self, item: _Item, kind: str, text: str, paragraph: object) -> Iterator[Delta]:
-        """Yield reasoning. Of a summary and the raw text, which say the same, the first is shown."""
+        """Yield reasoning. If an item has a summary and the raw text, only the one that arrives first is shown."""
         if not text or item.shown.keys() - {kind}:
             return
         if self._last is not item:
@@ -166,10 +166,9 @@ class ResponseEvents:
         yield TextDelta(text, is_reasoning=True)
 
     def _end_text(self, following: _Item | None = None, *, is_followed: bool = False) -> Iterator[Delta]:
-        """Yield the end of the last message if it has to be known: messages go back apart, with phase and in order.
+        """Mark the end of the last message if a later request needs it to send messages apart, with phase and in order.
 
-        `following`: the item that follows. It may come before the message in the response. `is_followed`: whether
-        another message begins.
+        `following`: the next item, which may have a lower number. `is_followed`: whether another message begins.
         """
         item, self._last = self._last, None
         if item is None or not item.shown.keys() & set(TEXT_TYPES.values()):
@@ -209,7 +208,7 @@ class ResponseEvents:
             yield from parts_of(wire, item.number)
 
     def _cite(self, annotations: list[WireObject]) -> Iterator[Delta]:
-        """Yield all citations so far. A web page is a source; files of the server are kept by their names."""
+        """Yield all citations so far. Web pages become sources; files of the server are kept as metadata."""
         new = [one for one in annotations if one and one not in self._citations]
         if not new or len(self._citations) + len(new) > ITEMS_LIMIT:
             return
@@ -224,7 +223,7 @@ class ResponseEvents:
     # --- the end
 
     def _end(self, response: WireObject, status: str) -> Iterator[Delta]:
-        """Yield the end of the response: items that were never done, counts, and why it ended."""
+        """Yield the end of the response: items that no event has completed, token counts, and why it ended."""
         yield from _identity(response)
         for number, wire in enumerate(as_objects(response.get("output"))):
             known = self._items.get(number)
@@ -235,14 +234,14 @@ class ResponseEvents:
         if error := response.get("error"):
             yield ErrorInStream(error)
         elif status == "failed":
-            # The reason may follow in an event of its own.
+            # A separate event may follow with the reason.
             self._has_failed = True
         else:
             yield from self._finish_reason(response, status)
             self.is_done = True
 
     def _finish_reason(self, response: WireObject, status: str) -> Iterator[Delta]:
-        """Yield why the answer ended; nothing if it was cancelled, which counts as cut."""
+        """Yield why the answer ended; nothing if it was cancelled, so that it counts as incomplete."""
         reason = clean_reason(as_text(as_object(response.get("incomplete_details")).get("reason")))
         if status == "incomplete":
             yield FinishReason(reason) if reason in FINISHES else FinishReason(status, reason)
@@ -250,7 +249,7 @@ class ResponseEvents:
             yield FinishReason("max_output_tokens" if self._is_cut(response) else "completed")
 
     def _is_cut(self, response: WireObject) -> bool:
-        """Return whether an answer has as many tokens as it may. Some servers say that it is complete."""
+        """Return whether an answer has reached its token limit. Some servers report such an answer as complete."""
         limit, count = response.get("max_output_tokens"), as_object(response.get("usage")).get("output_tokens")
         return not self._calls and isinstance(limit, int) and isinstance(count, int) and 0 < limit <= count
 

@@ -1,6 +1,6 @@
-"""A conversation as the items of a request to the Responses API. Pure.
+"""Writes a conversation as the items of a request to the Responses API. Pure.
 
-The items of an answer of the same model go back as they came and in their order, with `call_id`s that are unique in the
+The items of an answer of the same model are sent back unchanged and in order, with `call_id`s that are unique in the
 request. Answers of other models become messages, calls and outputs. The outputs of parallel calls follow all of them.
 """
 
@@ -45,22 +45,22 @@ class _Answer:
 
     is_own: bool
     items: list[tuple[int, JSONObject]] = field(default_factory=list)
-    """Each with its place among the items of its response."""
+    """Index in its response, and item."""
     text: list[str] = field(default_factory=list)
     code_ids: set[str] = field(default_factory=set)
-    """`call_id`s of code whose item goes back with its output."""
+    """`call_id`s of code whose item is sent back, which includes the output."""
 
     def add(self, item: JSONObject, index: JSON = None) -> None:
-        """Append an item, after the text before it. `index`: its place, if the server has said it."""
+        """Append an item, after the text before it. `index`: its index in the response, if it is known."""
         self.end_message({})
         self._append(item, index)
 
     def end_message(self, fields: Mapping[str, JSON], index: JSON = None) -> None:
-        """Append the message that the text so far makes. `fields`: what else it holds."""
+        """Append a message with the text so far. `fields`: its other fields."""
         text = "".join(self.text)
         self.text.clear()
         if text.strip():
-            # Servers that check items want a text, or contents as they write them themselves.
+            # Servers that validate items accept a string, or contents in the form that they write themselves.
             content: JSON = [{"type": "output_text", "text": text}] if self.is_own else text
             self._append({"type": "message", "role": "assistant", "content": content, **fields}, index)
 
@@ -69,11 +69,11 @@ class _Answer:
         self.items.append((index if isinstance(index, int) else last, item))
 
     def ordered(self) -> list[JSONObject]:
-        """Return the items in order. A server may have ended reasoning after the text that follows it."""
+        """Return the items in the order of the response: reasoning may have ended after the text that follows it."""
         self.end_message({})
         if self.is_own:
             return [item for _, item in sorted(self.items, key=lambda one: one[0])]
-        # Nothing may stand between a call and its output.
+        # Put calls last, because nothing may be between a call and its output.
         return [item for _, item in sorted(self.items, key=lambda one: one[1]["type"] in CALL_TYPES)]
 
 
@@ -87,7 +87,7 @@ class ItemWriter(RequestWriter):
         self._items: list[JSONObject] = []
         self._ids = CallIds(Dialect().call_id_pattern)
         self._custom_ids: set[str] = set()
-        """The ids of calls of tools that take a text."""
+        """The ids of calls of custom tools, whose input is a text."""
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the items. The system instruction is not among them."""
@@ -145,7 +145,7 @@ class ItemWriter(RequestWriter):
             case CodeExecutionResult() | InlineData() | FileData():
                 self._write_result(answer, part, is_picture=isinstance(part, InlineData) and not has_code)
             case Thought() | FunctionResponse() | ToolCall() | ToolResponse() | Display() | Unsupported():
-                # Responses stand in the user's content. The others have no form in this protocol.
+                # `_write_response` writes responses. The other kinds have no form in this protocol.
                 pass
             case _:
                 assert_never(part)
@@ -159,7 +159,7 @@ class ItemWriter(RequestWriter):
             answer.add({"type": "message", "role": "user", "content": contents})
 
     def _call(self, call: FunctionCall, own: Mapping[str, JSON]) -> JSONObject:
-        """Return the item of a call. Arguments that are no JSON object would be refused in every later request."""
+        """Return the item of a call. Arguments that are no JSON object become `{}`, because servers refuse them."""
         call_id = self._ids.add(call, own.get("call_id"))
         if own.get("type") == "custom_tool_call":
             self._custom_ids.add(call_id)
@@ -196,7 +196,7 @@ def _input_content(content: JSONObject) -> JSONObject:
 
 
 def _with_plain_text(item: JSONObject) -> JSONObject:
-    """Return a message of the user with a string as its content if that is all text, which each server takes."""
+    """Return a message of the user. If its content is only text, make it a string, which every server takes."""
     contents = item.get("content")
     if item.get("role") != "user" or not isinstance(contents, list):
         return item

@@ -1,7 +1,7 @@
-"""Items of a response that is complete, as parts of an answer. Pure.
+"""Converts complete items of a response to parts of an answer. Pure.
 
-Reasoning, function calls and items of unknown types go back as they came, so their parts keep them. An id names what
-the server stores, and this client lets it store nothing, so known items go back without theirs.
+Reasoning, function calls and items of unknown types are sent back unchanged, so their parts keep them. An id refers to
+an item stored by the server, which stores none for this client, so known items are sent back without their ids.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SEARCHES_LIMIT = 50
 
 
 def kept_data(item: WireObject, number: int) -> JSONObject:
-    """Return the provider data of an item, from which it goes back."""
+    """Return the provider data from which a later request sends the item back."""
     dropped = {"id", "status"} if as_text(item.get("type")) in WITHOUT_ID else set()
     kept: JSONObject = {name: value for name, value in item.items() if value is not None and name not in dropped}
     return {"item": kept, "index": number if 0 <= number < INDEX_LIMIT else 0}
@@ -61,7 +61,7 @@ def reasoning_of(item: WireObject, name: str) -> str:
 
 
 def thought_of(item: WireObject, number: int) -> Thought | None:
-    """Return the part from which reasoning goes back; `None` if the server has sent nothing to bring it back."""
+    """Return the part that keeps reasoning to send back; `None` if the item has nothing that can be sent back."""
     wanted = {name: value for name, value in item.items() if value or name == "summary"}
     if not (as_text(wanted.get("encrypted_content")) or as_objects(wanted.get("content"))):
         return None
@@ -74,7 +74,7 @@ def parts_of(item: WireObject, number: int) -> Iterator[Delta]:
         case "function_call" | "custom_tool_call":
             yield PartDelta(call_of(item, number))
         case "image_generation_call":
-            # A model gets its picture back in a message of the user: the item would hold its bytes twice.
+            # Keep no item, because its bytes would be stored twice. A message of the user sends the picture back.
             if data := as_text(item.get("result")):
                 kind = as_text(item.get("output_format")) or "png"
                 yield PictureDelta(f"data:image/{kind};base64,{data}")
@@ -91,7 +91,7 @@ def call_of(item: WireObject, number: int) -> FunctionCall:
     """Return the call of a function. A call that was cut has no arguments, so that it cannot run."""
     name = function_name(as_text(item.get("name"))[:WORD_LIMIT_CHARS])
     call_id = as_text(item.get("call_id")) or as_text(item.get("id"))
-    # A tool that takes a text is declared by no request, so its call is answered with an error.
+    # No request declares a custom tool, whose input is a text, so its call is answered with an error.
     is_custom = item.get("type") == "custom_tool_call"
     arguments = {"input": as_text(item.get("input"))} if is_custom else arguments_of(item)
     if item.get("status") == "incomplete":
@@ -111,7 +111,7 @@ def arguments_of(item: WireObject) -> dict[str, JSON] | None:
 def _code_of(item: WireObject, number: int) -> Iterator[Delta]:
     """Yield code that the server ran, with its output and its pictures."""
     call_id, outputs = as_text(item.get("id")), as_objects(item.get("outputs"))
-    # The pictures would be stored twice.
+    # Drop the outputs, because their pictures would be stored twice.
     data = kept_data({**item, "outputs": None}, number)
     yield PartDelta(ExecutableCode(as_text(item.get("code")), "PYTHON", call_id, provider_data=data))
     logs = [as_text(one.get("logs")) for one in outputs if one.get("type") == "logs"]
@@ -134,7 +134,7 @@ def _tool_parts(name: str, item: WireObject, number: int) -> Iterator[Part]:
 
 
 def _searches(item: WireObject, name: str, number: int) -> Iterator[Delta]:
-    """Yield what was searched for in the web, and the pages that were found."""
+    """Yield the queries of a web search, and the pages that it found."""
     action = as_object(item.get("action"))
     queries = action.get("queries")
     texts = queries if isinstance(queries, list) else [action.get("query")]

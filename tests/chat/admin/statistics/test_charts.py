@@ -1,4 +1,4 @@
-"""The charts of the overview: models beyond the fifth share a colour, and keep their column in the table."""
+"""The charts of the overview: all models after the fifth share a colour, but each has its own column in the table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAY = date(2026, 3, 1)
 
 
 @pytest.mark.parametrize(("models", "legend"), [("abcdef", tuple("abcdef")), ("abcdefgh", (*"abcde", "others"))])
-def test_models_without_a_colour_of_their_own_are_shown_together(models: str, legend: tuple[str, ...]) -> None:
+def test_models_beyond_the_fifth_share_one_series_of_the_chart(models: str, legend: tuple[str, ...]) -> None:
     usage = {(DAY, model): UsageTotals(turns=10 - number, cost=Decimal(1)) for number, model in enumerate(models)}
     overview = Overview((DAY,), datetime.now(UTC), usage, {}, {}, 0, {}, (), (), None)
     turns = build_charts(overview)[0]

@@ -72,7 +72,7 @@ def test_turns_whose_tokens_are_not_known_are_counted_with_their_estimate() -> N
     assert (total.turns, total.tokens, total.uncounted_turns, total.estimated_tokens) == (8, 14, 4, 25)
 
 
-def test_period_begins_at_midnight_and_ends_now() -> None:
+def test_period_begins_at_midnight_of_its_first_day_and_ends_now() -> None:
     conversation = make_conversation()
     midnight = NOW.replace(hour=0, minute=0)
     for at in (midnight - timedelta(days=6), midnight, NOW - timedelta(microseconds=1)):
@@ -111,7 +111,7 @@ def test_wait_percentiles_use_the_nearest_rank() -> None:
         assert percentiles.p95_s == pytest.approx(sorted_waits[math.ceil(round(count * 0.95, 6)) - 1], abs=0.002)
 
 
-def test_only_turns_after_an_import_are_counted() -> None:
+def test_turns_from_before_an_import_are_not_counted() -> None:
     conversation = make_conversation()
     imported = ImportedConversation.objects.create(owner=conversation.owner, conversation=conversation, digest="0")
     ImportedConversation.objects.filter(pk=imported.pk).update(created_at=NOW - timedelta(hours=2))
@@ -139,7 +139,7 @@ def test_pending_uploads_are_grouped_by_age_and_status() -> None:
     )
 
 
-def test_live_turns_are_grouped_by_process_whatever_their_age() -> None:
+def test_all_live_turns_are_grouped_by_process_even_old_ones() -> None:
     for process, lease_s in (("web-1", 5), ("web-1", -5), ("", None)):
         lease = None if lease_s is None else NOW + timedelta(seconds=lease_s)
         message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)

@@ -1,4 +1,4 @@
-"""Fixtures for the contents of the catalogue, which replace the rows that migrations added to the test database."""
+"""Fixtures with contents of the catalogue, in place of the rows that migrations added to the test database."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def with_key(settings: Settings) -> None:
 
 @pytest.fixture
 def server(settings: Settings) -> Iterator[Server]:
-    """Answer for the servers of all endpoints."""
+    """Replace the servers of all endpoints by a stand-in."""
     with fake_server(settings) as server:
         yield server
 

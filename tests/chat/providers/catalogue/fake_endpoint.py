@@ -1,4 +1,4 @@
-"""A stand-in for the provider `openai_compatible`, whose answers a test decides."""
+"""A stand-in for the provider `openai_compatible`. The test sets its answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def make_capabilities(*, functions: bool = True, images: bool = True, protocol: 
 
 @dataclass
 class Server:
-    """What the stand-in answers. An error is raised in place of an answer."""
+    """The answers of the stand-in. An error is raised in place of an answer."""
 
     models: list[ListedModel] | ProviderError = field(
         default_factory=lambda: [make_listed("small"), make_listed("big")]
@@ -57,7 +57,7 @@ class Server:
     image: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("It is Red.")])
     capabilities: Capabilities = field(default_factory=make_capabilities)
     protocols: list[str] = field(default_factory=lambda: ["", *PROTOCOL_NAMES])
-    """By which it answers, if it is asked by one."""
+    """The protocols that it speaks. The empty name means that a request names none."""
     asked_models: list[str] = field(default_factory=list)
 
 
@@ -69,7 +69,7 @@ class FakeProvider:
     server = Server()
 
     def __init__(self, endpoint: str = "") -> None:
-        """`endpoint`: its name."""
+        """`endpoint`: name of the endpoint, which changes nothing."""
 
     def capabilities(self, model: str) -> Capabilities:
         """Return the capabilities that the test has set."""

@@ -199,7 +199,7 @@ def test_at_most_one_instruction_exists_and_a_deleted_one_can_be_added_again(ope
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset, Instruction])
-def test_permissions_of_django_apply(model: type[Model]) -> None:
+def test_list_needs_the_view_permission_and_the_form_the_add_permission(model: type[Model]) -> None:
     name = model.__name__.lower()
     without_permissions, viewer, adder = (
         staff_with(),
@@ -232,7 +232,7 @@ def test_action_makes_one_preset_the_default(operator: Client, settings: Setting
     assert "It has no effect while the settings name “m”." in choose_action(operator, first)
 
 
-def test_default_is_changed_by_staff_who_may_change_presets_only() -> None:
+def test_only_staff_who_may_change_presets_can_change_the_default() -> None:
     make_preset("a", is_default=True)
     second = make_preset("b")
     choose_action(staff_with("view_preset"), second)
@@ -241,7 +241,7 @@ def test_default_is_changed_by_staff_who_may_change_presets_only() -> None:
     assert Preset.objects.get(is_default=True).slug == "b"
 
 
-def test_default_cannot_be_deleted_alone_or_with_its_model(operator: Client) -> None:
+def test_default_preset_cannot_be_deleted_alone_or_with_its_model(operator: Client) -> None:
     preset = make_preset("a", is_default=True)
     assert operator.post(path_of(Preset, f"{preset.pk}/delete/"), {"post": "yes"}).status_code == 403
     operator.post(path_of(LanguageModel, f"{preset.language_model_id}/delete/"), {"post": "yes"})
@@ -279,14 +279,14 @@ def test_model_of_an_endpoint_cannot_be_given_tools_that_its_server_does_not_run
     assert LanguageModel.objects.get().name == "m"
 
 
-def test_ticked_tools_of_a_model_of_an_endpoint_count_as_off_in_lists(operator: Client) -> None:
+def test_lists_show_tools_of_endpoint_models_as_off_even_if_they_are_ticked(operator: Client) -> None:
     make_endpoint("local")
     ticks = {"code_execution": True, "web_search": True, "url_context": True}
     row = make_endpoint_model("local", "llama", **ticks)
     make_preset("p", language_model=row, web_search=True)
     for model in (LanguageModel, Preset):
         assert '"field-tools">none<' in page_of(operator, path_of(model))
-    # Such a row can still be turned off in the list.
+    # Such a row can still be disabled in the list.
     total = {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk), "form-0-position": "3"}
     assert operator.post(path_of(LanguageModel), {**total, "_save": "Save"}).status_code == 302
     row.refresh_from_db()

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("no_rows", "with_key")
 
 
 def without_search(choices: Iterable[Choice]) -> list[Choice]:
-    """Return the choices without what they say about web search."""
+    """Return the choices without their fields about web search."""
     return [replace(choice, search=Search.NONE, search_help="") for choice in choices]
 
 
@@ -83,7 +83,7 @@ def test_current_choice_that_is_no_longer_offered_comes_last() -> None:
     assert [(choice.value, choice.is_missing) for choice in list_choices("gone")][-1] == ("gone", True)
 
 
-def test_current_choice_that_is_allowed_without_a_row_says_so(settings: Settings) -> None:
+def test_current_choice_without_a_row_says_that_it_is_not_in_the_catalogue(settings: Settings) -> None:
     make_model("off", is_enabled=False)
     settings.ALLOW_UNLISTED_MODELS = True
     allowed = list_choices("gemini-x")[-1]
@@ -92,7 +92,7 @@ def test_current_choice_that_is_allowed_without_a_row_says_so(settings: Settings
     assert list_choices("off")[-1].is_missing
 
 
-def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(settings: Settings) -> None:
+def test_demo_model_is_the_only_choice_if_all_others_need_a_missing_key(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")
@@ -102,7 +102,7 @@ def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(setting
 
 
 @pytest.mark.usefixtures("server")
-def test_demo_model_is_listed_once_beside_a_model_of_its_name(settings: Settings) -> None:
+def test_demo_model_is_left_out_if_an_endpoint_has_a_model_of_its_name(settings: Settings) -> None:
     settings.GEMINI_EMULATED, settings.DEFAULT_MODEL = True, DEMO_MODEL
     make_endpoint("local")
     make_endpoint_model("local", DEMO_MODEL, label="Ours")
@@ -112,7 +112,7 @@ def test_demo_model_is_listed_once_beside_a_model_of_its_name(settings: Settings
     assert [choice.label for choice in list_choices()] == [DEMO_LABEL, "other", "Ours"]
 
 
-def test_list_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_list_of_choices_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     for number in range(5):
         make_preset(f"p-{number}")
     with django_assert_num_queries(2):

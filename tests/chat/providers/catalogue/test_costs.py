@@ -61,7 +61,7 @@ def test_cost_is_unknown_without_counts_or_a_needed_price(usage: Usage, prices: 
     [
         ([], None, "0.00000075"),
         (["a"], "14", "0.01400075"),
-        # Gemini reports empty queries too, and bills each other one.
+        # Gemini reports empty queries too, and bills every query that is not empty.
         (["", "a", " ", "b", "a"], "14", "0.04200075"),
         (["a"], None, None),
     ],
@@ -101,7 +101,7 @@ def test_more_tokens_never_cost_less(usage: Usage, prices: Prices, name: str, mo
 
 
 @given(usages(), usages(), all_prices)
-def test_cost_of_a_sum_is_the_sum_of_the_costs(one: Usage, other: Usage, prices: Prices) -> None:
+def test_cost_of_added_usages_is_the_sum_of_their_costs(one: Usage, other: Usage, prices: Prices) -> None:
     total = Usage(*(a + b if a is not None and b is not None else None for a, b in _pairs(one, other)))
     sum_of_costs = require_cost(calculate_cost(one, prices)) + require_cost(calculate_cost(other, prices))
     assert abs(require_cost(calculate_cost(total, prices)) - sum_of_costs) <= COST_STEP * 2  # each cost is rounded

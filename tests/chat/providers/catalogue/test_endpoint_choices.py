@@ -20,7 +20,7 @@ def values_of(choices: list[Choice]) -> list[str]:
     return [choice.value for choice in choices]
 
 
-def test_only_an_endpoint_offers_its_models_and_the_demo_model(settings_endpoint: Settings) -> None:
+def test_without_a_gemini_key_only_endpoint_models_and_the_demo_model_are_offered(settings_endpoint: Settings) -> None:
     make_preset("of-gemini")
     choices = list_choices()
     assert [(choice.value, choice.label, choice.group, choice.is_demo) for choice in choices] == [
@@ -92,13 +92,13 @@ def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Setting
     settings.ALLOW_UNLISTED_MODELS = True
     assert find_setup("scenario-text").provider == "gemini"
     assert not uses_demo("lost")
-    # The page of a conversation with such a model names it.
+    # The page of a conversation with this model still shows its name.
     lost = list_choices("lost")[-1]
     assert (lost.label, lost.description, lost.is_missing) == ("lost", NOT_OFFERED_NOTICE, True)
     assert lost.search == "none"
 
 
-def test_name_of_two_providers_stands_for_the_one_that_is_no_demo(settings_endpoint: Settings) -> None:
+def test_name_of_two_providers_means_the_one_that_the_demo_model_does_not_replace(settings_endpoint: Settings) -> None:
     make_model("big")
     assert find_setup("big").provider == ENDPOINT_PROVIDER
     settings_endpoint.GEMINI_EMULATED = False
@@ -106,7 +106,7 @@ def test_name_of_two_providers_stands_for_the_one_that_is_no_demo(settings_endpo
     assert values_of(list_choices()).count("big") == 1
 
 
-def test_name_of_two_endpoints_stands_for_the_one_of_the_settings(settings_endpoint: Settings) -> None:
+def test_name_of_two_endpoints_means_the_endpoint_of_the_settings(settings_endpoint: Settings) -> None:
     make_endpoint("local")
     make_endpoint_model("local", "small", label="Local")
     assert find_setup("small").endpoint == ""
@@ -116,7 +116,7 @@ def test_name_of_two_endpoints_stands_for_the_one_of_the_settings(settings_endpo
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_row_never_gets_the_default(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_row_of_an_endpoint_never_answers_as_the_default(settings: Settings, is_emulated: bool) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.ALLOW_UNLISTED_MODELS = False
     settings.DEFAULT_MODEL = "shared"
@@ -127,7 +127,7 @@ def test_disabled_row_never_gets_the_default(settings: Settings, is_emulated: bo
         assert find_setup("").model == DEMO_MODEL
         assert list_choices()[0].is_demo
     else:
-        # The conversation must not go to Gemini either.
+        # The conversation must not be sent to Gemini either.
         with pytest.raises(UnknownModel, match="There is no model “shared” here"):
             find_setup("")
     make_endpoint_model("ours", "shared", label="Ours", position=2)
@@ -136,7 +136,7 @@ def test_disabled_row_never_gets_the_default(settings: Settings, is_emulated: bo
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_row_of_an_endpoint_never_stands_before_a_row_of_gemini(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_row_of_an_endpoint_never_precedes_a_row_of_gemini(settings: Settings, is_emulated: bool) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.DEFAULT_MODEL = "shared"
     make_endpoint("foreign")
@@ -147,7 +147,7 @@ def test_disabled_row_of_an_endpoint_never_stands_before_a_row_of_gemini(setting
     assert list_choices()[0].is_demo is is_emulated
 
 
-def test_choice_of_a_time_with_a_key_uses_the_demo_model(settings: Settings) -> None:
+def test_choice_that_needs_a_gemini_key_uses_the_demo_model_without_one(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("p")
     assert list_choices("p")[-1].is_demo
@@ -163,7 +163,7 @@ def test_title_model_of_an_endpoint_is_used_without_a_gemini_key(settings_endpoi
     assert setup.model == "small"
 
 
-def test_deleted_endpoint_is_no_demo(settings: Settings) -> None:
+def test_demo_model_does_not_answer_for_a_deleted_endpoint(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     assert not is_demo(ENDPOINT_PROVIDER, "deleted")
     assert not is_demo("removed-provider", "")

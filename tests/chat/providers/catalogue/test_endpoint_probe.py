@@ -107,7 +107,7 @@ def test_no_check_passes_if_the_server_cannot_be_reached(server: Server) -> None
     assert verdicts(check(model="big")) == "ufffuuu"
 
 
-def test_server_without_a_list_can_answer(server: Server) -> None:
+def test_answer_is_checked_even_if_the_server_lists_no_models(server: Server) -> None:
     make_endpoint()
     server.models = []
     assert verdicts(check(model="hidden")) == "ufwwwww"
@@ -137,7 +137,7 @@ def test_check_of_functions_says_what_the_model_did_instead(
     ("answer", "sentence"),
     [(InvalidRequest("no vision"), "(no vision)"), ([said("Blue.")], "answered “Blue.” to a red image")],
 )
-def test_check_of_images_fails_if_the_model_sees_none(
+def test_check_of_images_fails_if_the_model_does_not_see_the_image(
     server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str
 ) -> None:
     make_endpoint()
@@ -147,11 +147,11 @@ def test_check_of_images_fails_if_the_model_sees_none(
     assert result.ok is False
 
 
-def test_what_a_model_is_known_not_to_take_is_not_tried(server: Server) -> None:
+def test_features_that_a_model_is_known_to_refuse_are_not_tried(server: Server) -> None:
     make_endpoint()
     server.capabilities = make_capabilities(functions=False, images=False)
     assert verdicts(check()) == "uwwwwff"
-    # Once for the answer, and once by each protocol.
+    # The model is asked once for the answer, and once by each protocol.
     assert len(server.asked_models) == 3
 
 
@@ -161,13 +161,13 @@ def test_answer_without_token_counts_fails_the_check_of_usage(server: Server) ->
     assert verdicts(check()) == "uwwwfww"
 
 
-def test_thoughts_alone_are_no_answer(server: Server) -> None:
+def test_check_of_answers_fails_if_there_are_only_thoughts(server: Server) -> None:
     make_endpoint()
     server.text = [PartReceived(Thought("hello")), Finished(Finish.STOP)]
     assert verdicts(check()) == "uwfwuuu"
 
 
-def test_silent_server_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_of_a_silent_server_ends_at_its_time_limit(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     async def stream(self: FakeProvider, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         await asyncio.Event().wait()
         yield []

@@ -1,4 +1,4 @@
-"""Endpoints and what is known about their models: keys by variables, accounts, and what the operator has set."""
+"""Endpoints: keys from environment variables, accounts, and facts about models from servers and operators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FACTS = ModelFacts(8192, True, False, frozenset({"temperature", "stream_options"
 # --- endpoints
 
 
-def test_settings_describe_the_endpoint_with_the_empty_name(settings: Settings) -> None:
+def test_endpoint_with_the_empty_name_is_that_of_the_settings(settings: Settings) -> None:
     with pytest.raises(LookupError, match="The settings describe no endpoint"):
         STORE.find("")
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "http://localhost:11434/v1", "secret"
@@ -73,7 +73,7 @@ def test_address_that_is_invalid_or_holds_a_secret_is_rejected(url: str) -> None
 
 
 @pytest.mark.parametrize("name", ["", "MISTRAL_API_KEY", "TEAM_2_API_KEY"])
-def test_key_may_be_in_any_variable_for_keys(name: str) -> None:
+def test_endpoint_may_name_any_variable_that_is_allowed_for_keys(name: str) -> None:
     ModelEndpoint(name="a", base_url="http://host", api_key_variable=name).full_clean()
 
 
@@ -82,11 +82,11 @@ def test_key_may_be_in_any_variable_for_keys(name: str) -> None:
     ["SECRET_KEY", "DATABASE_URL", "REDIS_URL", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "JUPYTER_GATEWAY_TOKEN",
      "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY", "_API_KEY", "some_api_key", "A_API_KEY\n", "A_API_KEY_FILE"],
 )  # fmt: skip
-def test_no_other_secret_of_the_server_can_be_sent_to_an_endpoint(name: str, settings: Settings) -> None:
+def test_endpoint_cannot_name_variables_with_other_secrets_of_the_server(name: str, settings: Settings) -> None:
     row = ModelEndpoint(name="a", base_url="http://host", api_key_variable=name)
     with pytest.raises(ValidationError, match=r"_API_KEY|belongs to the settings"):
         row.full_clean()
-    # A row that was stored in another way gets no key either.
+    # A row that was stored without validation gets no key either.
     assert name not in settings.ENDPOINT_API_KEYS
 
 
@@ -114,7 +114,7 @@ def test_facts_are_stored_and_read_back() -> None:
 @pytest.mark.parametrize(
     "values", [{}, {"later": 1}, {"context_tokens": "8", "functions": 1, "images": "no", "refuses": 3, "demands": [1]}]
 )
-def test_facts_of_another_version_are_read_as_far_as_possible(values: JSONObject) -> None:
+def test_unknown_and_invalid_fields_of_stored_facts_are_ignored(values: JSONObject) -> None:
     assert facts_from_json(values) == ModelFacts()
     assert facts_from_json(facts_to_json(FACTS)) == FACTS
 
@@ -128,7 +128,7 @@ def test_facts_of_another_address_or_key_are_ignored(changed: Endpoint) -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_operator_overrides_the_server_and_is_not_remembered_as_the_server() -> None:
+def test_value_of_the_operator_overrides_the_servers_and_is_not_stored_as_such() -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     row = make_endpoint_model("local", "m", function_calling=False, image_input=True, context_tokens=100)
     facts = STORE.facts(ENDPOINT, "m")
@@ -139,14 +139,14 @@ def test_operator_overrides_the_server_and_is_not_remembered_as_the_server() -> 
     assert STORE.facts(ENDPOINT, "m") == FACTS
 
 
-def test_model_of_another_endpoint_overrides_nothing() -> None:
+def test_facts_are_not_overridden_by_a_model_of_another_endpoint() -> None:
     make_endpoint_model("other", "m", function_calling=False)
     make_endpoint_model("", "m", image_input=False)
     assert STORE.facts(ENDPOINT, "m") == ModelFacts()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_facts_can_be_remembered_at_the_same_time() -> None:
+def test_facts_can_be_stored_by_two_threads_at_the_same_time() -> None:
     def remember(number: int) -> None:
         try:
             STORE.remember(ENDPOINT, "m", ModelFacts(context_tokens=number))
@@ -160,7 +160,7 @@ def test_facts_can_be_remembered_at_the_same_time() -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_list_of_a_server_adds_to_what_was_learned(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_list_of_a_server_adds_to_the_facts_that_are_stored(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     listed = [make_listed("m", 4096, functions=False), make_listed("silent"), make_listed("n", images=True)]
     with django_assert_num_queries(2):

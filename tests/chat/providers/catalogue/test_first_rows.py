@@ -75,12 +75,12 @@ def test_first_models_have_prices_for_the_days_before_and_after_a_change(
 
 
 @pytest.mark.usefixtures("first_rows")
-def test_default_is_the_preset_that_has_come_first() -> None:
+def test_preset_flash_is_the_only_default() -> None:
     assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["flash"]
 
 
 @pytest.mark.usefixtures("first_rows", "with_key")
-def test_first_models_that_run_code_take_functions_too_and_name_what_a_search_costs() -> None:
+def test_first_models_that_run_code_take_functions_and_have_a_price_for_searches() -> None:
     for row in LanguageModel.objects.all():
         assert row.functions_beside_tools == row.code_execution, row.name
         assert row.search_price is None or row.web_search, row.name

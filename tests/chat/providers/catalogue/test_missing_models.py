@@ -31,7 +31,7 @@ def test_record_is_cleared_when_the_model_answers() -> None:
     assert row.missing_since is None
 
 
-def test_marking_takes_one_query_and_needs_no_row(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_marking_a_model_runs_one_query_even_without_a_row(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     for mark in (mark_missing, mark_found):
         with django_assert_num_queries(1):
             mark("gemini", "", "no-such-model")

@@ -1,4 +1,4 @@
-"""Ends of models and temperatures that models ignore, as they were published or as the operator has set them."""
+"""The published ends of models, ends that the operator sets, and models that ignore the temperature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPENAI = "https://api.openai.com/v1"
         (LanguageModel(provider=ENDPOINT_PROVIDER, name="gemini-2.5-pro"), "https://gateway.example/v1", None),
     ],
 )
-def test_end_of_a_model_is_the_operators_or_the_published_one_of_its_own_service(
+def test_end_of_a_model_is_set_by_the_operator_or_published_by_its_service(
     row: LanguageModel, address: str, end: ModelEnd | None
 ) -> None:
     assert end_of(row, address) == end
@@ -69,6 +69,6 @@ def test_description_of_a_choice_names_the_end_of_its_model_and_next_prices(
 
 @pytest.mark.usefixtures("no_rows", "with_key")
 @pytest.mark.parametrize(("name", "temperature"), [("gemini-4-argon", None), ("gemini-3.8-flash", 0.5)])
-def test_setup_has_no_temperature_where_the_model_ignores_it(name: str, temperature: float | None) -> None:
+def test_setup_has_no_temperature_if_the_model_ignores_it(name: str, temperature: float | None) -> None:
     make_preset("p", language_model=make_model(name, temperature=0.5))
     assert find_setup("p").temperature == find_setup(name).temperature == temperature

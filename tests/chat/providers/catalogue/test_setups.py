@@ -88,7 +88,7 @@ def test_preset_without_thinking_settings_uses_those_of_its_model() -> None:
 
 @pytest.mark.parametrize("tool", ["code_execution", "web_search", "url_context"])
 @pytest.mark.parametrize(("in_preset", "in_model"), [(True, True), (True, False), (False, True)])
-def test_tool_needs_both_preset_and_model(tool: str, in_preset: bool, in_model: bool) -> None:
+def test_tool_is_on_only_if_both_preset_and_model_allow_it(tool: str, in_preset: bool, in_model: bool) -> None:
     make_preset("p", language_model=make_model("m", **{tool: in_model}), **{tool: in_preset})
     assert getattr(find_setup("p"), tool) is (in_preset and in_model)
 
@@ -109,7 +109,7 @@ def test_disabled_or_unknown_name_raises_unknown_model() -> None:
             find_setup(name)
 
 
-def test_server_default_works_without_a_row_and_with_a_disabled_one(settings: Settings) -> None:
+def test_default_model_works_without_a_row_and_with_a_disabled_row(settings: Settings) -> None:
     assert find_setup("") == find_setup("default-model") == Setup("gemini", "default-model", label="default-model")
     make_model("default-model", is_enabled=False, context_tokens=5)
     assert find_setup("").context_tokens == 5
@@ -119,14 +119,14 @@ def test_server_default_works_without_a_row_and_with_a_disabled_one(settings: Se
 
 
 @pytest.mark.parametrize("name", ["", "pro", "gemini-pro-latest", DEMO_MODEL, "default-model"])
-def test_demo_model_is_named_where_it_stands_in_for_another(settings: Settings, name: str) -> None:
+def test_setup_names_the_demo_model_if_it_replaces_another_model(settings: Settings, name: str) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("pro", language_model=make_model("gemini-pro-latest", label="Gemini Pro, latest", input_price=2))
     setup = find_setup(name)
     assert (setup.model, setup.label, setup.prices) == (DEMO_MODEL, DEMO_LABEL, Prices())
 
 
-def test_demo_model_does_not_stand_in_for_models_of_the_emulator_for_tests(settings: Settings) -> None:
+def test_demo_model_does_not_replace_models_of_the_emulator_for_tests(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_model("scenario-text", context_tokens=9)
     assert (find_setup("scenario-text").model, find_setup("scenario-text").context_tokens) == ("scenario-text", 9)
@@ -141,14 +141,14 @@ def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings
     with pytest.raises(UnknownModel, match=rf"There is no model “gemini-x” here\. Choose one of these: {names}\.$"):
         find_setup("gemini-x")
     settings.ALLOW_UNLISTED_MODELS = True
-    # Under its own name: whoever answers to that is asked, or nobody.
+    # The id is sent under its own name.
     assert find_setup("gemini-x") == Setup("gemini", "gemini-x", label="gemini-x")
     for name in ("off", "../gemini-x", "a b", "a/b:c"):
         with pytest.raises(UnknownModel):
             find_setup(name)
 
 
-def test_long_list_of_models_is_cut() -> None:
+def test_error_names_40_models_and_the_number_of_the_others() -> None:
     for number in range(45):
         make_model(f"m-{number:02}")
     with pytest.raises(UnknownModel, match="m-39 and 5 more") as caught:
@@ -191,7 +191,7 @@ def test_setup_can_be_restored_from_its_parameters() -> None:
     assert parameters["prices"] == {"input": "1.000000"}
     restored = restore_setup({**parameters, "of an older version": 1}, provider="gemini", model="m")
     assert restored.parameters() == parameters
-    # What only decides how a turn starts is not stored.
+    # Fields that only the start of a turn needs are not stored.
     assert restored == replace(setup, can_search=False, can_read_pages=False)
     assert restore_setup({}, provider="gemini", model="m") == Setup("gemini", "m", label="m")
 
@@ -208,7 +208,7 @@ def test_setup_can_be_restored_from_its_parameters() -> None:
         (True, False, "on", False),
     ],
 )
-def test_conversation_overrules_the_preset_but_not_the_model(
+def test_search_mode_of_a_conversation_overrules_the_preset_but_not_the_model(
     in_preset: bool, in_model: bool, mode: str, searches: bool
 ) -> None:
     model = make_model("m", web_search=in_model, url_context=in_model)
@@ -217,7 +217,7 @@ def test_conversation_overrules_the_preset_but_not_the_model(
     assert (setup.web_search, setup.url_context) == (searches, searches)
 
 
-def test_models_take_functions_beside_tools_only_if_the_catalogue_says_so(settings: Settings) -> None:
+def test_functions_are_declared_beside_tools_only_if_the_catalogue_allows_it(settings: Settings) -> None:
     make_model("both", functions_beside_tools=True)
     make_model("either")
     takes_both = [find_setup(name).functions_beside_tools for name in ("both", "either", settings.DEFAULT_MODEL)]
@@ -252,7 +252,7 @@ def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> N
     assert [choice.value for choice in list_choices()][:2] == ["", "a"]
 
 
-def test_configured_default_precedes_the_marked_one(settings: Settings) -> None:
+def test_default_model_of_the_settings_precedes_the_preset_marked_as_default(settings: Settings) -> None:
     make_preset("marked", is_default=True)
     make_preset("configured")
     settings.DEFAULT_MODEL = "configured"
