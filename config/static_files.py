@@ -1,4 +1,7 @@
-"""How static files are served: under names that contain a hash of their content, compressed, and cached for ever."""
+"""Stores static files compressed, under names with a hash of their content.
+
+Browsers can therefore cache them for ever.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,10 @@ _LAST_OUTPUT_S = 0.2
 
 
 def exit_cell(caller: object, code: object = None) -> NoReturn:
-    """Take the place of `exit` and `quit`, which end the kernel in Jupyter: exit with the status or message `code`."""
+    """Replace `exit` and `quit`, which would end the kernel in Jupyter.
+
+    End only the cell, with the status or message `code`.
+    """
     raise SystemExit(code)
 
 

@@ -139,7 +139,7 @@ def with_advice(text: str, error: BaseException) -> str:
 
 
 def advice_on(error: BaseException) -> str:
-    """Return a sentence about an error that means something else here than on a machine of one's own."""
+    """Return advice on an error that has another reason here than on a person's own computer; else an empty text."""
     message = message_of(error)
     if isinstance(error, RuntimeError) and message.endswith(_BUSY_LOOP):
         return _AWAIT

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: shows figures of matplotlib as graphs whatever backend code chooses, and knows what they show.
+"""Runs inside a kernel: shows matplotlib figures as graphs, whatever backend the code chooses, and compares them.
 
 Each display of a figure gets its title as metadata. A figure that is saved to a file is compared with those that were
 displayed, by what it contains: files of other sizes and resolutions differ in all their bytes.
@@ -70,7 +70,7 @@ class CellFigures:
         self._saved.clear()
 
     def saved(self, path: str) -> tuple[bool, str | None]:
-        """Return whether the image in this file should be displayed, and its title if a figure was saved there."""
+        """Return whether the image in this file should be displayed, and the title of the figure saved to it."""
         content, title, is_empty = self._saved.get(os.path.realpath(path), (0, None, False))
         return not (is_empty or content in self._shown), title
 

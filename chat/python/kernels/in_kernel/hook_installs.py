@@ -25,7 +25,10 @@ _KNOWN_PACKAGES = (
 
 
 def is_own_service() -> bool:
-    """Return whether this is a kernel of Plotline's own service: installing would fail, or change it for all."""
+    """Return whether this is a kernel of Plotline's service.
+
+    Installing a package would fail there, or would change it for everyone.
+    """
     return "PLOTLINE_KERNEL" in os.environ
 
 

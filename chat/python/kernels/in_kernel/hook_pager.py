@@ -1,4 +1,4 @@
-"""Runs inside a kernel: shows help, as of `len?`, as output. A notebook has a pager for it, and here is none."""
+"""Runs inside a kernel: shows help, such as that of `len?`, as output. Notebooks have a pager; pages have none."""
 
 from __future__ import annotations
 

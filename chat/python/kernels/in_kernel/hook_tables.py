@@ -1,4 +1,4 @@
-"""Runs inside a kernel: shows Series of pandas as tables, and DataFrames of moderate size whole."""
+"""Runs inside a kernel: shows pandas Series as tables, and all rows and columns of moderately large DataFrames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by rounded values."""
+"""Runs inside a kernel: an index of cells. Texts are found by their first characters, numbers by rounded values."""
 
 from __future__ import annotations
 

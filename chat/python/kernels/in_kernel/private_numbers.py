@@ -177,7 +177,7 @@ class NumberFilter:
         return iter(sorted(found, key=lambda token: token.start))
 
     def _parts(self, match: re.Match[str]) -> Iterable[re.Match[str]]:
-        """Return a number, or the numbers that stand in it if no cell is written so, as in `34,520` of a raw row."""
+        """Return a number, or its pieces if no cell has its value: `34,520` may be two cells of a raw row."""
         mark = next((mark for mark in ", " if mark in match["body"]), "")
         columns = [column for table in self._tables for column in table]
         if not mark or any(

@@ -53,7 +53,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def unescaped(word: str) -> str:
-    """Return a word with characters in place of their codes, as `json.dumps` and `repr` of bytes write them."""
+    """Return a word with characters in place of the escape codes of `json.dumps` and of `repr` of bytes."""
     if "\\" not in word:
         return word
     plain = ESCAPED.sub(lambda match: chr(int(match[1] or match[2], 16)), word)
@@ -89,7 +89,7 @@ class WordFilter:
             at = max(end, at + 1)
 
     def _cell_end(self, text: str, words: list[Word], at: int, line_end: int) -> int:
-        """Return the end of the words from here that are a cell of this line, or its beginning; 0 for none."""
+        """Return the index after the words from `at` on that are a cell on this line, or its start; 0 for none."""
         joined, lengths, last_end = "", list[int](), words[at].start
         for word in words[at : at + KEY_CHARS]:
             gap = text[last_end : word.start]

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: turn columns of Arrow into cells of Python, also where a type of Python is too small."""
+"""Runs inside a kernel: converts columns of Arrow to Python values, also where a Python type is too small."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class ArrowCells:
             self.example = self.example or self._text_of(array.filter(is_bad), numbers.filter(is_bad))
             array = compute.if_else(is_good, array, None)
         if name != "date" and kind.unit == "ns":
-            # Nanoseconds would need pandas, and are not shown.
+            # Drop nanoseconds: Python's types do not have them, and they are not shown.
             wide = {"timestamp": pyarrow.timestamp("us", zone), "duration": pyarrow.duration("us")}
             array = array.cast(wide.get(name, pyarrow.time64("us")), safe=False)
         if zone and len(array):
