@@ -50,8 +50,7 @@ UTF_8_SUFFIXES = TEXT_TABLE_SUFFIXES | {"txt"}
 _TEXT_SUFFIXES = UTF_8_SUFFIXES | {"log", "md"}
 
 REFUSAL = "“{}” cannot be attached:"
-#: Minimum density of images that are drawn for two pixels per CSS pixel. Such graphs have 200 dots per inch; others
-#: have 72 to 150.
+#: Minimum density of images with two pixels per CSS pixel. Such graphs have 200 dots per inch; others 72 to 150.
 DENSE_DPI = 180
 
 _PIXEL_LIMIT_TEXT = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
@@ -105,8 +104,7 @@ class UploadInfo:
     height: int | None
     """Height in pixels. None for files that are not images."""
     is_packed: bool = False
-    """Whether the file is a packed text (gzip or zip). The type is that of the text, and the name ends in `.gz` or
-    `.zip`."""
+    """Whether the file is a packed text. The type is that of the text, and the name ends in `.gz` or `.zip`."""
 
 
 def inspect_upload(name: str, data: bytes) -> UploadInfo:

@@ -68,10 +68,7 @@ class Prompt:
         return count > 0
 
     def take_whole(self, name: str) -> int:
-        """Remove the first words for a concept that contain a whole number.
-
-        Return the number, or 0 if there are no such words.
-        """
+        """Remove the first words for a concept with a whole number, and return the number; 0 if there are none."""
         match = self.take(word(name))
         return int(next(filter(None, match.groups()))) if match else 0
 
@@ -124,8 +121,7 @@ class Plan:
     comment: str
     """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
     request: object = None
-    """The parsed request, which a later prompt may change: the functions and bounds of curves, or the question about a
-    table."""
+    """The functions and bounds of curves, or the question about a table. A later prompt may change them."""
     remarks: tuple[str, ...] = ()
     """Templates of further sentences. Each is written only if the program printed all values that it quotes."""
     file: str = ""

@@ -54,8 +54,7 @@ def _read_typed(prompt: Prompt) -> Table | None:
     match = prompt.take(_LIST)
     items = [one for one in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", match[0]) if one] if match else []
     if len(items) == 1 and parse_number(items[0], prompt.language) is None:
-        # Split at commas only if the text is not one number: `1,2,3` is a list. `1,200,300` and `1.5, 2,5` are refused,
-        # because their commas are ambiguous.
+        # `1,2,3` is a list. `1,200,300` and `1.5, 2,5` are refused, because their commas are ambiguous.
         items = items[0].split(",")
     numbers = [parse_number(item, prompt.language) for item in items]
     return _make_table("typed", repr(numbers), ", ".join(items)) if len(numbers) > 1 and None not in numbers else None
@@ -80,10 +79,7 @@ def _read_random(prompt: Prompt) -> Table | None:
 
 
 def _read_sequence(prompt: Prompt) -> Table | None:
-    """Return the table of a sequence, if the prompt names one amount or interval.
-
-    An interval of squares is ambiguous.
-    """
+    """Return the table of a sequence, if the prompt names one amount or interval. Squares need an amount."""
     multiples, kinds = prompt.take(word("multiples.of")), prompt.take_names("sequences")
     interval = [] if kinds == ("squares",) else take_range(prompt)
     amounts = {name: prompt.take_whole(f"amounts.{name}") for name in VOCABULARY["amounts"]}

@@ -49,10 +49,7 @@ def find_variables(formula: str) -> set[str]:
 
 
 def take_formulas(prompt: Prompt) -> list[list[str]]:
-    """Remove all formulas from the prompt.
-
-    Return their sides as code for sympy: one for a term, two for an equation.
-    """
+    """Remove all formulas from the prompt, and return their sides as code for sympy. An equation has two sides."""
     if prompt.language == "de":
         prompt.rest = re.sub(r"(?<![\d,])(\d+),(\d+)(?![\d,])", r"\1.\2", prompt.rest)
     else:
@@ -151,10 +148,7 @@ def _exact(formula: str) -> str:
 
 
 def read_curves(prompt: Prompt, previous: object) -> Plan | None:
-    """Return the plan to draw functions of x.
-
-    A prompt that changes the previous curves need not repeat what stays the same.
-    """
+    """Return the plan to draw functions of x. A change of the previous curves need not repeat what stays."""
     is_change = isinstance(previous, tuple) and prompt.take_all("actions.change")
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)

@@ -1,7 +1,6 @@
 """Decides how the demo model answers a conversation: with a plan, or with a text that says why there is none.
 
-A question that is not understood completely is refused. A follow-up such as `make it a cosine` changes the previous
-task.
+A question that is not understood completely is refused. A follow-up such as `make it a cosine` changes the last task.
 """
 
 from __future__ import annotations
@@ -154,8 +153,7 @@ def _read_prompt(
             attempt = _without_names(prompt, [name])
             plan = read_table_plan(attempt, tables[name])
             unknown = attempt.unknown_words("tables")
-            # A follow-up to a question about a table is not understood, because `now by city` may or may not keep its
-            # filters.
+            # A change of a question about a table is ambiguous: `now by city` may keep its filters or not.
             is_clear = not unknown and not isinstance(previous, Question)
             if (
                 plan
@@ -218,10 +216,7 @@ def _refuse(
 
 
 def _is_about(plan: Plan, table: Table, *, is_specific: bool) -> bool:
-    """Return whether the question of `plan` is about this older table.
-
-    `is_specific`: only if it names a part of the table.
-    """
+    """Return whether a question is about this older table. `is_specific`: only if it names a part of the table."""
     question = plan.request
     assert isinstance(question, Question)
     return bool(question.columns or question.group or question.filters) if is_specific else question != Question(table)
@@ -242,10 +237,7 @@ def _file_pattern(name: str) -> str:
 
 
 def _whole_question(prompts: Sequence[str], prompt: Prompt, tables: Mapping[str, Table]) -> str:
-    """Return the newest prompt.
-
-    If it only names a table, put the previous prompt before it, whose question was about which table.
-    """
+    """Return the newest prompt, after the one before if it only names a table, as a reply to “which table?”."""
     names = _names_in(prompt, tables)
     is_name = bool(names) and not _without_names(prompt, names).unknown_words("tables")
     is_answer = is_name and len(prompts) > 1 and not OWN_CODE.search(prompts[1])

@@ -7,8 +7,7 @@ from dataclasses import replace
 from chat.emulator.demo.language import PROGRAMS, TEXTS, VOCABULARY, Plan, Prompt, make_plan, word
 
 USUAL_NUMBERS, NUMBER_LIMIT = {"times_table": 10}, 1_000_000
-"""The numbers that programs use if the prompt names none (1,000 for programs that are not listed), and the largest
-number."""
+"""The numbers for prompts without one (1,000 for programs that are not listed), and the largest number."""
 
 
 def read_recipe(prompt: Prompt, previous: object) -> Plan | None:

@@ -36,8 +36,7 @@ _NOTED = re.compile(
     r"left out|leaves? out|not read|skipped|total|only|filled|guess|taken as|told apart|doubt|hidden|replaced",
     re.IGNORECASE,
 )
-"""Words in notes that concern the rows and values that answers are computed from. Other notes concern the look of
-cells."""
+"""Words in notes about rows and values, which concern answers. Other notes concern the look of cells."""
 _UNIT = r"\s*+(?>(?:[$€£¥%]|EUR|USD|CHF|GBP|元)?)\s*+"
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ENGLISH = re.compile(rf"{_UNIT}[+-]?{_UNIT}(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?{_UNIT}")
@@ -135,10 +134,7 @@ def take_pasted_table(text: str) -> tuple[Table | None, str]:
 
 
 def _table(name: str, lines: Sequence[str], separator: str, source: str, data: str = "") -> Table | None:
-    """Return the table in lines of CSV. `source`: code of the object that pandas reads.
-
-    `data`: code that must come before.
-    """
+    """Return the table in lines of CSV. `source`: code of the file object, `data`: code that must come before."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
         rows = [[*map(str.strip, row)] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row]

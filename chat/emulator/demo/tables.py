@@ -43,10 +43,7 @@ MODULES = ("io", "itertools", "json", "math", "matplotlib.pyplot as plt", "numpy
 
 
 class Answer(NamedTuple):
-    """The program after the code that reads the table, and the comment.
-
-    Both are empty if the question is not understood.
-    """
+    """The program after the table was read, and the comment; both are empty if the question is not understood."""
 
     body: str
     comment: str
@@ -99,10 +96,7 @@ def read_question(prompt: Prompt, table: Table) -> Question:
 
 
 def _take_equals(prompt: Prompt, table: Table) -> dict[Column, set[str]]:
-    """Remove texts of cells from the prompt, and return them in lower case.
-
-    The question is only about rows with these texts.
-    """
+    """Remove texts of cells from the prompt, and return them in lower case: they select the rows."""
     texts = [] if table.kind else _mark(prompt, table)
     equals: dict[Column, set[str]] = {}
     while match := prompt.take(rf"(?:⟦\d+⟧ *(?:{word('relations.equals')} *)?)?{_VALUE}"):
@@ -145,10 +139,7 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
 
 
 def _name_pattern(name: str, *, is_column: bool) -> str:
-    """Return a pattern that finds a name in a prompt.
-
-    If the name is a common word, the prompt must call it a column, or quote it.
-    """
+    """Return a pattern that finds a name in a prompt. A common word counts only if it is quoted or called a column."""
     pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", normalize(name)) if part)
     if is_column and len(name) > 2:
         pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"

@@ -98,8 +98,7 @@ class KernelClient:
         try:
             async with asyncio.timeout(limit_s):
                 while not any(probe.reply.done() and probe.idle_status.done() for probe in probes):
-                    # Send several requests, because the subscription to outputs may begin late, so that the first idle
-                    # status is lost.
+                    # The subscription to outputs may begin late, so that this request's idle status is lost.
                     probes.append(PendingExecution())
                     await self._connection.send("shell", "kernel_info_request", {}, probes[-1])
                     await asyncio.wait({probes[-1].completion}, timeout=_PROBE_INTERVAL_S)
@@ -115,10 +114,7 @@ class KernelClient:
         return True
 
     async def prepare(self) -> None:
-        """Give a new kernel its own working directory and hooks.
-
-        Raises ProgramFailed, and the same errors as `contents`.
-        """
+        """Give a new kernel its own directory and hooks. Raises ProgramFailed, and the errors of `contents`."""
         await self._run_program("kernel_start")
 
     async def execute(
@@ -175,9 +171,7 @@ class KernelClient:
     async def variable(self, name: str) -> str:
         """Return a longer description of one variable, or a sentence if it does not exist.
 
-        Raises the same errors as `contents`.
-
-        The text may come from code of the variable's class.
+        Raises the errors of `contents`. The text may come from code of the variable's class.
         """
         try:
             text = parse_description(await self._run_program("variables", "describe", name))
@@ -223,10 +217,7 @@ class KernelClient:
         return parse_table_reading(answer)
 
     async def sheet_text(self, name: str, *, limit_s: float) -> str:
-        """Return the cells of a workbook as lines; empty if it is not a workbook or too large.
-
-        Raises the errors of `contents`.
-        """
+        """Return a workbook's cells as lines; empty if it is none or too large. Raises the errors of `contents`."""
         try:
             answer = await self._run_program("sheet_texts", name, limit_s=limit_s, limit_chars=SHEETS_LIMIT_CHARS)
         except ProgramFailed:

@@ -28,12 +28,10 @@ QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
 """Words of code that prints the median or quartiles. These are results, even if a cell has the same value."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
 THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
-"""By number of significant digits: a number that equals a cell is hidden if the probability of a chance match is lower.
-"""
+"""By significant digits: a number that equals a cell is hidden if a match by chance is less probable."""
 LONG_THRESHOLD = 0.5
 ROW_CHANCE = log(0.001)
-"""Logarithm of a probability. Numbers that match one row, or successive rows, are hidden if a chance match is less
-probable."""
+"""Log-probability. Numbers that match a row or successive rows are hidden if this is less probable by chance."""
 STARTS_LIMIT = 30
 CHAINS_LIMIT = 100
 SMALL = 10
@@ -69,10 +67,7 @@ class Token:
 
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
-    """Yield the ranges of days that a date may stand for.
-
-    `parts`: the arguments if it is written `datetime.date(2024, 3, 5)`.
-    """
+    """Yield the days that a date may stand for. `parts`: the arguments of `datetime.date(2024, 3, 5)`."""
     if parts:
         text = "-".join(part.zfill(2) for part in parts.split(", "))
     reading = read_date(text)
@@ -121,10 +116,7 @@ class NumberFilter:
     """Finds numbers and dates that reveal something about single rows."""
 
     def __init__(self, tables: Sequence[Sequence[Numbers]], sizes: Iterable[float], known: str) -> None:
-        """`sizes`: numbers of rows and columns, which may be shown.
-
-        `known`: text that the model has written or was sent.
-        """
+        """`sizes`: numbers of rows and columns. `known`: text that the model has written or was sent."""
         self._tables = tables
         self._sizes = {*sizes, *(column.count for table in tables for column in table if column.count)}
         self._height = max((len(column.values) for table in tables for column in table), default=0)

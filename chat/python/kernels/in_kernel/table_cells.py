@@ -221,10 +221,7 @@ class Column:
         return WIDER_KINDS.get(self.kind, self.kind)
 
     def _find_kind(self) -> str:
-        """Return the kind that all values have, except for a few; else `text` or `mixed`.
-
-        Without values it is `empty`.
-        """
+        """Return the kind of all values except for a few; else `text` or `mixed`; `empty` if there are no values."""
         groups: Counter[str] = Counter()
         for kind, count in self.kinds.items():
             groups[WIDER_KINDS.get(kind, kind)] += count
@@ -278,10 +275,7 @@ class Column:
             self.oddities[f"{self.group} as text"] = next(iter(self.texts))
 
     def decide(self, decimal: str, order: str, *, is_order_chosen: bool = False) -> None:
-        """Read the values.
-
-        `decimal`, `order`: the decimal mark and date order of the table, for a column that shows none.
-        """
+        """Read the values. `decimal`, `order`: those of the table, for a column that does not show its own."""
         if self.group == "number":
             self.decimal = decimal if self.doubtful_decimal or not self.decimal else self.decimal
             if self.plain:

@@ -24,8 +24,7 @@ FILES_LIMIT = 200
 CHANGES_LIMIT = 16
 CHANGE_LIMIT_CHARS = 600
 LIST_LIMIT_CHARS = 64_000
-"""Maximum length of all texts of a list together. JSON escapes characters other than ASCII, so it can be six times as
-long."""
+"""Maximum length of all texts of a list. Its JSON escapes non-ASCII characters, so it can be six times as long."""
 PREVIEW_LIMIT_CHARS = 200
 DESCRIPTION_LIMIT_CHARS = 8_000
 ITEMS_LIMIT = 6
