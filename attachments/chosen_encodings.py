@@ -1,4 +1,4 @@
-"""Reads text in the encoding that a person chose, in place of the one that is found. Pure."""
+"""Decodes text with the encoding that its owner chose, in place of the detected one. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CODECS = (
     *("koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "mac-latin2", "cp437", "cp850", "cp852", "cp855", "cp857"),
     *("cp862", "cp866", "cp874", "gb18030", "cp950", "big5hkscs", "cp932", "euc_jp", "iso2022_jp", "cp949"),
 )
-#: Python's codecs that are chosen under the name of another one, which understands more.
+#: Codecs that are replaced by another one, which decodes more: a person who names `gbk` gets `gb18030`.
 _EQUIVALENTS = {
     "ascii": "utf-8",
     "big5": "cp950",
@@ -32,12 +32,12 @@ _EQUIVALENTS = {
 _NAME_LIMIT_CHARACTERS = 40
 
 ENCODINGS = {encoding_name(codec): codec for codec in _CODECS}
-"""Name for people -> Python's name, the usual ones first."""
+"""Python's name of each encoding, by its name for people. The most common encodings come first."""
 _BY_LOWER_NAME = {name.lower(): codec for name, codec in ENCODINGS.items()}
 
 
 def find_encoding(name: str) -> str | None:
-    """Return the name for people of an encoding of text, of which `name` is this name or one of Python's."""
+    """Return the name for people of a text encoding; None if it is unknown. `name`: this name, or one of Python's."""
     codec = _BY_LOWER_NAME.get(name.strip().lower())
     if codec is None and len(name) <= _NAME_LIMIT_CHARACTERS and name.isascii() and name.isprintable():
         try:
@@ -50,9 +50,11 @@ def find_encoding(name: str) -> str | None:
 
 
 def encoding_of(data: bytes, chosen: str) -> TextEncoding:
-    """Return how the data is text: as chosen, by a name of `find_encoding`, or as found if nothing is chosen.
+    """Return the encoding of the data.
 
-    Raise NotText, only if nothing is chosen.
+    `chosen`: a name that `find_encoding` returns; if it is empty, detect the encoding.
+
+    Raise NotText if nothing is chosen and the data is not text.
     """
     if not chosen:
         return detect_encoding(data)
@@ -69,13 +71,13 @@ def encoding_of(data: bytes, chosen: str) -> TextEncoding:
 
 
 def _exact_codec(data: bytes, codec: str) -> str:
-    """Return the codec for data that may begin with a byte order mark, or have the other byte order."""
+    """Return the codec with the byte order of the data: that of its byte order mark, or that of its zero bytes."""
     if codec not in ("utf-8", "utf-16", "utf-32"):
         return codec
     if marked := next((one for mark, one in CODECS_OF_MARKS.items() if data.startswith(mark) and codec in one), None):
         return marked
     if codec == "utf-8":
         return codec
-    # The zeros of ASCII characters tell the order.
+    # ASCII characters have zero bytes, whose positions show the byte order.
     is_big_endian = data[::2].count(0) > data[1::2].count(0) if codec == "utf-16" else data[:1] == b"\0"
     return f"{codec}-be" if is_big_endian else f"{codec}-le"

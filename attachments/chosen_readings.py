@@ -1,4 +1,7 @@
-"""What owners have chosen about how their files are read, as far as it changes the bytes that code and models get."""
+"""Queries for the encodings that owners have chosen for their files.
+
+The encoding changes the bytes that code and models get.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from attachments.models import Attachment, AttachmentPreview
 
 
 def chosen_encodings(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
-    """Return the names of the encodings that owners chose for these files, by the files' ids. At most one query."""
+    """Return the names of the encodings that owners chose for these files, by the files' ids.
+
+    Runs at most one query.
+    """
     ids: Collection[uuid.UUID] = {file.pk for file in files if is_converted(name_in_code(file.name, file.mime_type))}
     if not ids:
         return {}

@@ -1,4 +1,4 @@
-"""What code finds in an attached file, in a session and beside an exported notebook. Pure."""
+"""The names and bytes that attached files have for code, in a Python session and beside an exported notebook. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def name_in_code(name: str, mime_type: str) -> str:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return the text that is packed in an upload; other data as it is."""
+    """Return the text that is packed in an upload.
+
+    Data that is not packed, or cannot be unpacked, is returned unchanged.
+    """
     try:
         packed = unpack("", data)
     except PackedError:
@@ -32,12 +35,12 @@ def unpacked(data: bytes) -> bytes:
 
 
 def as_utf8(data: bytes, encoding: str | None) -> bytes:
-    """Return a text as UTF-8. `encoding`: the one that its owner chose, by its name for people; `None`: as found."""
+    """Return a text as UTF-8. `encoding`: the name for people of the one that its owner chose; `None`: detect it."""
     return encoding_of(data, encoding).to_utf8(data) if encoding else to_utf8(data)
 
 
 def as_code_reads(name: str, data: bytes, encoding: str | None = None) -> bytes:
-    """Return the bytes that code finds in an attached file of this name with these bytes.
+    """Return the bytes that code gets for an attached file: unpacked, and as UTF-8 if it is text.
 
     `name`: with or without the suffix of packed text. `encoding`: see `as_utf8`.
     """

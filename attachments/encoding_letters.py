@@ -1,4 +1,4 @@
-"""Letters and symbols that tell an encoding where frequencies of characters mislead. Pure."""
+"""Finds an encoding by typical letters and symbols, where the frequencies of characters mislead. Pure."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import re
 
 from attachments.piecewise_decoding import decode
 
-#: Symbols in their usual places. Letters of other encodings have the same bytes, but other letters beside them.
+#: Symbols of Windows-1252 where they usually stand, such as before a unit. In other encodings the same bytes are
+#: letters, with letters beside them.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])[°±£€¥§©®¼½¾×÷µ·](?![^\W\d_])|°(?=[CFK]\b)|(?<![^\W\d_])µ(?=[AFgLlmsVW]{1,2}\b)"
     r"|(?<=\bm)[²³]|(?<=\b[cdkm]m)[²³]"
 )
 _SIGNS = "€„”“–°§\u00a0"
 _LANGUAGES = (
-    # Hungarian. Its ő is õ in Windows-1252, a letter of Portuguese, where ö and ü are not, and of Estonian, where
-    # letters with an acute are not.
+    # Hungarian. Windows-1252 reads its ő as õ. Portuguese has õ but no ö and ü, and Estonian has õ but no letters with
+    # an acute.
     ("áéíóöőúüűÁÉÍÓÖŐÚÜŰ", ("õÕ", "áíóúÁÍÓÚ", "öüÖÜ")),
-    # Czech. Its ř is ø in Windows-1252, a letter of Danish and Norwegian, where the others are not.
+    # Czech. Windows-1252 reads its ř as ø. Danish and Norwegian have ø, but not the other letters.
     ("áčďéěíňóřšťúůýžÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ", ("øØ", "ìèòïùÌÈÒÏÙ", "áíýÁÍÝ")),
 )
 """Letters of a language of Windows-1250, and letters of Windows-1252 with the same bytes: one of each group occurs."""
@@ -31,11 +32,15 @@ _WITHIN_WORD = re.compile(r"(?<=[A-Za-z])[^\x00-\x7f](?=[a-z])")
 _WESTERN = frozenset("äöüßáéíóúàèìòùâêîôûëïÿñçãõåæøœ")
 _POLISH = frozenset("ąćęłńóśźż")
 _USUAL = _WESTERN | frozenset("šž–—’‘·…\u00a0\u00ad")
-"""Characters within words of Windows-1252 that are in their usual place."""
+"""Characters that are usual within a word of a text in Windows-1252."""
 
 
 def find_older(sample: bytes) -> str | None:
-    """Return the codec of DOS or of old Macs if it reads small letters within words where Windows-1252 reads others."""
+    """Return a codec of DOS or old Macs; None if the text is rather Windows-1252.
+
+    The codec is returned if it reads only usual small letters within words, where Windows-1252 reads unusual
+    characters.
+    """
     is_mac = b"\n" not in sample
     usual = _WESTERN if is_mac else _USUAL
     if usual.issuperset(_WITHIN_WORD.findall(decode(sample, "cp1252", "replace"))):
@@ -51,7 +56,7 @@ def find_older(sample: bytes) -> str | None:
 
 
 def read_strictly(data: bytes, codec: str) -> str | None:
-    """Return the text of the data, which may end within a character; None if it has another encoding."""
+    """Return the decoded data, which may end within a character; None if it is not valid in this encoding."""
     try:
         return codecs.getincrementaldecoder(codec)().decode(data)
     except UnicodeDecodeError:
@@ -59,9 +64,12 @@ def read_strictly(data: bytes, codec: str) -> str | None:
 
 
 def is_told_by_symbols(sample: bytes, codec: str) -> bool:
-    """Return whether the sample differs from Windows-1252 only where that has a symbol in its usual place.
+    """Return whether the sample is Windows-1252.
 
-    The detector knows running text, and reads the few symbols of an English table, as in `µm` or `£ 5`, as letters.
+    Both codecs then read the same text, except for symbols in their usual places.
+
+    The detector is made for running text. It takes the few symbols of an English table, as in `µm` or `£ 5`, for
+    letters.
     """
     text = read_strictly(sample, "cp1252")
     if text is None:

@@ -17,11 +17,11 @@ from attachments.validation import PIXEL_LIMIT, SIDE_LIMIT, RefusedUpload, Unrea
 
 #: Not imported: the formats that it reads would take 3 MB of the server's memory.
 PROGRAM = Path(__file__).with_name("reencode_program.py")
-#: Its exit status for a picture of several pages.
+#: The exit status of the program for an image of several pages.
 HAS_SEVERAL_PAGES = 3
-#: Longest run of the program for one image.
+#: Maximum run time of the program for one image.
 REENCODE_LIMIT_S = 30.0
-#: Longest wait for the images that were uploaded before.
+#: Maximum time that an image waits for images that were uploaded before it.
 QUEUE_LIMIT_S = 30.0
 
 #: Each server process re-encodes one image at a time. Several at once could exhaust the machine's memory, although each

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 
 JPEG_SEGMENTS_LIMIT = 2_000
-"""Segments before the scan; cameras write some dozens."""
+"""Maximum number of segments before the scan. Cameras write some dozens."""
 JPEG_FILL_LIMIT = 64
-"""Fill bytes before one marker; encoders hardly ever write one."""
+"""Maximum number of fill bytes before one marker. Encoders hardly ever write one."""
 PNG_CHUNKS_LIMIT = 20_000
-"""Chunks of the whole file; a PNG of 14 MB in chunks of 8 KB has 1,800."""
+"""Maximum number of chunks in the whole file. A PNG of 14 MB in chunks of 8 KB has 1,800."""
 PNG_HEAD_LIMIT = 1_000
-"""Chunks before the first IDAT chunk."""
+"""Maximum number of chunks before the first IDAT chunk."""
 GIF_BLOCKS_LIMIT = 20_000
-"""Extension blocks, of up to 255 bytes each, before the first frame."""
+"""Maximum number of extension blocks, of up to 255 bytes each, before the first frame."""
 
 _FILL = re.compile(rb"\xff*")
 

@@ -1,4 +1,4 @@
-"""Which files are images. Pure."""
+"""Tells images from other files. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Translates the names of models and columns, help texts and choices when the admin shows them.
 
 Django makes most of these names from the names of classes and columns. Names that were written into the columns for
-translation would change the columns, and so need migrations. Texts that are translated already are left alone.
+translation would change the columns, and so need migrations. Texts that are translated already are not changed.
 """
 
 from __future__ import annotations
@@ -52,5 +52,5 @@ def _has_english_choices(field: Field[Any, Any]) -> bool:
 
 
 def _translated(text: Text) -> Text:
-    # An empty text would be translated as the head of the catalogue.
+    # gettext translates an empty text into the header of the catalogue.
     return text if isinstance(text, Promise) or not text else gettext_lazy(text)

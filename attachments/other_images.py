@@ -19,13 +19,14 @@ PICKER_TYPES = (
     "application/json,.csv,.tsv,.tab,.jsonl,.ndjson,.xlsx,.xlsm,.xlsb,.xls,.ods,.parquet,.arrow,.feather,.dta,.gz,.zip,"
     ".txt,.md,.log,.py,.ipynb,.r,.sql,.js,.ts,.sh,.c,.cpp,.h,.java,.go,.rs,.yaml,.yml,.toml,.ini,.xml,.tex"
 )
-"""What the picker of a browser offers at first. Without HEIC in this list, iPhones convert their pictures to JPEG."""
+"""Types that the file picker of a browser offers at first. Without HEIC in this list, iPhones convert their pictures to
+JPEG."""
 
 _BMP_HEADER_BYTES = (12, 40, 52, 56, 64, 108, 124)
 """The sizes of the header that follows the first 14 bytes, by version. Texts can begin with “BM” too."""
 _TIFF_MARKS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 RAW_SUFFIXES = frozenset({"dng", "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srw", "orf", "rw2", "raf", "pef"})
-"""Extensions of what sensors of cameras and phones record. As a TIFF, most hold a tiny preview alone."""
+"""Extensions of raw camera images. Read as a TIFF, most of them hold only a tiny preview."""
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 _BRANDS_LIMIT_BYTES = 256
@@ -47,7 +48,7 @@ def is_heic(data: bytes) -> bool:
 
 
 def _brands(data: bytes) -> set[bytes]:
-    """Return the brands in the first box of an ISO media file, which say what it holds; nothing for other files."""
+    """Return the brands in the first box of an ISO media file, which name its formats; an empty set for other files."""
     if data[4:8] != b"ftyp":
         return set()
     end = min(int.from_bytes(data[:4], "big"), _BRANDS_LIMIT_BYTES)

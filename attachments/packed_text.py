@@ -1,6 +1,6 @@
-"""Unpacks a text that is packed with gzip, or alone in a zip archive. Pure.
+"""Unpacks a text file that was compressed with gzip, or that is the only text table in a zip archive. Pure.
 
-The packed bytes are what is stored and downloaded. The preview, models and code get the text.
+The packed bytes are stored and downloaded. The preview, models and code get the text.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ from django.conf import settings
 
 GZIP_MARK = b"\x1f\x8b\x08"
 ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
-"""The beginning of an archive, and of an empty one."""
+"""The first bytes of a zip archive, and of an empty one."""
 PACKED_SUFFIXES = ("gz", "zip")
 ENTRIES_LIMIT = 5_000
 NAMES_SHOWN = 5
 NAME_CHARACTERS = 100
 
 _DIRECTORY_MARK = b"PK\x01\x02"
-"""Each file in the directory of an archive begins with it."""
+"""The first bytes of each entry in the directory of an archive."""
 _PIECE_BYTES = 64 * 1024
-"""Bytes that are unpacked at once. What follows a member in its piece is copied."""
+"""Compressed bytes that are unpacked at once. zlib copies the bytes of a piece that follow the end of a member."""
 _ENCRYPTED_FLAG = 0x1
 _TEXT_TABLES = frozenset({"csv", "tsv", "tab", "json", "jsonl", "ndjson", "txt", "psv", "dat"})
 _OTHER_TABLES = frozenset({"xlsx", "xlsm", "xlsb", "xls", "ods", "parquet", "dta", "feather", "arrow"})
 _NO_FILES = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 """Files that operating systems put into archives."""
 _DOCUMENTS = ("[content_types].xml", "mimetype", "meta-inf/manifest.mf", "androidmanifest.xml", "index/document.iwa")
-"""Parts of files that are archives themselves, such as workbooks, documents and programs."""
+"""Names inside zip archives that are themselves one file, such as a workbook, a document or a program."""
 
 
 class PackedError(Exception):
-    """A file cannot be unpacked to one text. The message is the end of a sentence that says why, and what to do."""
+    """A file cannot be unpacked to one text. The message is the end of a sentence: the reason, and what to do."""
 
 
 def unpack(name: str, data: bytes) -> tuple[str, bytes] | None:
     """Return the name and the bytes of the file that is packed in this one, or `None` if it is not packed.
 
-    Files of other types that are archives, such as workbooks, are not packed. Raises PackedError. At most
-    `UPLOAD_LIMIT_BYTES` are unpacked. Whether they are text is not checked.
+    Workbooks and similar files are archives, but do not count as packed. Whether the bytes are text is not checked.
+    Raises PackedError if the file is broken, has more than `UPLOAD_LIMIT_BYTES` when unpacked, or does not hold one
+    table.
     """
     if data.startswith(GZIP_MARK):
         return _gzip_name(name, data), _gunzip(data)
@@ -51,7 +52,10 @@ def unpack(name: str, data: bytes) -> tuple[str, bytes] | None:
 
 
 def archive_parts(data: bytes) -> list[zipfile.ZipInfo]:
-    """Return the files in a zip archive, of which nothing is unpacked. Raises PackedError."""
+    """Return the entries of a zip archive without unpacking them.
+
+    Raises PackedError if it is broken or has too many entries.
+    """
     if data.count(_DIRECTORY_MARK) > ENTRIES_LIMIT:
         raise PackedError(f"it is an archive of more than {ENTRIES_LIMIT:,} files. Attach the file that you need.")
     try:
@@ -62,7 +66,7 @@ def archive_parts(data: bytes) -> list[zipfile.ZipInfo]:
 
 
 def _gzip_name(name: str, data: bytes) -> str:
-    """Return the name without `.gz`; if no suffix remains, the one in the file's header, where there is one."""
+    """Return the name without `.gz`. If no suffix remains, return the name in the gzip header, if there is one."""
     stem = name[:-3] if name.lower().endswith(".gz") else name
     if "." in stem or not data[3] & 0x8:
         return stem
@@ -71,11 +75,11 @@ def _gzip_name(name: str, data: bytes) -> str:
 
 
 def _gunzip(data: bytes) -> bytes:
-    """Return what all members of the file hold. Raises PackedError."""
+    """Return the unpacked bytes of all members. Raises PackedError if the file is broken or too large."""
     pieces: list[bytes] = []
     size = start = members = 0
     try:
-        # Zeros may follow the last member.
+        # The loop ends at other bytes, because zeros may follow the last member.
         while data.startswith(GZIP_MARK, start):
             members += 1
             unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -96,7 +100,10 @@ def _gunzip(data: bytes) -> bytes:
 
 
 def _unzip(data: bytes) -> tuple[str, bytes] | None:
-    """Return the only table in text of an archive, or its only file. Raises PackedError."""
+    """Return the name and bytes of the archive's only text table or only file; None for workbooks and similar archives.
+
+    Raises PackedError if no single file can be chosen or unpacked.
+    """
     parts = archive_parts(data)
     names = {part.filename.replace("\\", "/").lower() for part in parts}
     if any(name in names for name in _DOCUMENTS):
@@ -119,9 +126,12 @@ def _unzip(data: bytes) -> tuple[str, bytes] | None:
 
 
 def _choose(files: Sequence[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    """Return the file of an archive that is read. Raises PackedError if there is not one table in text."""
+    """Return the entry of the archive that is to be read.
+
+    Raises PackedError unless it holds exactly one text table or file.
+    """
     tables = [part for part in files if _suffix(part) in _TEXT_TABLES | _OTHER_TABLES]
-    # A description often lies beside a table.
+    # An archive often holds a description (.txt) beside the table.
     without_notes = [part for part in tables if _suffix(part) != "txt"]
     chosen = files if len(files) == 1 else without_notes or tables
     if not chosen:
@@ -139,12 +149,12 @@ def _choose(files: Sequence[zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a path in an archive is of a file that a person put there."""
+    """Return whether a path in an archive belongs to a file of a person, not to one that an operating system added."""
     return not path.startswith("__MACOSX/") and _base_name(path).lower() not in _NO_FILES
 
 
 def _base_name(path: str) -> str:
-    """Return the last part of a path, in printable characters."""
+    """Return the printable characters of the last part of a path."""
     name = path.replace("\\", "/").rpartition("/")[2]
     return "".join(character for character in name if character.isprintable()).strip()[-NAME_CHARACTERS:]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 
 PIECE_BYTES = 256 * 1024
-"""Bytes that are decoded at once. A decoder holds up all other threads, with 15 MB of hostile bytes for a second."""
+"""Bytes that are decoded at once. A decoder blocks all other threads: for a second, with 15 MB of hostile bytes."""
 _WHOLE = ("utf-16", "utf-32", "utf-8-sig", "iso2022")
-"""Codecs that are fast, or rare, and whose decoders of pieces behave differently."""
+"""Codecs that decode the data as a whole: they are fast or rare, and behave differently when they decode pieces."""
 
 
 def decode(data: bytes, codec: str, errors: str) -> str:

@@ -29,7 +29,7 @@ FORMATS = {
 CONVERTED_TYPES = ("image/gif", "image/bmp", "image/tiff", "image/avif")
 """Types of files that become PNG, which models accept."""
 PHOTO_TYPES = ("image/tiff", "image/avif")
-"""Types of files that become JPEG instead if they have colours and no transparency: most are photos."""
+"""Types of files that become JPEG if they have colours and no transparency, because most of these are photos."""
 PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16")
 HAS_SEVERAL_PAGES = 3
 """Exit status. Only the first page could be kept, and nobody would notice that the others are missing."""
@@ -40,7 +40,7 @@ CPU_LIMIT_S = 25
 
 
 class TooManyPages(Exception):
-    """A picture of several pages."""
+    """The image has several pages."""
 
 
 def reencode(data: bytes, mime_type: str, *, pixel_limit: int, side_limit: int) -> tuple[bytes, str, int, int]:
@@ -65,7 +65,7 @@ def reencode(data: bytes, mime_type: str, *, pixel_limit: int, side_limit: int) 
     # Pillow writes many entries of `info` into the new file by itself, for example the comment of a JPEG.
     image.info = {name: value for name, value in image.info.items() if name == "transparency"}
     if mime_type in PHOTO_TYPES and image.mode not in PNG_MODES:
-        # The profile describes the colours of before.
+        # The profile describes the colours before the conversion.
         image, profile = image.convert("I" if image.mode.startswith("I;16") else "RGB"), None
     new_type = "image/png" if mime_type in CONVERTED_TYPES else mime_type
     if mime_type in PHOTO_TYPES and image.mode == "RGB":

@@ -26,11 +26,11 @@ TABLE_TYPES = {
 """MIME types by the kinds that `find_table_kind` returns."""
 
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""The beginning of files of Microsoft's programs before 2007, and of newer ones that a password protects."""
+"""The first bytes of files of Microsoft Office before 2007, and of newer ones that a password protects."""
 _OLE_STREAMS = {"Workbook": "xls", "Book": "xls", "WordDocument": "Word", "PowerPoint Document": "PowerPoint"}
 _PROTECTED = "EncryptedPackage".encode("utf-16-le")
 _STATA_VERSIONS = range(102, 116)
-"""First bytes of Stata's files before version 13."""
+"""First bytes of Stata's files before version 13: the number of the format."""
 _ODS_TYPE = b"application/vnd.oasis.opendocument.spreadsheet"
 
 _EXPORT = "Export the table that you need as CSV or Excel there, and attach that file."
@@ -52,7 +52,7 @@ _MARKS = {
     bytes(12) + b"\xc2\xea\x81\x60": _PROGRAM.format("SAS"),
     b"\0\1\0\0Standard Jet DB": _PROGRAM.format("Microsoft Access"),
     b"\0\1\0\0Standard ACE DB": _PROGRAM.format("Microsoft Access"),
-    # Broken files of it crash PyArrow, which gave up this format.
+    # Broken files of this version crash PyArrow, which no longer supports it.
     b"FEA1": "it is a Feather file of version 1. Save it as Parquet, for example with pandas, and attach that file.",
     b"SQLite format 3\0": _PROGRAM.format("SQLite"),
     b"MATLAB 5.0 MAT": _PROGRAM.format("MATLAB"),
@@ -65,7 +65,7 @@ _MARKS = {
     b"\xfd7zXZ\0": _ARCHIVE.format(".xz"),
     b"\x28\xb5\x2f\xfd": _ARCHIVE.format(".zst"),
 }
-"""What is said of files with these beginnings."""
+"""Explanations for refused files, by their first bytes."""
 _SUFFIXES = {
     **dict.fromkeys(("sav", "zsav", "por"), _PROGRAM.format("SPSS")),
     **dict.fromkeys(("sas7bdat", "xpt"), _PROGRAM.format("SAS")),
@@ -83,7 +83,7 @@ _SUFFIXES = {
     **dict.fromkeys(("mov", "mp4", "m4v", "3gp", "avi", "mkv", "webm"), RECORDING_REFUSAL),
     **dict.fromkeys(("mp3", "m4a", "wav", "ogg", "opus", "flac", "aac", "amr"), RECORDING_REFUSAL),
 }
-"""What is said of other files that are no text, by their suffixes."""
+"""Explanations for other refused files that are not text, by their suffixes."""
 _PARTS = {
     "word/document.xml": _DOCUMENT.format("Word"),
     "ppt/presentation.xml": _DOCUMENT.format("PowerPoint"),
@@ -91,7 +91,7 @@ _PARTS = {
     "index.zip": _IN_NUMBERS,
     "encrypted-package": _LOCKED,
 }
-"""What is said of archives with these parts."""
+"""Explanations for refused zip archives, by the name of a part inside."""
 
 
 def is_table_name(name: str) -> bool:
@@ -100,7 +100,10 @@ def is_table_name(name: str) -> bool:
 
 
 def find_table_kind(data: bytes, suffix: str) -> str | None:
-    """Return a key of `TABLE_TYPES`; `None` for any other file. `suffix`: that of the name, in lower case."""
+    """Return the kind of table, a key of `TABLE_TYPES`; `None` for any other file.
+
+    `suffix`: of the file name, in lower case.
+    """
     if data.startswith(ZIP_MARKS):
         return _find_zip_kind(data, suffix)
     if data.startswith(_OLE_MARK):
@@ -114,7 +117,10 @@ def find_table_kind(data: bytes, suffix: str) -> str | None:
 
 
 def explain_refusal(data: bytes, suffix: str) -> str:
-    """Return what a file is that cannot be attached, and what to do: the end of a sentence, or nothing."""
+    """Return the end of the error for a refused file: what kind of file it is, and what to do.
+
+    Empty if the kind is unknown.
+    """
     if is_heic(data):
         return HEIC_REFUSAL
     for mark, explanation in _MARKS.items():
@@ -131,10 +137,10 @@ def explain_refusal(data: bytes, suffix: str) -> str:
 
 
 def _find_zip_kind(data: bytes, suffix: str) -> str | None:
-    """Return the kind of a workbook. Programs write the names of its parts in several ways."""
+    """Return the kind of a workbook from the names of its parts; None if the archive is no workbook."""
     names = _part_names(data)
     if not names and suffix in SPREADSHEET_SUFFIXES:
-        return "xlsx"  # a broken one: its reader says so
+        return "xlsx"  # a broken workbook: the program that reads it reports the error
     if any(name.startswith("xl/") for name in names):
         return "xlsb" if "xl/workbook.bin" in names else "xlsx"
     # The type is the first part of an OpenDocument file, and is not packed.
@@ -142,7 +148,7 @@ def _find_zip_kind(data: bytes, suffix: str) -> str | None:
 
 
 def _part_names(data: bytes) -> set[str]:
-    """Return the names of the parts of an archive in lower case with slashes; nothing for a broken archive."""
+    """Return the names of the parts of an archive in lower case with slashes; an empty set for a broken archive."""
     try:
         return {part.filename.replace("\\", "/").lstrip("/").lower() for part in archive_parts(data)}
     except PackedError:
@@ -150,7 +156,7 @@ def _part_names(data: bytes) -> set[str]:
 
 
 def _find_ole_program(data: bytes) -> str:
-    """Return what the first known stream in the directory of an OLE file is of; nothing if none is known."""
+    """Return the program of an OLE file, from the first known stream in its directory; empty if no stream is known."""
     start = (int.from_bytes(data[48:52], "little") + 1) << min(int.from_bytes(data[30:32], "little"), 16)
     found = {data.find(f"{name}\0".encode("utf-16-le"), start): kind for name, kind in _OLE_STREAMS.items()}
     found.pop(-1, None)

@@ -1,4 +1,4 @@
-"""Determines how the bytes of a file are text, and converts text to UTF-8. Pure.
+"""Determines the encoding of a text file, and converts text to UTF-8. Pure.
 
 Models read only UTF-8, and the same code should read a file wherever it runs. So the request to a model, the files of
 the Python session, the exported notebook and the preview all use `to_utf8`.
@@ -20,21 +20,21 @@ from attachments.encoding_names import encoding_name
 from attachments.piecewise_decoding import decode
 
 SAMPLE_BYTES = 64 * 1024
-"""About how much of a text the guess reads."""
+"""Approximate number of bytes from which the encoding is guessed."""
 LINE_BYTES = 200
-"""Bytes of a line before its first byte above 127 that the guess reads."""
+"""Maximum number of bytes of a line that the guess reads before the line's first byte above 127."""
 CHARACTERS_PER_BAD = 3
-"""Text with fewer valid characters for each bad byte is not UTF-8."""
+"""Minimum number of valid characters above 127 for each bad byte; with fewer, the text is not UTF-8."""
 WIDE_CHARACTERS_PER_BAD = 100
-"""The same for UTF-16 and UTF-32, in which most pairs of bytes are a character."""
+"""The same minimum for UTF-16 and UTF-32. It is larger, because most pairs of bytes are a valid character."""
 ASCII_SHARE = 0.05
-"""At least so many characters of a text in UTF-16 or UTF-32 without a mark are ASCII: digits, delimiters, line ends."""
+"""Minimum share of ASCII (digits, delimiters, line ends) in a text in UTF-16 or UTF-32 without a byte order mark."""
 HEAD_BYTES = 512
-"""In this beginning, text has at most one control character, and binary formats have several."""
+"""Length of a file's head, in which text has at most one control character, and binary formats have several."""
 BYTES_PER_CONTROL = 1_000
-"""Text has at most one control character in so many bytes, and one more."""
+"""Text has at most one control character for each so many bytes, plus one."""
 SHORT_BYTES = 16
-"""Text that is shorter has no control character."""
+"""Text with fewer bytes than this may have no control character."""
 CANDIDATES_LIMIT = 3
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -45,7 +45,7 @@ _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 #: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form
 #: feed, and escape, which begins the colour codes of a terminal.
 _CONTROL_CHARACTERS = re.compile(rb"\x00++|[\x01-\x07\x0e-\x1a\x1c-\x1f]")
-#: Marks of UTF-32 come first, because one of UTF-16 is the beginning of one of them.
+#: Codecs by byte order mark. UTF-32 comes before UTF-16, because the mark of UTF-32-LE begins with that of UTF-16-LE.
 CODECS_OF_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -54,19 +54,19 @@ CODECS_OF_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _WIDTHS = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32": 4, "utf-32-le": 4, "utf-32-be": 4}
-"""Bytes of a character in the encodings in which an ASCII character has more than one."""
-#: Codecs for labels of the detector that Python lacks or understands more narrowly.
+"""Bytes of an ASCII character, in the encodings in which it has more than one."""
+#: Codecs for labels of the detector that Python does not know, or for which its own codec decodes less.
 _CODECS = {
     "Big5": "cp950",
     "EUC-KR": "cp949",
     "GBK": "gb18030",
-    # Hardly a table has this encoding. The detector means it for single words such as “naïve”.
+    # Tables hardly ever have this encoding. The detector reports it for single words such as “naïve”.
     "ISO-8859-4": "cp1252",
     "ISO-8859-8-I": "iso8859-8",
     "Shift_JIS": "cp932",
     "windows-874": "cp874",
 }
-#: Encodings that are taken for each other. The usual ones come first.
+#: Groups of encodings that are easily confused. In each, the most common encodings come first.
 _RIVALS = (
     ("cp1252", "cp1250", "iso8859-2", "cp1254", "cp1257"),
     ("cp1251", "koi8-r", "cp866", "iso8859-5", "koi8-u"),
@@ -82,7 +82,7 @@ class NotText(Exception):
     """The data is not text, because of a control character."""
 
     def __init__(self, byte: int, offset: int) -> None:
-        """`byte`: the control character. `offset`: its place in the data, in bytes."""
+        """`byte`: the control character. `offset`: its position in the data, in bytes."""
         super().__init__(f"byte {byte} at {offset:,}")
         self.byte = byte
         self.offset = offset
@@ -90,28 +90,28 @@ class NotText(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TextEncoding:
-    """How bytes are text."""
+    """The encoding of a file's text, and the places that it cannot decode."""
 
     codec: str
     """The encoding, by Python's name."""
     is_guess: bool = False
-    """Whether the data fits other encodings, too."""
+    """Whether the encoding was guessed, so that another one may be right."""
     candidates: tuple[str, ...] = ()
-    """Codecs that read another text from the data of a guess, at most `CANDIDATES_LIMIT`."""
+    """Other codecs that may be right if the codec is a guess, at most `CANDIDATES_LIMIT`. Each reads another text."""
     bad_count: int = 0
-    """Places where bytes have no meaning in the encoding. Each becomes one `REPLACEMENT`."""
+    """Number of places whose bytes are invalid in the encoding. Each becomes one `REPLACEMENT`."""
     first_bad: int | None = None
-    """Offset of the first of them, in bytes."""
+    """Offset in bytes of the first invalid place; None if there is none."""
     nul_count: int = 0
-    """NUL characters, with which devices fill up files. They are removed."""
+    """Number of NUL characters, with which devices fill up files. They are removed."""
     has_end_mark: bool = False
     """Whether the text ends with Ctrl-Z, which ends a file in DOS. It is removed."""
     control_count: int = 0
-    """Other control characters that do not occur in text. They are kept."""
+    """Number of other control characters that do not occur in text. They are kept."""
 
     @property
     def name(self) -> str:
-        """The name for people."""
+        """The name of the encoding for people."""
         return encoding_name(self.codec)
 
     def to_utf8(self, data: bytes) -> bytes:
@@ -126,9 +126,11 @@ class TextEncoding:
 
 
 def to_utf8(data: bytes) -> bytes:
-    """Return the text as UTF-8, with the lines and delimiters of the file. `TextEncoding` says what is changed.
+    """Return the text as UTF-8, with the lines and delimiters of the file.
 
-    Data that is not text is read as UTF-8, whatever that gives.
+    The fields of `TextEncoding` describe what is changed.
+
+    Data that is not text is decoded as UTF-8, with replacement characters for invalid bytes.
     """
     try:
         return detect_encoding(data).to_utf8(data)
@@ -137,7 +139,10 @@ def to_utf8(data: bytes) -> bytes:
 
 
 def detect_encoding(data: bytes) -> TextEncoding:
-    """Return how the data is text. 15 MB take less than a second, and hostile bytes about three. Raise NotText."""
+    """Return the encoding of the data. Raise NotText.
+
+    15 MB take less than a second, and 15 MB of hostile bytes about three.
+    """
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
     # From here on, each control character is one byte.
     narrow = decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
@@ -163,7 +168,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
 
 
 def _marked_codec(data: bytes) -> str | None:
-    """Return the codec of a byte order mark, or None if there is none, or if the data does not fit it."""
+    """Return the codec of a byte order mark, or None if there is none or the data is not valid in this encoding."""
     for mark, codec in CODECS_OF_MARKS.items():
         if data.startswith(mark) and (codec == "utf-8-sig" or _is_unicode(data, codec)):
             return codec
@@ -171,7 +176,7 @@ def _marked_codec(data: bytes) -> str | None:
 
 
 def _unmarked_wide_codec(data: bytes) -> str | None:
-    """Return the codec of UTF-16 or UTF-32 without a mark, or None. The NULs of ASCII characters tell."""
+    """Return the codec of UTF-16 or UTF-32 without a byte order mark, or None. The NULs of ASCII characters show it."""
     head = data[:SAMPLE_BYTES].rstrip(b"\0")
     line, _, rest = head.partition(b"\n")
     if b"\0" not in head or (len(line) > 2 and b"\0" not in line + rest[:1] and read_strictly(line, "utf-8")):
@@ -191,7 +196,10 @@ def _unmarked_wide_codec(data: bytes) -> str | None:
 
 
 def _has_lines(text: str) -> bool:
-    """Return whether it is text with line ends and ASCII, and not numbers that are stored in two or four bytes."""
+    """Return whether the text has line ends and ASCII.
+
+    Binary data, such as numbers of two or four bytes, has hardly any.
+    """
     return "\n" in text and len(text.encode("ascii", "ignore")) >= ASCII_SHARE * len(text)
 
 
@@ -207,15 +215,15 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     if codec == "utf-8":
         characters -= len(data.translate(None, _HIGH_BYTES))  # ASCII is valid in all encodings
         return characters >= CHARACTERS_PER_BAD * bad_count
-    return characters > max(bad_count, WIDE_CHARACTERS_PER_BAD * (bad_count - 1))  # the last one may be cut
+    return characters > max(bad_count, WIDE_CHARACTERS_PER_BAD * (bad_count - 1))  # the data may end within a character
 
 
 def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
-    """Return in how many places the bytes have no meaning in the encoding, and the offset of the first."""
+    """Return the number of places whose bytes are invalid in the encoding, and the offset of the first."""
     try:
         data.decode(codec)
     except UnicodeDecodeError as error:
-        # The text itself may hold the character that stands for bad bytes.
+        # Do not count replacement characters that the text itself contains.
         own_count = decode(data, codec, "ignore").count(REPLACEMENT)
         mark_bytes = len(codecs.BOM_UTF8) if codec == "utf-8-sig" else 0
         return decode(data, codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
@@ -225,7 +233,7 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:
     """Return the number of NULs, and of other control characters that do not occur in text. Raise NotText.
 
-    Data is text with a few of them, with fewer than its first lines, and with any number of NULs and Ctrl-Z at its end.
+    Text may have a few of them, fewer of them than lines in its head, and any number of NULs and Ctrl-Z at its end.
     `width`: bytes of a character.
     """
     end = len(data.rstrip(_END_MARKS)) or len(data)
@@ -243,12 +251,12 @@ def _count_controls(data: bytes, width: int) -> tuple[int, int]:
 
 
 def _sample(data: bytes) -> bytes:
-    """Return about `SAMPLE_BYTES` of the lines with bytes above 127, which alone differ between encodings."""
+    """Return about `SAMPLE_BYTES` of lines with bytes above 127, because only these bytes differ between encodings."""
     lines: list[bytes] = []
     size = end = 0
     while size < SAMPLE_BYTES and (match := _HIGH_BYTE.search(data, end)):
         high = match.start()
-        # Between two line ends, the bytes before the first one above 127 are characters of their own.
+        # The sample may begin here: on this line, all bytes before `high` are ASCII, so no character is cut.
         begin = max(end, high - LINE_BYTES)
         begin = max(begin, data.rfind(b"\n", begin, high) + 1)
         end = data.find(b"\n", high, high + SAMPLE_BYTES) + 1 or min(len(data), high + SAMPLE_BYTES)
@@ -277,7 +285,7 @@ def _guess_codec(sample: bytes) -> str:
 
 
 def _find_candidates(sample: bytes, codec: str) -> tuple[str, ...]:
-    """Return codecs of similar languages that read another text from the sample."""
+    """Return the codecs easily confused with `codec` that read another text from the sample."""
     texts = {read_strictly(sample, codec), None}
     candidates: list[str] = []
     for rival in next((rivals for rivals in _RIVALS if codec in rivals), ()):

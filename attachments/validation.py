@@ -38,20 +38,20 @@ PIXEL_LIMIT = 50_000_000
 #: Longest side of an uploaded image, in pixels. This is the maximum of the JPEG format.
 SIDE_LIMIT = 65_535
 NAME_LIMIT_CHARACTERS = 120
-#: Bytes in UTF-8. File systems allow 255.
+#: Maximum length of a file name, in bytes of UTF-8. File systems allow 255.
 NAME_LIMIT_BYTES = 240
 ALLOWED_TYPES_TEXT = (
     "PNG, JPEG, WebP, GIF, AVIF, BMP and TIFF images, PDF, spreadsheets (.xlsx, .xls, .ods), Parquet, Arrow and Stata"
     " (.dta) files, and text such as CSV, JSON or code, also packed (.gz, .zip)"
 )
-#: Extensions of files of which a preview is tried. Excel's “Unicode text” is a `.txt` with tabs.
+#: Extensions of files for which the server tries to make a preview. Excel's “Unicode text” is a `.txt` with tabs.
 PREVIEW_SUFFIXES = TABLE_SUFFIXES | {"txt"}
 #: Extensions of plain text and of tables in text.
 UTF_8_SUFFIXES = TEXT_TABLE_SUFFIXES | {"txt"}
 _TEXT_SUFFIXES = UTF_8_SUFFIXES | {"log", "md"}
 
 REFUSAL = "“{}” cannot be attached:"
-#: Graphs drawn at twice the usual density have 200 dots per inch; one without a wish for density has 72 to 150.
+#: Minimum density of images with two pixels per CSS pixel. Such graphs have 200 dots per inch; others 72 to 150.
 DENSE_DPI = 180
 
 _PIXEL_LIMIT_TEXT = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
@@ -105,15 +105,15 @@ class UploadInfo:
     height: int | None
     """Height in pixels. None for files that are not images."""
     is_packed: bool = False
-    """Whether the file is a text that is packed. The type is that of the text, and the name ends in `.gz` or `.zip`."""
+    """Whether the file is a packed text. The type is that of the text, and the name ends in `.gz` or `.zip`."""
 
 
 def inspect_upload(name: str, data: bytes) -> UploadInfo:
     """Return the safe name, type and size of a user's file, determined from its content.
 
-    The file name is used only to distinguish CSV and JSON from other text. SVG and HTML count as text and nothing else.
-    A text that is packed has the name of the text, with `.gz` or `.zip`.
-    Raise UploadTooLarge, UnreadableImage or RefusedUpload.
+    The file name is used only to distinguish CSV and JSON from other text. SVG and HTML count as plain text. A text
+    that is packed has the name of the text, with `.gz` or `.zip`. Raise UploadTooLarge, UnreadableImage or
+    RefusedUpload.
     """
     label = safe_name(name, "file")
     if not data:
@@ -169,7 +169,7 @@ def _inspect_text(label: str, suffix: str, data: bytes) -> str:
             ) from error
         raise RefusedUpload(f"{refusal} allowed are {ALLOWED_TYPES_TEXT}.") from error
     if suffix not in _TEXT_SUFFIXES and (text.nul_count or text.control_count or text.has_end_mark):
-        # A few control characters are accepted only in a file whose name says that it is text.
+        # A few control characters are accepted only in a file whose extension is one of text.
         raise RefusedUpload(f"{refusal} allowed are {ALLOWED_TYPES_TEXT}.")
     return _TYPES_BY_SUFFIX.get(suffix, PLAIN)
 
@@ -189,7 +189,7 @@ def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
         raise
     except RefusedUpload:
         return UploadInfo(label, BINARY, None, None)
-    # Code that packed a text finds it packed again.
+    # A packed file of code stays packed: later code reads the same `a.csv.gz` that earlier code wrote.
     return UploadInfo(label, BINARY, None, None) if info.is_packed else info
 
 

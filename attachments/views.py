@@ -49,7 +49,8 @@ _SECURITY_HEADERS = {
 }
 
 _in_flight_bytes: Counter[Hashable] = Counter()
-"""Bytes in unfinished responses, by the id of the files' owner, or by what other readers share."""
+"""Bytes in unfinished responses, by `counted_for`: the id of the files' owner, or the key of another group of readers.
+"""
 # Reentrant, because the garbage collector may finalize a response while its own thread holds the lock.
 _in_flight_lock = threading.RLock()
 
@@ -160,7 +161,10 @@ def _store_uploaded_file(request: HttpRequest) -> HttpResponseBase:
 
 
 def report_upload(request: HttpRequest, attachment: Attachment) -> None:
-    """Tell the listener of the settings about a file that a person has uploaded. Its work needs an ASGI server."""
+    """Call the listener in settings.UPLOAD_LISTENER with a file that a person has uploaded.
+
+    Its work needs an ASGI server.
+    """
     if isinstance(request, ASGIRequest):
         import_string(settings.UPLOAD_LISTENER)(attachment)
 

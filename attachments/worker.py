@@ -89,7 +89,10 @@ class AttachmentsWorker:
 
 
 def run_one_step() -> bool:
-    """Run a queued task, or else an upload or deletion that is due, or else other work. Return if there was any."""
+    """Run a queued task, or else an upload or deletion that is due, or else other work.
+
+    Return whether work was done.
+    """
     ready = DBTaskResult.objects.ready().filter(
         backend_name=DEFAULT_TASK_BACKEND_ALIAS, queue_name=DEFAULT_TASK_QUEUE_NAME
     )
@@ -138,7 +141,10 @@ def prune_tasks() -> bool:
 
 
 def clear_expired_sessions() -> bool:
-    """Delete the expired login sessions, as `manage.py clearsessions` does. Return False: nothing is left to do."""
+    """Delete the expired login sessions, as `manage.py clearsessions` does.
+
+    Return False, because no sessions remain to be deleted.
+    """
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
     return False
 

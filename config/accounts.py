@@ -8,7 +8,8 @@ from config.rest import API_WRITES_PER_MINUTE
 env = Env()
 
 AUTHENTICATION_BACKENDS = [
-    # First: a former name, exactly as it was written, means the account that had it, even if both have one password.
+    # This backend is first: a name that is exactly a former name means the account that had it, even if another account
+    # now has this name and the same password.
     "config.former_names.FormerNamesBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
@@ -29,14 +30,15 @@ ACCOUNT_DELETION_DAYS = 7
 ACCOUNT_ADAPTER = "config.login.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
-#: Nobody needs an address. If mail is set up, an account can have one, which is confirmed before it is used.
+#: An account needs no mail address. If mail is set up, an account can have one, which is confirmed before it is used.
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_CHANGE_EMAIL = True
-#: The page after an address was confirmed, if its owner is logged in. A page of a conversation shows no notice of it.
+#: The page after an address was confirmed, if its owner is logged in. The default page, a conversation, would not say
+#: that it was confirmed.
 ACCOUNT_EMAIL_CONFIRMATION_AUTHENTICATED_REDIRECT_URL = "account_email"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
-#: A new address can be used to set a new password, so it asks for the present one.
+#: Adding an address asks for the password again, because a new address can be used to set a new password.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_FORMS = {
     "login": "config.login_forms.LoginForm",
@@ -54,7 +56,7 @@ ACCOUNT_RATE_LIMITS = {
     "login": "300/m/ip",
     "login_failed": "5/5m/key,200/5m/ip",
     "signup": f"{API_WRITES_PER_MINUTE}/m/ip",
-    # Without a limit for the mail address: strangers would use it up. `reset_mail` limits what is sent.
+    # There is no limit by mail address, because strangers would use it up. `reset_mail` limits the number of mails.
     "reset_password": "20/m/ip,100/d/ip",
     "login_account": "50/d/key",
     "second_step": "5/5m/key,30/d/key,200/5m/ip",

@@ -1,4 +1,4 @@
-"""The admin site: Django's, whose actions refuse ids that cannot be ids."""
+"""Django's admin site, extended: its actions refuse malformed ids of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Model]
 else:
-    ModelAdmin = admin.ModelAdmin  # without a type argument, which is for type checkers alone
+    ModelAdmin = admin.ModelAdmin  # without a type argument, which only type checkers read
 
 
 class CheckedActionsMixin(ModelAdmin):

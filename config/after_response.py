@@ -1,4 +1,4 @@
-"""Work that must not delay a response, and whose time must not show in it."""
+"""Runs work after the response, which must not be delayed and must not reveal how long the work takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 RESPONSE_TIME_S = 1.0
 """Seconds after which a response has been sent, with a large margin."""
 ACTIONS_LIMIT = 50
-"""Actions that may wait or run at once, each with a thread."""
+"""Maximum number of actions that wait or run at the same time, each in a thread."""
 
 _free = threading.BoundedSemaphore(ACTIONS_LIMIT)
 

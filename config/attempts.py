@@ -1,7 +1,7 @@
 """Counts attempts for an account: wrong passwords, wrong codes, mails with a link.
 
-Strangers share one count for each account, and each known browser (`config.known_browsers`) has its own besides. So
-strangers who use up an account's limit do not lock out the person, and a stolen cookie allows only few attempts. The
+All unknown browsers share one count for each account. Each known browser (`config.known_browsers`) has its own count.
+So strangers who use up an account's limit do not lock out the person, and a stolen cookie allows only few attempts. The
 limits are in `ACCOUNT_RATE_LIMITS`, and allauth counts them.
 """
 
@@ -24,7 +24,10 @@ class SharedCounts(DatabaseCache):
     """Django's cache in the database. A request that waits for a lock holds no connection meanwhile."""
 
     def add(self, key: str, value: object, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Store a value if there is none. allauth locks by this, and tries again after a pause."""
+        """Store a value if there is none, and return whether it was stored.
+
+        allauth uses this as a lock, and retries after a pause.
+        """
         is_added = super().add(key, value, timeout, version)
         if not is_added:
             close_connection()
@@ -32,7 +35,7 @@ class SharedCounts(DatabaseCache):
 
 
 def hash_key(key: str, prefix: str, version: int) -> str:
-    """Return the key under which the database keeps an entry of the cache. It reveals no address and no name."""
+    """Return the key of a cache entry in the database: a hash, which reveals no address and no name."""
     return salted_hmac("plotline cache", f"{prefix}:{version}:{key}", algorithm="sha256").hexdigest()
 
 
@@ -45,10 +48,10 @@ def normalize_name(name: str) -> str:
 
 
 def count_attempt(request: HttpRequest, action: str, account: str, user: User | None) -> RateLimitUsage | None:
-    """Count an attempt for an account. Return `None` if it is one too many for this browser.
+    """Count an attempt for an account. Return `None` if this browser has reached its limit.
 
-    The result has `rollback`, for attempts that turn out to be right. `account`: the key of the count of strangers.
-    `user`: the account, to find out whether it knows the browser; `None` if it does not exist.
+    The result has a method `rollback` for attempts that succeed. `account`: the key of the count of strangers. `user`:
+    the account, to find out whether it knows the browser; `None` if it does not exist.
     """
     usage = consume(request, app="allauth.account", action=action, key=account)
     browser = find_browser(request, user)
@@ -59,5 +62,5 @@ def count_attempt(request: HttpRequest, action: str, account: str, user: User | 
 
 
 def count_code(request: HttpRequest, user: User) -> RateLimitUsage | None:
-    """Count a code of the second step. Return `None` if it is one too many, see `count_attempt`."""
+    """Count a code of the second step. Return `None` if the limit is reached, see `count_attempt`."""
     return count_attempt(request, "second_step", f"user {user.pk}", user)

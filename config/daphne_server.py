@@ -24,17 +24,18 @@ EVENT_LOOP: asyncio.AbstractEventLoop = server.twisted_loop
 """The event loop on which Daphne serves. It exists before the server runs."""
 
 ARRIVAL_LIMIT_S = 30.0
-"""The time in which the head of a request must arrive, and then each further `BODY_STEP_BYTES` of its body."""
+"""Maximum time until the head of a request has arrived, and then for each `BODY_STEP_BYTES` of its body."""
 BODY_STEP_BYTES = 64 * 1024
-"""An upload of less than 18 kbit/s is given up."""
+"""Bytes of a body that must arrive within the time limit. So an upload of less than 18 kbit/s is cancelled."""
 DISCARDED_LIMIT_BYTES = 64 * 1024 * 1024
-"""How much of a refused body is read and discarded. Most clients read a response only after they have sent all."""
+"""Maximum number of bytes of a refused body that are read and discarded. Most clients read a response only after they
+have sent the whole body."""
 STALLED_LIMIT_S = 120.0
-"""The connection of a client that reads nothing for this time is closed."""
+"""Time after which the connection of a client that reads nothing is closed."""
 CLOSE_LIMIT_S = 5.0
-"""Time in which a client reads what was sent before its WebSocket is closed. Then the connection is cut."""
+"""Time that a client has to read the last data before its WebSocket is closed. Then the connection is aborted."""
 FRAME_BYTES = 512 * 1024
-"""A longer WebSocket message is sent in several frames of this size."""
+"""Maximum size of a WebSocket frame. A longer message is sent in several frames."""
 
 Message: TypeAlias = dict[str, object]
 """An ASGI message."""
@@ -44,7 +45,7 @@ class Request(http_protocol.WebRequest):
     """A request with a bounded body. As a Twisted push producer, it knows when its connection can take more data."""
 
     def __init__(self, *args: object, **options: object) -> None:
-        """Begin with nothing received of the body, and a connection that can take data."""
+        """Create a request whose body has not arrived, on a connection that can take data."""
         self._received_bytes = 0
         self._is_refused = False
         self._has_started = False
@@ -75,7 +76,7 @@ class Request(http_protocol.WebRequest):
             self._refuse_body()
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
-        """Serve the request, unless its body was refused: then it is served already."""
+        """Serve the request, unless its body was refused: then the application has already got the request."""
         if not self._is_refused:
             self._serve(command, path, version)
 
@@ -88,12 +89,12 @@ class Request(http_protocol.WebRequest):
         self.process()
 
     def _refuse_body(self) -> None:
-        """Serve the request now, without its body. The application refuses it by its `Content-Length`.
+        """Serve the request now, without its body. The application sees the `Content-Length` and sends the error.
 
-        So the response is a page in the language of its reader, or JSON for a program.
+        So the response is a page in the reader's language, or JSON for a program.
         """
         self._is_refused = True
-        # Twisted would answer `Expect` with a request for the body. A WebSocket would take the body for messages.
+        # Twisted would answer `Expect` by asking for the body. A WebSocket would parse the body as messages.
         for name in (b"Expect", b"Upgrade"):
             self.requestHeaders.removeHeader(name)
         self.responseHeaders.setRawHeaders(b"Connection", [b"close"])
@@ -155,29 +156,29 @@ class Request(http_protocol.WebRequest):
 
 
 class Channel(HTTPChannel):
-    """A connection whose requests must arrive in time. The rest of a body that was refused is discarded.
+    """An HTTP connection whose requests must arrive in time. It discards the rest of a refused body.
 
     Twisted's own limit begins anew with each byte, so a client could hold a connection open for ever.
     """
 
     _step_bytes = 0
-    """Bytes of a body since the limit began anew."""
+    """Bytes of a body that have arrived since the time limit was last restarted."""
     _discards = False
     _discarded_bytes = 0
     _has_answered = False
-    """Whether a refused body has got its response, and nothing more is sent."""
+    """Whether the response to a refused body was sent. Nothing more is sent then."""
 
     def resetTimeout(self) -> None:
-        """Twisted calls this for all data. The limit stays as it is."""
+        """Do nothing. Twisted calls this for all data, and would restart the time limit."""
 
     def discard_body(self) -> tuple[bytes, bytes, bytes]:
-        """Discard what else the client sends. Return the method, path and version of the request that has this body."""
+        """Discard all further data of the client. Return the method, path and version of the request with this body."""
         self._discards, self.persistent = True, False
         # Twisted's own declaration of the path is wrong.
         return self._command, cast("bytes", self._path), self._version
 
     def dataReceived(self, data: bytes) -> None:
-        """Take data, or discard them."""
+        """Handle the data, or discard them if the body was refused."""
         if not self._discards:
             super().dataReceived(data)
             return
@@ -186,7 +187,7 @@ class Channel(HTTPChannel):
             self.transport.abortConnection()
 
     def loseConnection(self) -> None:
-        """Close the connection; after the response to a refused body, at first only for what is sent.
+        """Close the connection. After a refused body, close only the sending direction at first.
 
         A connection that is closed while data arrive is reset, and the client could lose the response.
         """
@@ -201,7 +202,7 @@ class Channel(HTTPChannel):
             self.transport.loseWriteConnection()
 
     def rawDataReceived(self, data: bytes) -> None:
-        """Take a piece of a body. The limit begins anew after each `BODY_STEP_BYTES`."""
+        """Take a piece of a body. Restart the time limit after each `BODY_STEP_BYTES`."""
         self._step_bytes += len(data)
         if self._step_bytes >= BODY_STEP_BYTES:
             self._step_bytes = 0
@@ -213,9 +214,9 @@ class WebSocket(WebSocketProtocol):
     """A WebSocket that sends messages of any length, and sends them at once."""
 
     def serverSend(self, content: str | bytes, binary: bool = False) -> None:
-        """Send one message, divided into frames if it is long. A connection that has been closed is sent nothing."""
+        """Send one message, divided into frames if it is long. Do nothing if the connection is closed."""
         if self.state in (self.STATE_CLOSING, self.STATE_CLOSED):
-            # Autobahn would raise an error. The application learns of the end in a moment.
+            # Autobahn would raise an error. The application is about to be notified of the disconnect.
             return
         data = content.encode() if isinstance(content, str) else content
         if len(data) <= FRAME_BYTES or self.state != self.STATE_OPEN:
@@ -226,7 +227,7 @@ class WebSocket(WebSocketProtocol):
                 self.sendMessageFrame(data[start : start + FRAME_BYTES])
             self.endMessage()
         if self.transport.connected:
-            # Otherwise Twisted waits until its reactor finds the connection writable, which costs a tenth more.
+            # Otherwise Twisted waits until its reactor finds the connection writable, which takes a tenth more time.
             self.transport.doWrite()
 
 
@@ -247,7 +248,7 @@ class Server(server.Server):
         super().run()
 
     def listen_success(self, port: Port) -> None:
-        """Choose the classes of connections, before the first one is accepted."""
+        """Set this module's classes for connections, before the first connection is accepted."""
         super().listen_success(port)
         self._ports.append(port)
         self.http_factory.protocol = Channel
@@ -262,7 +263,7 @@ class Server(server.Server):
             await protocol.wait_until_writable()
 
     def stop_listening(self) -> None:
-        """Accept no more connections. Those that are open stay open."""
+        """Accept no more connections. Open connections stay open."""
         for port in self._ports:
             port.stopListening()
 
@@ -272,7 +273,7 @@ class Server(server.Server):
         self._has_closed.set()
 
     async def wait_until_closed(self, kind: type[Request | WebSocket], limit_s: float) -> None:
-        """Return when no request, or no WebSocket, is open, and after the limit in any case."""
+        """Return when no connection of this kind is open, or after `limit_s` seconds."""
         try:
             async with asyncio.timeout(limit_s):
                 while self._is_open(kind):

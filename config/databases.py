@@ -14,9 +14,11 @@ POSTGRESQL_OPTIONS = {
 }
 LOCK_TIMEOUT_MS = 2_000
 STATEMENT_LIMIT_S = 30
-"""PostgreSQL cancels a statement of a server after this time. 0 is never: `manage.py` sets it for its commands."""
+"""Seconds after which PostgreSQL cancels a statement of a web process. 0 means never: `manage.py` sets it for its
+commands."""
 POOL_SIZE = 20
-"""The most connections of a process to PostgreSQL. A request or a background thread waits 10 s for a free one."""
+"""Maximum number of connections of a process to PostgreSQL. A request or a background thread waits 10 s for a free one.
+"""
 SQLITE_OPTIONS = {
     # With IMMEDIATE, a transaction that reads and then writes waits for the lock instead of failing.
     "transaction_mode": "IMMEDIATE",
@@ -26,9 +28,9 @@ SQLITE_OPTIONS = {
 
 
 def database_settings(url: str, folder: Path) -> dj_database_url.DBConfig:
-    """Return the settings of the database at `url`; if that is empty, of a SQLite file in `folder`.
+    """Return the settings of the database at `url`; if `url` is empty, those of a SQLite file in `folder`.
 
-    Options in the query of `url` have priority; its `options=` follow ours.
+    Options in the query of `url` override these settings. Its `options=` are appended to ours.
     """
     settings: dj_database_url.DBConfig = dj_database_url.parse(
         url or f"sqlite:///{folder / 'plotline.sqlite3'}",

@@ -30,12 +30,13 @@ logger = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 NOTICE_S = 3.0
-"""For this time the process still answers everything else, so that a load balancer can notice `/readyz`."""
+"""Time for which the process still serves requests, so that a load balancer notices that `/readyz` fails."""
 MOVES_PER_S = 200
-"""A process takes about 5 ms for the handshake of a page."""
+"""Maximum number of pages per second that are told to reconnect. The process that they move to takes about 5 ms for
+each handshake."""
 MOVE_INTERVAL_S = 0.1
 STORE_LIMIT_S = 5.0
-"""Time in which the ends of interrupted turns are stored. Otherwise their leases expire."""
+"""Maximum time for storing the ends of interrupted turns. If it is too short, their leases expire."""
 
 
 class Server(daphne_server.Server):
@@ -54,7 +55,7 @@ class Server(daphne_server.Server):
     def _begin_to_drain(self) -> None:
         draining.begin()
         for number in SIGNALS:
-            # Not the system's own handler, which does nothing in the first process of a container.
+            # The default handler of the system is not enough: it does nothing in the first process of a container.
             daphne_server.EVENT_LOOP.add_signal_handler(number, os._exit, 128 + number)
         self._draining = asyncio.get_running_loop().create_task(self._drain(), name="draining")
 

@@ -57,7 +57,7 @@ class Env:
         return {name: value for name in wanted if (value := self.secret(name))}
 
     def boolean(self, name: str, *, default: bool) -> bool:
-        """Return True for 1, true, yes and on, and False for 0, false, no and off. Upper case is accepted."""
+        """Return True for 1, true, yes and on, and False for 0, false, no and off, in lower or upper case."""
         value = self.text(name)
         if not value:
             return default

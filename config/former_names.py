@@ -16,7 +16,7 @@ accepted the login: a cookie in the response to a refused one would tell that th
 
 
 class FormerNamesBackend(ModelBackend):
-    """Lets in who gives the former name of an account with its password."""
+    """Authenticates by the former name of an account and its password."""
 
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **_: object
@@ -26,7 +26,7 @@ class FormerNamesBackend(ModelBackend):
             return None
         user = User.objects.filter(former_username=username).first()
         if user is None:
-            # A name that nobody had takes as long as one that somebody had.
+            # Hashing a password here makes the response to an unknown name take as long as that to a known one.
             User().set_password(password)
             return None
         if not (user.check_password(password) and self.user_can_authenticate(user)):

@@ -33,7 +33,7 @@ from chat.python.sessions import places
 
 logger = logging.getLogger(__name__)
 
-#: Time limit of all checks together.
+#: Maximum duration of all checks together.
 CHECK_LIMIT_S = 3.0
 #: A result is cached for this time, so that public requests cannot put load on the storage.
 RESULT_LIFETIME_S = 2.0

@@ -23,22 +23,22 @@ KERNELS_WITHOUT_SANDBOX = env.boolean("KERNELS_WITHOUT_SANDBOX", default=False)
 #: Memory of one kernel on this machine, in MiB. A kernel that exceeds it is ended.
 KERNEL_MEMORY_LIMIT_MIB = env.integer("KERNEL_MEMORY_LIMIT_MIB", 1536, minimum=256)
 
-#: Most Python sessions that live at once, on all server processes together. 0 turns Python sessions off.
+#: Maximum number of Python sessions at the same time, on all server processes together. 0 turns Python sessions off.
 KERNELS_LIMIT = env.integer("KERNELS_LIMIT", 12, minimum=0)
-#: Most Python sessions of one user that live at once.
+#: Maximum number of Python sessions of one user at the same time.
 KERNELS_PER_USER_LIMIT = env.integer("KERNELS_PER_USER_LIMIT", 3, minimum=1)
 #: Seconds that code waits for a free session before the model is told that there is none.
 KERNEL_WAIT_LIMIT_S = 60
 #: Seconds without use after which a session is ended.
 KERNEL_IDLE_LIMIT_S = 900
-#: Longest time, in seconds, that one call may run code. It should be shorter than TURN_LIMIT_S.
+#: Maximum time, in seconds, that one call may run code. It should be shorter than TURN_LIMIT_S.
 KERNEL_CELL_LIMIT_S = 120
 
-#: Dotted path of the function that is called with each file that a person uploads: `attachments` knows nothing of
-#: `chat`.
+#: Dotted path of the function that is called with each file that a person uploads. It is a setting, because
+#: `attachments` must not import `chat`.
 UPLOAD_LISTENER = "chat.python.table_readings.reading_requests.read_upload"
-#: Dotted path of the function that returns the cells of an attached workbook as text, or `None`: `chat.messages` knows
-#: nothing of kernels.
+#: Dotted path of the function that returns the cells of an attached workbook as text, or `None`. It is a setting,
+#: because `chat.messages` must not import `chat.python`.
 WORKBOOK_READER = "chat.python.table_readings.workbook_texts.workbook_text"
 
 if JUPYTER_GATEWAY_TOKEN and not JUPYTER_GATEWAY_URL:
@@ -49,13 +49,16 @@ if JUPYTER_GATEWAY_URL and KERNELS_WITHOUT_SANDBOX:
     )
 
 
-#: Programs of the demo model that run at once, beside Python sessions (`chat.emulator.demo_model.KERNELS_LIMIT`).
+#: Maximum number of programs of the demo model at the same time, beside Python sessions
+#: (`chat.emulator.demo_model.KERNELS_LIMIT`).
 _DEMO_KERNELS = 8
-#: Tables that are described at once (`chat.python.table_readings.kernel_reading.PREVIEWS_LIMIT`).
+#: Maximum number of tables that are described at the same time
+#: (`chat.python.table_readings.kernel_reading.PREVIEWS_LIMIT`).
 _PREVIEW_KERNELS = 2
-#: Conversations whose code runs on a newer file at once (`chat.python.newer_files.run.RUNS_LIMIT`).
+#: Maximum number of conversations whose code runs on a newer file at the same time
+#: (`chat.python.newer_files.run.RUNS_LIMIT`).
 _NEWER_FILE_KERNELS = 1
-#: Conversations whose code runs again at night (`chat.python.reruns.nightly`), one after the other.
+#: Maximum number of conversations whose code runs again at night at the same time (`chat.python.reruns.nightly`).
 _NIGHTLY_KERNELS = 1
 #: The service ends a kernel without a client only long after the web server should have ended its session.
 _SERVICE_IDLE_FACTOR = 3

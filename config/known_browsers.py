@@ -24,9 +24,9 @@ from django.utils.deprecation import MiddlewareMixin
 from chat.models import User
 
 LIFETIME_S = 400 * 24 * 60 * 60
-"""Browsers keep no cookie longer than this."""
+"""Lifetime of the cookie: the longest that browsers allow."""
 ACCOUNTS_LIMIT = 10
-"""Accounts for which a browser can be known: those of the last logins."""
+"""Maximum number of accounts for which a browser is known: those of the last logins."""
 ID_CHARS = 16
 ATTRIBUTE = "known_browser_of"
 """Attribute of a request: the id of the account for which its browser is known from now on."""

@@ -19,12 +19,14 @@ LANGUAGE_CODE = "en"
 #: The languages of all pages, each under its own name.
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-#: Dotted path of the function that translates sentences for readers: `attachments` knows nothing of `chat`.
+#: Dotted path of the function that translates sentences for readers. It is a setting, because `attachments` must not
+#: import `chat`.
 SENTENCE_TRANSLATION = "chat.vocabulary.sentences.translate_sentence"
 
 API_PREFIX = "/api/"
 PAGE_HEADER = "X-Plotline-Page"
-"""The scripts of a page send it with their calls of the API, whose problems they show to the reader."""
+"""Header that the scripts of a page send with their API calls: errors are then translated, because the reader sees
+them."""
 
 Page: TypeAlias = Callable[[HttpRequest], HttpResponseBase]
 AsyncPage: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponseBase]]

@@ -69,14 +69,19 @@ class AccountAdapter(DefaultAccountAdapter):
     _account_attempt: RateLimitUsage | None = None
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the address by which a client is limited: of IPv6, the network of 64 bits that one client has."""
+        """Return the address by which a client is limited.
+
+        For IPv6 it is the /64 network, because one client has all of it.
+        """
         address = ipaddress.ip_address(super().get_client_ip(request))
         if isinstance(address, ipaddress.IPv4Address):
             return str(address)
         return str(address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: object) -> str:
-        """Count failed logins by name and address together, so that nobody can lock out a person at another address.
+        """Return the key by which failed logins are counted: name and address together.
+
+        So failed logins at one address do not lock out a person at another.
 
         A known browser counts by itself. allauth's key has the Host header, in which a client can write any port.
         """
@@ -108,9 +113,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return user
 
     def _rollback_login_failed_rl_usage(self) -> None:
-        """Give back the attempt of a right password, but not while the account is limited.
+        """Do not count the attempt of a right password, unless the account is limited.
 
-        allauth calls this before the code is checked. That only wrong passwords count would tell which one is right.
+        allauth calls this before the code is checked. If only wrong passwords counted, the count would reveal the right
+        one.
         """
         if self._account_attempt is not None:
             super()._rollback_login_failed_rl_usage()
@@ -172,7 +178,7 @@ class AccountAdapter(DefaultAccountAdapter):
         context: Mapping[str, object] | None = None,
         email: str | None = None,
     ) -> None:
-        """Tell a person of a change of the account, if mail is set up. See `config.notices`."""
+        """Mail a notice about a change of the account to the person, if mail is set up. See `config.notices`."""
         if settings.EMAIL_URL:
             send_notice(self.request, template_prefix.rsplit("/", 1)[-1], user, context or {}, email)
 

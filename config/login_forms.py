@@ -37,10 +37,10 @@ class LoginForm(forms.LoginForm):
         self.fields["remember"].label = gettext("Remember me")
 
     def clean_login(self) -> str:
-        """Return the name as its account has it, which may be written in letters of another width or form."""
+        """Return the name as the account has it. The person may have typed letters of another width or Unicode form."""
         name: str = super().clean_login()
         user = find_user(name)
-        # A former name counts as it was written, and is another account's name in another case.
+        # Keep a former name as it was typed. In another case, it may be the name of another account.
         if user is None or user.username == name or User.objects.filter(former_username=name).exists():
             return name
         return user.username
@@ -108,7 +108,7 @@ class ConfirmedResetForm(forms.ResetPasswordForm):
         return address
 
     def _send(self, request: HttpRequest, language: str | None, **kwargs: object) -> None:
-        """Mail a link to the accounts that have confirmed the address, or got it from staff."""
+        """Mail a link to the accounts whose address was confirmed, or entered by staff."""
         address = super().clean_email()
         rows = EmailAddress.objects.filter(user__in=self.users, email__iexact=address, verified=True)
         confirmed = set(rows.values_list("user_id", flat=True))

@@ -7,7 +7,7 @@ import re
 
 
 def is_not_a_health_check(record: logging.LogRecord) -> bool:
-    """Return whether a record of `django.request` is about another request than `/readyz`.
+    """Return False for a record of `django.request` about `/readyz`, and True for other requests.
 
     Load balancers ask every second. `config.health` logs what has changed.
     """
@@ -19,7 +19,7 @@ _SECRET_IN_PATH = re.compile(r"(/s/|/accounts/password/reset/|/accounts/email/co
 
 
 def hide_secrets(record: logging.LogRecord) -> bool:
-    """Replace the secrets of links in the paths that a record names, and keep the record.
+    """Replace the secrets of links in the paths that a record names, and return True to keep the record.
 
     Whoever has the path of a share can read it. Django logs the paths of refused and failed requests.
     """
@@ -29,17 +29,20 @@ def hide_secrets(record: logging.LogRecord) -> bool:
 
 
 def is_not_a_lost_redis(record: logging.LogRecord) -> bool:
-    """Return whether a record of `asyncio` is about something else than an error of the client of Redis.
+    """Return False for a record of `asyncio` about an error of the Redis client, and True for all others.
 
-    The channel layer awaits some of its tasks nowhere. `chat.page.relay.channel_bridge` logs once that Redis is away.
-    The client is imported only if Redis is configured, so the name of its module is compared.
+    The channel layer does not await some of its tasks. `chat.page.relay.channel_bridge` logs once that Redis is not
+    available. The client is imported only if Redis is configured, so the name of its module is compared.
     """
     error = record.exc_info[1] if record.exc_info else None
     return type(error).__module__ != "redis.exceptions"
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
-    """Remove the traceback of a record, and keep it. Its message says all that an operator needs."""
+    """Remove the traceback of a record, and return True to keep the record.
+
+    Its message says all that an operator needs.
+    """
     record.exc_info = None
     return True
 

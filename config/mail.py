@@ -11,7 +11,8 @@ from config.env import Env
 env = Env()
 
 PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
-"""Scheme of the URL -> port. `smtp` is not encrypted, `smtp+tls` uses STARTTLS, `smtps` is encrypted from the start."""
+"""Default port for each scheme of the URL. `smtp` is not encrypted, `smtp+tls` uses STARTTLS, `smtps` is encrypted from
+the start."""
 
 #: The mail server: `smtp+tls://user:password@host`. Characters of the password that are special in URLs are %-encoded.
 EMAIL_URL = env.secret("EMAIL_URL")
@@ -29,7 +30,7 @@ EMAIL_HOST_USER = unquote(_parts.username or "")
 EMAIL_HOST_PASSWORD = unquote(_parts.password or "")
 EMAIL_USE_TLS = _parts.scheme == "smtp+tls"
 EMAIL_USE_SSL = _parts.scheme == "smtps"
-#: Seconds after which a mail server that does not respond is given up: a page waits for it.
+#: Timeout for the mail server, in seconds. It is short, because a page waits for it.
 EMAIL_TIMEOUT = 10
 #: The sender of mails. It is required with EMAIL_URL.
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM")

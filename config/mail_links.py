@@ -10,16 +10,16 @@ from django.http import HttpRequest
 
 
 def find_host(allowed_hosts: Sequence[str], *, is_public: bool = False) -> str:
-    """Return the first of the allowed hosts that is one host, not a pattern; empty: there is none.
+    """Return the first of the allowed hosts that is a host, not a pattern; empty if there is none.
 
-    `is_public`: names of this machine and addresses come last, because they are often there for checks of the server.
+    `is_public`: names of this machine and IP addresses come last, because they are often listed for health checks.
     """
     hosts = [host for host in allowed_hosts if host != "*" and not host.startswith(".")]
     return min(hosts, key=lambda host: is_public and _is_local(host), default="")
 
 
 def _is_local(host: str) -> bool:
-    """Return whether a host is an address, or a name of this machine."""
+    """Return whether a host is an IP address, or a name of this machine."""
     try:
         ip_address(host.strip("[]"))
     except ValueError:

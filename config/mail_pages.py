@@ -26,7 +26,10 @@ def is_mail_set_up() -> bool:
 
 
 def with_mail(view: View) -> View:
-    """Decorate a view, which does not exist if no mail is sent. Browsers keep nothing: addresses of pages have keys."""
+    """Decorate a view: it responds 404 if mail is not set up, and browsers do not store its page.
+
+    The URL of a page may contain a key.
+    """
 
     @never_cache
     @wraps(view)
@@ -41,7 +44,7 @@ def with_mail(view: View) -> View:
 def email(request: HttpRequest) -> HttpResponse:
     """Show or change the address of the person's account."""
     if "action_primary" in request.POST:
-        # Plotline's page has no such button. It would make an unconfirmed address the account's.
+        # Plotline's page has no button for this action, which would make an unconfirmed address the account's.
         raise Http404
     if isinstance(request.user, User):
         adopt_given_address(request.user)
@@ -50,12 +53,12 @@ def email(request: HttpRequest) -> HttpResponse:
 
 
 def adopt_given_address(user: User) -> None:
-    """Make an address that staff gave a confirmed one of allauth's.
+    """Store the address that staff entered as confirmed in allauth.
 
-    allauth would take it for one that waits for its confirmation, and delete it as soon as the person gives another.
+    allauth would treat it as unconfirmed, and delete it when the person adds another.
     """
     address = user.email.lower()
-    # A primary address that is not confirmed comes from the person.
+    # A primary address that is not confirmed was entered by the person.
     is_known = Q(verified=True) | Q(email=address, primary=True)
     if not address or EmailAddress.objects.filter(is_known, user=user).exists():
         return
@@ -78,7 +81,7 @@ urlpatterns = [
         with_mail(accounts.password_reset_from_key_done),
         name="account_reset_password_from_key_done",
     ),
-    # allauth fills in exactly this pattern.
+    # allauth builds its links with exactly this pattern.
     re_path(
         r"^password/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
         with_mail(accounts.password_reset_from_key),

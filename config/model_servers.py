@@ -25,7 +25,7 @@ def complete_openai_url(base_url: str, api_key: str, models: Sequence[str]) -> s
 
 
 def choose_default_model(gemini_model: str, openai_models: Sequence[str], *, is_emulated: bool) -> str:
-    """Return the default model. Empty: the first one of the catalogue. `is_emulated`: there is no Gemini key."""
+    """Return the default model; empty for the first one of the catalogue. `is_emulated`: there is no Gemini key."""
     if gemini_model or not is_emulated:
         return gemini_model
     return openai_models[0] if openai_models else DEMO_MODEL

@@ -1,4 +1,4 @@
-"""Mails that tell a person of changes by which somebody could take over the account."""
+"""Mails about changes that could let somebody else take over the account."""
 
 from __future__ import annotations
 

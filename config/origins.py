@@ -2,7 +2,7 @@
 
 A browser sends cookies with a cross-site handshake too, so only the Origin header tells which site opened the socket.
 The header is required. Its scheme, host and port must be those of this server, or it must be in `CSRF_TRUSTED_ORIGINS`.
-`config.proxy_headers` has rewritten what proxies say of them.
+`config.proxy_headers` has already rewritten the headers of proxies.
 """
 
 from __future__ import annotations

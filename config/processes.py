@@ -30,5 +30,5 @@ CHANNEL_LAYERS = {
 DRAIN_SECONDS = env.integer("DRAIN_SECONDS", 30)
 
 #: Dotted path of a function that a thread of the worker calls when nothing has to be uploaded or deleted. It returns
-#: whether there was work: `attachments` knows nothing of `chat`.
+#: whether there was work. It is a setting, because `attachments` must not import `chat`.
 WORKER_STEP = "chat.library.imports.jobs.run_one_step"

@@ -16,13 +16,13 @@ PROTO = b"x-forwarded-proto"
 DEFAULT_PORTS = {b"http": b":80", b"https": b":443"}
 SECURE_SCHEMES = (b"https", b"wss")
 CHECKS = ("/healthz", "/readyz")
-"""Paths that are asked without a proxy."""
+"""Paths that load balancers request directly, without a proxy."""
 
 logger = logging.getLogger(__name__)
 
 
 class ProxyHeaders:
-    """ASGI middleware that rewrites the headers, and says once in the log that a proxy does not say the scheme."""
+    """ASGI middleware that rewrites the headers, and logs a warning once if a proxy does not send the scheme."""
 
     def __init__(self, application: ASGI3Application) -> None:
         self._application = application
@@ -47,7 +47,7 @@ class ProxyHeaders:
 def normalize(headers: Iterable[tuple[bytes, bytes]], scheme: str) -> list[tuple[bytes, bytes]]:
     """Return the headers with one scheme, `http` or `https`, and with the host as browsers write it in Origin.
 
-    `scheme`: that of the connection. Behind a proxy that says the scheme, it is not used.
+    `scheme`: that of the connection. It is not used if a proxy sends the scheme.
     """
     headers = list(headers)
     protos = [value for name, value in headers if name == PROTO]

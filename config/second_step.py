@@ -41,7 +41,7 @@ class SecondStepAdapter(DefaultMFAAdapter):
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return the stored text. With another SECRET_KEY it is a random secret, and no code is correct.
+        """Return the stored text. With another SECRET_KEY the result is a random secret, so that no code is correct.
 
         An empty text would be a secret, too: anybody could compute its codes.
         """
@@ -52,7 +52,10 @@ class SecondStepAdapter(DefaultMFAAdapter):
 
 
 class SetUpView(ActivateTOTPView):
-    """allauth's page on which a person turns two-step login on. Of two browsers that do so at once, one is told."""
+    """allauth's page on which a person turns two-step login on.
+
+    If two browsers do so at once, the second one gets an error.
+    """
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         """Show the page, or turn two-step login on, unless another browser has done so."""
@@ -74,14 +77,14 @@ class SetUpView(ActivateTOTPView):
 
 
 class SecondStepStage(AuthenticateStage):
-    """allauth's second step of a login, for as long as the password of the first step is valid.
+    """allauth's second step of a login, which ends if the password of the first step is no longer valid.
 
     allauth lets a login wait for its code for 15 minutes. A new password ends the sessions of a user, but this session
     belongs to no user yet, so the login itself remembers which password was accepted.
     """
 
     def handle(self) -> tuple[HttpResponse | None, bool]:
-        """Remember the password if a code is needed. Called after the first step, and stored with the login.
+        """Store the user's password hash with the login if a code is needed. Called after the first step.
 
         `AccountAdapter` has checked a code together with the password, if the account is limited.
         """
@@ -93,7 +96,10 @@ class SecondStepStage(AuthenticateStage):
         return response, goes_on
 
     def exit(self) -> HttpResponse:
-        """Return the response to a correct code. If there is a new password, the login ends and begins anew."""
+        """Return the response to a correct code.
+
+        If the password was changed since the first step, end the login and ask for the new password.
+        """
         is_current = constant_time_compare(self.state.get("password", ""), self.login.user.get_session_auth_hash())
         if not is_current:
             messages.error(self.request, "Your password was changed during this login. Log in with the new one.")

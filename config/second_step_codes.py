@@ -1,4 +1,4 @@
-"""Codes of the second step: a code is looked for without an effect, and then claimed, which works once."""
+"""Codes of the second step. `find_authenticator` checks a code without using it up; `claim_code` accepts it once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from chat.models import User
 
 
 def find_authenticator(user: User | None, code: str) -> Authenticator | None:
-    """Return the app or the recovery codes of a user that have this code now. Nothing is stored."""
+    """Return the authenticator app or the recovery codes of the user for which this code is valid now.
+
+    Nothing is stored.
+    """
     rows = Authenticator.objects.filter(
         user=user, type__in=[Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES]
     )
@@ -26,7 +29,7 @@ def find_authenticator(user: User | None, code: str) -> Authenticator | None:
 
 
 def claim_code(authenticator: Authenticator, code: str) -> bool:
-    """Store that a correct code was used. Return False if it was used before; of an app, also if a later one was.
+    """Store that a correct code was used. Return False if it was used before, or if the same app's later code was.
 
     allauth remembers the codes of an app for a shorter time than they are valid. The row of the app remembers the time
     step of the last one.
@@ -37,7 +40,7 @@ def claim_code(authenticator: Authenticator, code: str) -> bool:
     values = {step: format_hotp_value(hotp_value(secret, step)) for step in yield_hotp_counters_from_time()}
     step = next((step for step, value in values.items() if compare_user_code(actual=code, expected=value)), None)
     if step is None:
-        # Its time has ended since it was found.
+        # The code has expired since `find_authenticator` checked it.
         return False
     is_newer = Q(data__last_step__isnull=True) | Q(data__last_step__lt=step)
     rows = Authenticator.objects.filter(is_newer, pk=authenticator.pk)

@@ -1,4 +1,4 @@
-"""What a server process does once before it serves. Import this module after Django is set up.
+"""Prepares a server process once, before it serves. Import this module after Django is set up.
 
 Daphne sends no lifespan events, so `config.serve` calls `prepare_process` itself.
 """
@@ -39,7 +39,10 @@ REQUEST_LIMIT_BYTES ROUNDS_LIMIT TEMPORARY_LIMIT_MIN TURN_LEASE_S TURN_LIMIT_S W
 
 
 def refuse_path(arguments: Sequence[str]) -> None:
-    """End the process if it is told to serve below a path of another site. `arguments`: of the server's command."""
+    """End the process if its arguments ask it to serve below a path of another site.
+
+    `arguments`: of the server's command.
+    """
     names = ["FORCE_SCRIPT_NAME"] if Env().text("FORCE_SCRIPT_NAME").strip("/") else []
     names += [word.partition("=")[0] for word in arguments if word.startswith("--root-path")]
     if names:
@@ -96,7 +99,7 @@ def warn_of_removed_variables() -> None:
 
 
 def warn_without_weights() -> None:
-    """Log a warning if nothing has trained the classifier that decides for the mode "auto" whether code helps."""
+    """Log a warning if the classifier that decides in the mode "auto" whether code helps has not been trained."""
     if not WEIGHTS_FILE.exists():
         logger.warning(
             "The weights of the mode “auto” are missing: rules decide alone until `make setup` and a restart."
@@ -104,7 +107,7 @@ def warn_without_weights() -> None:
 
 
 def warn_without_scripts() -> None:
-    """Log a warning if nothing has fetched the scripts that draw formulas."""
+    """Log a warning if the scripts that render formulas are not installed."""
     if missing_scripts():
         logger.warning("Temml is missing: formulas are shown as their source until `make setup` and a restart.")
 
@@ -122,7 +125,7 @@ def import_views() -> None:
 
 
 def import_providers() -> None:
-    """Make the providers ahead of the first chat."""
+    """Create the providers, so that the first conversation need not wait for it."""
     warm_up(settings.CHAT_PROVIDERS)
 
 

@@ -1,4 +1,7 @@
-"""How static files are served: under names that contain a hash of their content, compressed, and cached for ever."""
+"""Stores static files compressed, under names with a hash of their content.
+
+Browsers can therefore cache them for ever.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _IMPORTS = (r"""(?P<matched>(?P<start>\b(?:from|import)\s*\(?)["'](?P<url>\./[^"
 """Regular expression for the paths of imported modules, and their replacement; see `HashedFilesMixin.patterns`."""
 
 _COMMENT = re.compile(rb"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
-"""A comment that has its lines to itself."""
+"""A comment on lines that have no code."""
 
 
 class HashedStaticFiles(CompressedManifestStaticFilesStorage):
@@ -36,5 +39,5 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):
 
 
 def without_comments(source: bytes) -> bytes:
-    """Return a script or a style sheet of ours without its comments."""
+    """Return a script or style sheet of Plotline without its comments."""
     return _COMMENT.sub(b"", source)

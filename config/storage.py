@@ -10,8 +10,8 @@ env = Env()
 AWS_STORAGE_BUCKET_NAME = env.text("AWS_STORAGE_BUCKET_NAME")
 #: URL of the S3-compatible server if it is not Amazon's.
 AWS_S3_ENDPOINT_URL = env.url("AWS_S3_ENDPOINT_URL", ("http", "https")) or None
-#: Where requests name the bucket: `virtual` in the host, `path` in the path. `auto`: in the path for other servers than
-#: Amazon's, which needs no DNS of its own.
+#: The part of the URL that names the bucket: `virtual` in the host, `path` in the path. `auto`: in the path for other
+#: servers than Amazon's, which needs no DNS of its own.
 AWS_S3_ADDRESSING_STYLE = env.choice("AWS_S3_ADDRESSING_STYLE", ("auto", "path", "virtual"))
 #: Region of the bucket.
 AWS_S3_REGION_NAME = env.text("AWS_S3_REGION_NAME") or None
@@ -20,7 +20,7 @@ AWS_S3_REGION_NAME = env.text("AWS_S3_REGION_NAME") or None
 AWS_ACCESS_KEY_ID = env.secret("AWS_ACCESS_KEY_ID") or None
 #: Secret of that access key.
 AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
-#: Longest delay, in seconds, between two attempts to upload an attachment while storage fails.
+#: Maximum delay, in seconds, between two attempts to upload an attachment while storage fails.
 UPLOAD_RETRY_LIMIT_S = env.integer("UPLOAD_RETRY_LIMIT_S", 300, minimum=1)
 
 #: Largest uploaded file, in bytes.

@@ -14,7 +14,7 @@ REQUEST_LIMIT_BYTES = 8_000_000
 #: Total number of attempts for a request, if the provider is busy or cannot be reached. An answer that has begun is not
 #: requested again.
 PROVIDER_ATTEMPTS = 4
-#: Longest wait, in seconds, that a provider may request before a retry. If it requests more, the turn fails.
+#: Maximum wait, in seconds, that a provider may request before a retry. If it requests more, the turn fails.
 PROVIDER_RETRY_LIMIT_S = 60
 #: Seconds before the first retry, doubled for each further retry, unless the provider gives a wait of its own.
 PROVIDER_RETRY_PAUSE_S = 1.0
@@ -31,11 +31,12 @@ CHAT_PROVIDERS = {
 CHAT_PROVIDER = "gemini"
 #: Dotted path of the class that stores the endpoints of `openai_compatible`, and what is known about their models.
 ENDPOINT_STORE = "chat.providers.catalogue.endpoints.StoredEndpoints"
-#: Dotted paths of what creates the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
+#: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
 TOOL_SETS = ["chat.python.tool_set.factory.python_tools"]
-#: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.
+#: Maximum number of rounds in one turn. A round is a request to the model; each next one sends the results of its
+#: function calls.
 ROUNDS_LIMIT = 20
-#: Hours after which a function call that nobody has approved counts as denied. The answer then goes on without it.
+#: Hours after which an unapproved function call counts as denied. The answer then goes on without it.
 APPROVAL_LIMIT_H = 24
 #: Whether a person must also release each result of a function before the model gets it, in all conversations.
 RESULTS_NEED_APPROVAL = env.boolean("RESULTS_NEED_APPROVAL", default=False)
@@ -47,8 +48,8 @@ TURN_LIMIT_S = 600
 #: Limits of one answer: characters of text, and bytes of images. An answer that exceeds a limit is ended.
 ANSWER_LIMIT_CHARS = 4 * 1024 * 1024
 ANSWER_DATA_LIMIT_BYTES = 64 * 1024 * 1024
-#: Most parts of one answer: texts, thoughts, pieces of code, results, images and function calls. An answer that has
-#: more is ended.
+#: Maximum number of parts of one answer: texts, thoughts, pieces of code, results, images and function calls. An answer
+#: that has more is ended.
 ANSWER_PARTS_LIMIT = 2_000
 #: Concurrent live turns of one user.
 LIVE_TURNS_LIMIT = 8

@@ -1,4 +1,4 @@
-"""The answer to a request that names a host which is not one of `ALLOWED_HOSTS`."""
+"""The response to a request whose Host header is not in `ALLOWED_HOSTS`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from django.views.defaults import bad_request
 
 
 def refuse_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say what to set, in plain text: pages need the host. Other bad requests are answered as Django does."""
+    """Return a plain text that says which setting to change. Pages need a valid host.
+
+    Other bad requests get Django's response.
+    """
     if not isinstance(exception, DisallowedHost):
         return bad_request(request, exception)
-    # The middleware that chooses the language comes later.
+    # The middleware that chooses the language has not run.
     with override(get_language_from_request(request)):
         sentence = _(
             "This server does not know the host name by which it was asked. Whoever runs it can add the name to"

@@ -10,9 +10,9 @@ from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
-#: Longest time that a caller waits for one call to storage.
+#: Maximum time that a caller waits for one call to storage.
 ATTEMPT_LIMIT_S = 12.0
-#: Concurrent calls of one process, including calls whose callers no longer wait for them.
+#: Maximum number of concurrent calls of one process, including calls whose callers no longer wait for them.
 CALL_LIMIT = 32
 
 

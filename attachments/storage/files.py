@@ -20,7 +20,10 @@ class VerifyingFileStorage(FileSystemStorage):
     """Django's file storage with atomic writes that are verified."""
 
     def store_verified(self, name: str, data: bytes, content_type: str, deadline: Deadline) -> None:
-        """Write and verify a file that is not stored yet. `content_type` is ignored: files have no place for it."""
+        """Write and verify a file that is not stored yet.
+
+        `content_type` is ignored: a file system does not store it.
+        """
         path = Path(self.path(name))
         try:
             if not self._is_stored(path, data):
@@ -46,7 +49,7 @@ class VerifyingFileStorage(FileSystemStorage):
         return data
 
     def remove(self, name: str, deadline: Deadline) -> None:
-        """Delete a file, what was left of its unfinished writes, and folders that become empty."""
+        """Delete a file, the temporary files of its unfinished writes, and folders that become empty."""
         path = Path(self.path(name))
         try:
             for part_path in path.parent.glob(f"{path.name}.*{PART_SUFFIX}"):

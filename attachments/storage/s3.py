@@ -55,7 +55,8 @@ ADVICE = {
 CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
 _ADDRESSING = re.compile(r"virtual.?(?:host|style)|path.?(?:style|access)|SecondLevelDomain", re.IGNORECASE)
-"""Services say this, in codes and sentences of their own, if they want the bucket elsewhere in the address."""
+"""Words in the errors of services that expect the bucket in the other part of the URL: in the host name, or in the
+path."""
 _MD5_ETAG = re.compile(r'"?([0-9a-f]{32})"?')
 
 
@@ -214,7 +215,10 @@ def _translate_errors() -> Iterator[None]:
 
 
 def _other_style() -> str:
-    """Return what to do if the bucket is expected elsewhere in the address."""
+    """Return the advice to use the other addressing style.
+
+    It is for a service that expects the bucket in the other part of the URL.
+    """
     style = "path" if settings.AWS_S3_ADDRESSING_STYLE == "virtual" else "virtual"
     return f"Set AWS_S3_ADDRESSING_STYLE={style}."
 

@@ -26,12 +26,12 @@ BODY_LIMIT_BYTES = 256 * 1024 * 1024
 CODE_LIMIT_S = 30.0
 """Time limit of one execution, as in Gemini's sandbox."""
 SENT = "body of the request"
-"""The key of a request under which the body of an interaction stands as it was sent."""
+"""The key under which a request holds the unchanged body of an interaction."""
 STREAM_METHOD, UNARY_METHOD = "streamGenerateContent", "generateContent"
 
 
 class Emulator:
-    """One server. It has one model, the demo model, and answers 404 to requests for another one.
+    """One server. It has one model, the demo model, and responds 404 to requests for other models.
 
     The test server extends this class. `generate` receives every generation request: an override can check it, record
     it, and write the response in another way. `answer` chooses who answers. `models` and `find_model` name the models.

@@ -15,7 +15,7 @@ _TABLE_MIME_TYPES = ("text/csv", "application/csv", "text/tab-separated-values",
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A file in a user content."""
+    """A file in a content of the user."""
 
     name: str
     """A file name without folders, unique in its request."""

@@ -1,4 +1,4 @@
-"""How the demo model's code ended, at the emulator itself or in Plotline's Python session, and its words about that."""
+"""The results of the demo model's code, run by the emulator or by Plotline's Python session, and texts about them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus,
 from chat.vocabulary.code_outcomes import ERROR, SUCCESS, TIMEOUT
 
 STATUSES = {SUCCESS: ExecutionStatus.OK, ERROR: ExecutionStatus.FAILED, TIMEOUT: ExecutionStatus.TIMEOUT}
-"""The outcomes in responses of the Python session. There are others, of code that did not reach its end."""
+"""Statuses by the outcome that the Python session reports. It also has other outcomes, for code that was stopped early.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRun:
-    """How code ended."""
+    """The result of one run of code."""
 
     status: ExecutionStatus
     text: str
     error: str
-    """The last error on one line."""
+    """The last error, on one line."""
     graphs: int
     duration_s: float | None
     """`None`: not known."""
 
     @classmethod
     def of_execution(cls, execution: Execution) -> Self:
-        """Return how an execution ended."""
+        """Return the result of an execution in the emulator."""
         errors = [output for output in execution.outputs if isinstance(output, ErrorOutput)]
         return cls(
             execution.status,
@@ -43,16 +44,17 @@ class CodeRun:
 
     @classmethod
     def of_response(cls, response: WireObject) -> Self:
-        """Return how code ended in the Python session, from the response of its function."""
+        """Return the result of code in the Python session, from the response of its function."""
         status = STATUSES.get(str(response.get("outcome")), ExecutionStatus.DIED)
         text, graphs = str(response.get("output") or ""), response.get("graphs")
         last_line = text.strip().rpartition("\n")[2]
         return cls(status, text, last_line, graphs if isinstance(graphs, int) else 0, None)
 
     def comment(self, plan: Plan) -> str:
-        """Return the text after the code: how it failed, or the plan's comment with its printed values, or dashes.
+        """Return the text after the code: why it failed, or the plan's comment with the printed values.
 
-        A remark of the plan is written only if all its values were printed.
+        A value that was not printed becomes a dash. A remark of the plan is written only if all its values were
+        printed.
         """
         texts: dict[str, str] = TEXTS["runs"][plan.language]
         seconds = "" if self.duration_s is None else f"{self.duration_s:.2f}"
@@ -65,7 +67,8 @@ class CodeRun:
         if not plan.comment:
             return texts["own"] + "\n"
         printed = {name: _in_language(value, plan.language) for name, value in self._printed().items()}
-        # A result is printed as LaTeX, too, where it needs commands of LaTeX.
+        # A program prints a result as LaTeX, too, if the result needs commands of LaTeX. Otherwise the plain result is
+        # used.
         printed.setdefault("LaTeX", printed.get("result", "–").replace("∨", r"\vee"))
         known = [
             one for one in plan.remarks if {name for _, name, _, _ in Formatter().parse(one) if name} <= printed.keys()
@@ -84,5 +87,5 @@ class CodeRun:
 
 
 def _in_language(text: str, language: str) -> str:
-    """Return a text whose numbers have the decimal comma of German."""
+    """Return the text; if the language is German, with decimal commas in its numbers."""
     return re.sub(r"(?<![\w.])(-?\d+)\.(?=\d+(?![\w.]))", r"\1,", text) if language == "de" else text

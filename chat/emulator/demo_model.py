@@ -8,10 +8,10 @@
   web, and says so where a prompt or a tool asks for it.
 
 If the request offers Plotline's Python session instead of code execution, the model calls its function. If it offers
-both, the session runs what reads a file that the request does not hold.
+both, programs that read a file which the request does not hold run in the session.
 
-On the wire it behaves like Gemini 3: code comes whole, nothing is sent while it runs, then comes the result, then
-each graph.
+On the wire it behaves like Gemini 3: code comes whole, nothing is sent while it runs, then comes the result, then each
+graph.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from chat.vocabulary.demo_model import DEMO_MODEL
 logger = logging.getLogger(__name__)
 
 KERNELS_LIMIT = 8
-"""Programs that run at once; further answers wait."""
+"""Maximum number of programs at the same time. Further answers wait."""
 WRITING_PAUSE_S = 0.7
 """Pause before code and images at pace 1: Gemini sends them whole, after it has written them."""
 OUTCOMES = {
@@ -77,7 +77,7 @@ class DemoModel:
             logger.warning("The demo model cannot run code yet: %s", error)
 
     async def close(self) -> None:
-        """Finish to end kernels, and close the connections."""
+        """Wait until the kernels have ended, and close the connections."""
         await self._client.aclose()
 
     async def answer(self, request: GenerationRequest) -> AsyncGenerator[Step, None]:
@@ -146,7 +146,10 @@ class DemoModel:
     async def _kernel_after(
         self, stack: AsyncExitStack, files: Sequence[AttachedFile], earlier: Sequence[str]
     ) -> KernelClient:
-        """Return a kernel with these files that has run earlier code, as a session has; one that ended is replaced."""
+        """Return a kernel that has these files and has run earlier code, as in a session.
+
+        A kernel that ended is replaced.
+        """
         kernel, left_s = None, self._limit_s
         for code in [*earlier, ""]:
             if kernel is None or not kernel.is_alive:
@@ -165,7 +168,7 @@ def _run_text(name: str, plan: Plan, **facts: object) -> str:
 
 
 def _in_function(program: str) -> str:
-    """Return a program of the demo model as a function, so that its names stay out of the person's variables."""
+    """Return a program wrapped in a function, so that its names do not overwrite the person's variables."""
     if '"""' in program or "'''" in program:
         return program
     body = indent(program.strip("\n"), "    ")

@@ -122,7 +122,7 @@ class FileStore:
     def _find(self, request: web.Request) -> StoredFile:
         file = self._files.get(request.match_info["id"])
         if file is None:
-            # The real API also answers 403 if the file does not exist.
+            # Like the real API, respond 403 and not 404 if the file does not exist.
             raise WireError(
                 403,
                 f"You do not have permission to access the File {request.match_info['id']} or it may not exist.",

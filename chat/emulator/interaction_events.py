@@ -1,7 +1,7 @@
 """Translates the chunks of an answer to the events of the Interactions API.
 
-What is known only from its types is sent in each form that they allow: the first graph of a result stands in its list,
-the others in a `model_output` after it.
+Where the real API's behaviour is known only from its types, the emulator uses each form that they allow: the first
+graph of a result is in its list, the others are in a `model_output` after it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def error_body(status: int, message: str) -> WireObject:
 
 
 def error_response(status: int, body: WireObject) -> web.Response:
-    """Return the response of an HTTP error. `body`: as `generateContent` has it."""
+    """Return the response of an HTTP error. `body`: the error body of `generateContent`."""
     return json_response(status, error_body(status, body["error"]["message"]))
 
 
 class InteractionBody(EventStreamBody):
-    """Server-sent events of one interaction. `Body` says what a body is."""
+    """Server-sent events of one interaction. Implements the protocol `Body`."""
 
     def __init__(self, http_request: web.Request) -> None:
-        """Nothing is sent yet."""
+        """Create a body. Nothing is sent yet."""
         super().__init__(http_request)
         self._events = InteractionEvents()
 
@@ -58,7 +58,7 @@ class InteractionBody(EventStreamBody):
             await self._write_event(event)
 
     async def finish(self) -> web.StreamResponse:
-        """Write the end of an answer that has one, and end the stream."""
+        """Write the last events, unless the answer was cut, and end the stream."""
         for event in self._events.end():
             await self._write_event(event)
         return await super().finish()
@@ -69,18 +69,18 @@ class InteractionBody(EventStreamBody):
 
 
 class InteractionEvents:
-    """Makes the events of one answer."""
+    """Builds the events of one answer."""
 
     def __init__(self) -> None:
-        """Start with no chunk."""
+        """Create a translator that has seen no chunk."""
         self._numbers = count()
         self._index = 0
         self._kind = ""
         """The type of the open step; empty if none is open."""
         self._held: WireObject | None = None
-        """The delta of the open result, whose image may follow."""
+        """The delta of the open result, which is held back because an image may follow."""
         self._signature = ""
-        """That of the last code. The result has it too."""
+        """The signature of the last code, which the result repeats."""
         self._last: WireObject = {}
         self._finish = ""
         self._message = ""
@@ -106,7 +106,7 @@ class InteractionEvents:
             self._message = candidate.get("finishMessage") or self._message
 
     def end(self) -> Iterator[WireObject]:
-        """Yield the end. An answer without a finish reason is cut: it gets none."""
+        """Yield the last events. An answer without a finish reason was cut, and gets none."""
         if not self._finish:
             return
         yield from self._close()
@@ -197,7 +197,7 @@ class InteractionEvents:
             yield from self._close()
 
     def _open(self, kind: str, **fields: object) -> Iterator[WireObject]:
-        """Begin a step, unless one of this type is open that takes more."""
+        """Begin a step, unless an open step of this type can be continued."""
         if kind == self._kind and kind in ("thought", "model_output"):
             return
         yield from self._close()

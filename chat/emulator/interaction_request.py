@@ -1,4 +1,4 @@
-"""Translates requests of the Interactions API to those of `generateContent`, so that one model answers both. Pure.
+"""Translates requests of the Interactions API to requests of `generateContent`, so that one model answers both. Pure.
 
 Steps, ids and signatures are checked as the real API does. The messages are those of the real API where they are known.
 """
@@ -27,7 +27,10 @@ FROM_USER = frozenset({"user_input", "function_result"})
 
 
 def generation_body(data: bytes) -> tuple[WireObject, WireObject]:
-    """Return the body as it was sent, and the same as a body of `generateContent`. Raises WireError."""
+    """Return the body as it was sent, and its translation to a body of `generateContent`.
+
+    Raises WireError if it is invalid.
+    """
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -86,13 +89,13 @@ def _config(body: WireObject) -> WireObject:
 
 
 def _contents(steps: Sequence[WireObject]) -> list[WireObject]:
-    """Return the steps as contents: those of one speaker that follow each other are one."""
+    """Return the steps as contents. Consecutive steps of one speaker become one content."""
     contents: list[WireObject] = []
     names: dict[str, str] = {}
     signature = ""
     for step in steps:
         if step["type"] == "function_call" and not step.get("signature"):
-            # The signature of a call may stand in the thought before it.
+            # The signature of a call may be in the thought before it.
             step = {**step, "signature": signature}
         signature = str(step.get("signature") or "") if step["type"] == "thought" else ""
         names.update({step["id"]: step["name"]} if step["type"] == "function_call" else {})
@@ -106,7 +109,7 @@ def _contents(steps: Sequence[WireObject]) -> list[WireObject]:
 
 
 def _parts(step: WireObject, names: dict[str, str]) -> Iterator[WireObject]:
-    """Yield the parts of a step. `names`: those of the functions that were called, by the id of the call."""
+    """Yield the parts of a step. `names`: the names of called functions, by the id of the call."""
     signature = {"thoughtSignature": step["signature"]} if step.get("signature") else {}
     match step["type"]:
         case "user_input" | "model_output":
@@ -134,7 +137,7 @@ def _parts(step: WireObject, names: dict[str, str]) -> Iterator[WireObject]:
             result = {"toolType": kind.removesuffix("_result").upper(), "id": step["call_id"]}
             yield {"toolResponse": {**result, "response": {"result": step.get("result")}}, **signature}
         case _:
-            # A step of a new type, such as a scenario may send.
+            # A step of an unknown type, which a scenario may send.
             yield {"text": "", **signature}
 
 
@@ -148,7 +151,7 @@ def _result_parts(step: WireObject) -> Iterator[WireObject]:
 
 
 def _response_parts(step: WireObject, names: dict[str, str]) -> Iterator[WireObject]:
-    """Yield the result of a function, and the texts that stand in it beside its JSON."""
+    """Yield the result of a function, and the texts that it has beside its JSON."""
     result = step["result"]
     texts = [one["text"] for one in result] if isinstance(result, list) else []
     response = json.loads(texts[0]) if texts else result

@@ -14,7 +14,7 @@ PAGE_SIZE, PAGE_SIZE_LIMIT = 50, 1_000
 
 
 def describe_model(name: str, description: str) -> WireObject:
-    """Return what Gemini's API says of one model; `description` is its text in that answer."""
+    """Return the resource of one model as Gemini's API sends it."""
     return {
         "name": f"models/{name}",
         "version": "001",
@@ -32,7 +32,7 @@ def describe_model(name: str, description: str) -> WireObject:
 
 
 def page(models: Sequence[WireObject], query: Mapping[str, str], field: str) -> WireObject:
-    """Return the page that `query` asks for, in the field `field`, with a token if another page follows."""
+    """Return the page that `query` asks for, in the field `field`, with a page token if another page follows."""
     size = min(_page_size(query.get("pageSize", "")), PAGE_SIZE_LIMIT)
     start = _offset(query.get("pageToken", ""))
     body: WireObject = {field: list(models[start : start + size])}

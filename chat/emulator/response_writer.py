@@ -13,7 +13,7 @@ from chat.emulator import wire
 from chat.emulator.wire import Chunk, Step, UnaryResponse, WireObject
 
 BODY = "body of the response"
-"""The key of a request under which a body of another protocol may stand."""
+"""The key under which a request may hold a body of another protocol."""
 
 
 class Body(Protocol):
@@ -27,10 +27,10 @@ class Body(Protocol):
 
 
 class EventStreamBody:
-    """Server-sent events. The HTTP headers are sent with the first byte of the body."""
+    """A body of server-sent events. The HTTP headers are sent with the first byte of the body."""
 
     def __init__(self, http_request: web.Request) -> None:
-        """Nothing is sent yet."""
+        """Create a body. Nothing is sent yet."""
         self._http_request = http_request
         self._response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
 
@@ -53,10 +53,10 @@ class EventStreamBody:
 
 
 class UnaryBody:
-    """One JSON object with everything that the chunks contain: `generateContent`."""
+    """A body of one JSON object that has the content of all chunks, as `generateContent` responds."""
 
     def __init__(self) -> None:
-        """Start with no chunk."""
+        """Create a body without chunks."""
         self._response = UnaryResponse()
 
     async def add(self, response: WireObject) -> None:

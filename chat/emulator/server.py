@@ -20,7 +20,7 @@ async def serve(emulator: Emulator, host: str, port: int) -> None:
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signal_number, termination.set)
-    # aiohttp cancels a handler when its client disconnects, so that an abandoned answer does not run on.
+    # aiohttp cancels a handler when its client disconnects, so that an abandoned answer does not go on.
     runner = web.AppRunner(emulator.application(host), access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
     await runner.setup()
     try:

@@ -1,7 +1,7 @@
-"""What a request says about the tables that are attached to its questions. Pure.
+"""Parses the descriptions of attached tables in a request. Pure.
 
 Plotline writes a line of JSON for each: the columns, and the code that reads the table, or why it cannot be read. Files
-that only code in the Python session can open are named by a sentence.
+that only code in the Python session can open are named in a sentence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _IN_SESSION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """What a request says about one file. A file that is only named has neither code nor a reason of a refusal."""
+    """The description of one file in a request. A file that is only named has neither code nor a refusal."""
 
     name: str
     """The file's name where code runs."""
@@ -31,18 +31,18 @@ class TableDescription:
     code: str = ""
     """An expression that reads the table with pandas."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """The types by the names of columns: `number`, `text`, `date`, `time` or `boolean`."""
+    """The types of the columns, by name: `number`, `text`, `date`, `time` or `boolean`."""
     roles: Mapping[str, str] = field(default_factory=dict)
-    """`identifier`, `year`, `code`, `money` or `percent`, by the names of the columns that have one."""
+    """The roles of columns that have one, by name: `identifier`, `year`, `code`, `money` or `percent`."""
     notes: Sequence[str] = ()
     is_cut: bool = False
     """Whether the request leaves out a part, such as further columns."""
     refusal: str = ""
-    """Why the file cannot be read as a table."""
+    """The reason why the file cannot be read as a table."""
 
     @property
     def is_readable(self) -> bool:
-        """Whether there is code for the table, and it is one expression."""
+        """Whether the description has code that reads the table, and the code is one expression."""
         try:
             ast.parse(self.code, mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -62,7 +62,7 @@ def table_descriptions(request: GenerationRequest) -> list[TableDescription]:
             found |= {name: TableDescription(name, is_last) for name in sorted(named)}
             described = [part["text"] for at, part in enumerate(content["parts"]) if is_of_tables(content["parts"], at)]
             for one in (one for text in described for one in _parse(text)):
-                # A description may be repeated with later questions, whose files are others.
+                # A description may be repeated with a later question. A file is new only if the last prompt brought it.
                 is_new = is_last and (one.name in attached or one.name not in found)
                 found[one.name] = replace(one, is_new=is_new)
     return list(found.values())
@@ -75,7 +75,7 @@ def _data_names(content: WireObject) -> Iterator[str]:
 
 
 def _parse(text: str) -> Iterator[TableDescription]:
-    """Yield the descriptions in a text. Lines of another form are left out."""
+    """Yield the descriptions in a text. Other lines are skipped."""
     heading, _, lines = text.partition("\n")
     for line in lines.splitlines() if heading.strip() == TABLES else ():
         try:

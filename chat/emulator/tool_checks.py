@@ -42,7 +42,7 @@ def requested_tools(body: WireObject) -> Sequence[WireObject]:
 
 
 def check_tools(model: str, body: WireObject) -> None:
-    """Raise WireError if the model does not take the tools of a request together."""
+    """Raise WireError if the model does not accept this combination of tools."""
     tools = requested_tools(body)
     config = body.get("toolConfig") or {}
     if not isinstance(config, dict):

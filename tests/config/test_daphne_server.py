@@ -138,7 +138,7 @@ def test_refused_body_is_discarded_up_to_a_limit_and_for_a_limited_time(
     assert transport.disconnected
 
 
-def test_half_sent_requests_delay_nobody(server: LiveServer) -> None:
+def test_incomplete_requests_do_not_delay_other_requests(server: LiveServer) -> None:
     with ExitStack() as stack:
         for _ in range(250):
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))

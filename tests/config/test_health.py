@@ -101,7 +101,7 @@ def test_unreachable_database_fails_its_check(client: Client, monkeypatch: pytes
     assert (response.status_code, response.json()["failing"]) == (503, ["database"])
 
 
-def test_missing_service_for_kernels_and_a_full_disk_are_named(
+def test_readiness_reports_a_missing_kernel_service_and_a_full_disk(
     client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings.KERNELS_LIMIT = 1
@@ -135,7 +135,7 @@ def test_kernel_gateway_that_asks_for_a_token_passes(client: Client, settings: S
         wait_until(lambda: client.get("/readyz").json()["status"] == "ok")
 
 
-def test_jupyter_server_that_does_not_answer_is_named(client: Client, settings: Settings) -> None:
+def test_readiness_reports_a_jupyter_server_that_does_not_respond(client: Client, settings: Settings) -> None:
     settings.KERNELS_LIMIT = 1
     settings.JUPYTER_GATEWAY_URL = f"http://127.0.0.1:{free_port()}"
     assert client.get("/readyz").json()["degraded"] == ["kernels"]

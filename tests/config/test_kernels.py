@@ -40,7 +40,7 @@ def test_service_on_this_machine_is_the_default() -> None:
     assert "--without-sandbox" not in arguments
 
 
-def test_service_is_not_started_if_a_server_is_named() -> None:
+def test_kernel_service_is_not_started_if_the_settings_name_a_jupyter_server() -> None:
     url, _, arguments = json.loads(read_settings(JUPYTER_GATEWAY_URL="http://kernels:8888/").stdout)
     assert (url, arguments) == ("http://kernels:8888", [])
 

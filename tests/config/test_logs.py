@@ -41,7 +41,7 @@ def test_handlers_hide_them(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(("error", "is_logged"), [(RedisConnectionError("closed"), False), (ValueError("wrong"), True)])
-def test_a_lost_redis_is_logged_by_the_bridge_alone(error: Exception, is_logged: bool) -> None:
+def test_only_the_channel_bridge_logs_that_redis_is_lost(error: Exception, is_logged: bool) -> None:
     exc_info = (type(error), error, None)
     record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "Task exception was never retrieved", None, exc_info)
     assert is_not_a_lost_redis(record) == is_logged

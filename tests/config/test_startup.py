@@ -90,7 +90,7 @@ def server_without_key() -> Iterator[LiveServer]:
         yield server
 
 
-def test_variable_that_has_no_effect_any_more_is_named_at_start(server_without_key: LiveServer) -> None:
+def test_log_names_variables_without_effect_at_start(server_without_key: LiveServer) -> None:
     assert "variables have no effect any more, see CHANGELOG.md: TURN_LIMIT_S.\n" in server_without_key.log()
 
 

@@ -42,7 +42,8 @@ class Command(BaseCommand):
         def stop_worker(signum: int, frame: FrameType | None) -> None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            # Not called in the handler: the code that the signal interrupted may hold the event's lock.
+            # A thread calls `stop`, not this handler: the code that the signal interrupted may hold the lock of the
+            # event.
             threading.Thread(target=worker.stop).start()
 
         signal.signal(signal.SIGINT, stop_worker)

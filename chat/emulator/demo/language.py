@@ -1,8 +1,8 @@
 """The words of prompts and the texts of answers, in English, German and Chinese.
 
-Words that a plan has accounted for are taken out of a prompt, and what remains must be without meaning. This is what
-keeps the demo model from wrong answers: a plan counts only if it used every number and every word of the prompt, except
-for the neutral words of `words.toml`.
+Words that a plan has used are removed from a prompt, and the remaining words must have no meaning. This prevents wrong
+answers: a plan counts only if it used every number and every word of the prompt, except for the neutral words of
+`words.toml`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ VOCABULARY: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("
 TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 PROGRAMS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
 LENGTH_LIMIT = 2_000
-"""Longer prompts, counted without a pasted table, are not read."""
+"""Maximum number of characters of a prompt without its pasted table. Longer prompts are not parsed."""
 GAP, FORMULA_GAP = " ¦ ", " ∎ "
-"""A character that replaces words that were taken from a prompt."""
+"""The marks that replace removed words, and removed formulas, in a prompt."""
 NUMBER = r"(?:(?<![\w.,])-)?(?<![\w.])\d+(?:[.,]\d+)*(?!\w)"
 """A number in any notation, for `parse_number`."""
 _BOUND = r"((?:- ?)?(?<![\w.])(?:\d{1,15}(?:[.,]\d{1,15})?(?!\d)(?: ?\*? ?(?:pi|π))?|pi|π)(?: ?/ ?\d{1,15})?)"
 _PLACES = {"{n}": r"(\d{1,7})", "{d}": r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", "{b}": _BOUND}
-"""What stands in `words.toml` for a whole number, for any number, and for the bound of an interval."""
+"""Placeholders in `words.toml` for a whole number, for any number, and for the bound of an interval."""
 _CHINESE = "[\u4e00-\u9fff]"
 _SYMBOLS = str.maketrans(
     {"²": "^2", "³": "^3", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "—": "-", "’": "'", "√": "sqrt "}
@@ -49,35 +49,35 @@ def word(name: str) -> str:
 
 @dataclass(slots=True)
 class Prompt:
-    """The part of a prompt that a plan has not accounted for yet."""
+    """The part of a prompt that a plan has not used yet."""
 
     language: str
     """`en`, `de` or `zh`."""
     rest: str
 
     def take(self, pattern: str) -> re.Match[str] | None:
-        """Take the first match out of the prompt."""
+        """Remove the first match from the prompt and return it."""
         match = re.search(pattern, self.rest)
         if match is not None:
             self.rest = self.rest[: match.start()] + GAP + self.rest[match.end() :]
         return match
 
     def take_all(self, name: str) -> bool:
-        """Take all words for a concept out of the prompt, and return whether there was one."""
+        """Remove all words for a concept from the prompt, and return whether there was one."""
         self.rest, count = re.subn(word(name), GAP, self.rest)
         return count > 0
 
     def take_whole(self, name: str) -> int:
-        """Take the first words for a concept with a whole number, and return the number; 0 if there are none."""
+        """Remove the first words for a concept with a whole number, and return the number; 0 if there are none."""
         match = self.take(word(name))
         return int(next(filter(None, match.groups()))) if match else 0
 
     def take_names(self, group: str) -> tuple[str, ...]:
-        """Take one word for each concept of a group, and return the concepts that had one, in the group's order."""
+        """Remove one word for each concept of a group, and return the concepts that had one, in the group's order."""
         return tuple(name for name in VOCABULARY[group] if self.take(word(f"{group}.{name}")))
 
     def unknown_words(self, topic: str) -> list[str]:
-        """Return the words and signs with a meaning that remain. A topic has neutral words of its own."""
+        """Return the remaining words and signs that have a meaning. Which words are neutral depends on the topic."""
         rest = re.sub(f"{word('neutral.all')}|{word(f'neutral.{topic}')}", " ", self.rest)
         found = re.findall(r"[\w%]+|[^\w\s.,;:!?¦∎\"'()…-]", rest)
         return [word for word in found if unicodedata.category(word[0]) not in ("So", "Mn", "Sk")]
@@ -102,7 +102,7 @@ def read_prompt(text: str) -> Prompt:
 
 
 def parse_number(text: str, language: str) -> int | float | None:
-    """Return the number that a text means in a language; `None` if it is no number, or if it may mean two."""
+    """Return the number that a text means in a language; `None` if it is no number, or could mean two numbers."""
     if language == "de" and not re.fullmatch(r"-?(?![1-9]\d{0,2}\.\d{3}$)\d+\.\d+", text):
         text = "" if re.fullmatch(r"-?\d+\.\d+", text) else text.translate(str.maketrans(".,", ",."))
     if len(text) > 40 or not re.fullmatch(r"-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?", text):
@@ -121,7 +121,7 @@ class Plan:
     comment: str
     """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
     request: object = None
-    """The functions and the bounds of curves, which a later prompt may change, or the question about a table."""
+    """The functions and bounds of curves, or the question about a table. A later prompt may change them."""
     remarks: tuple[str, ...] = ()
     """Templates of further sentences. Each is written only if the program printed all values that it quotes."""
     file: str = ""
@@ -130,7 +130,7 @@ class Plan:
 
 
 def make_plan(kind: str, language: str, program: str, request: object = None, comment: str = "", **facts: str) -> Plan:
-    """Return the plan of a kind of answer. Its intro quotes the facts; `comment` replaces its comment."""
+    """Return the plan for a kind of answer. Its introduction quotes the facts. `comment` replaces the usual comment."""
     texts = TEXTS[kind][language]
     thought = f"**{texts['title']}**\n\n{texts['thought']}\n\n\n"
     return Plan(
@@ -145,8 +145,8 @@ def quoted_names(names: Sequence[str]) -> str:
 
 
 def sentence(name: str, language: str, operation: str = "", **facts: str | Sequence[str]) -> str:
-    """Return a sentence of a comment with its facts; `{value}` becomes the field of what the operation prints."""
-    # A template quotes facts without line ends and marks of Markdown.
+    """Return a sentence of a comment with its facts; `{value}` becomes the field of the operation's value."""
+    # Facts are quoted without line ends and without Markdown characters.
     quoted = {
         name: " ".join(fact.replace("`", "'").split())[:400] if isinstance(fact, str) else quoted_names(fact)
         for name, fact in facts.items()
@@ -158,5 +158,5 @@ def sentence(name: str, language: str, operation: str = "", **facts: str | Seque
 
 
 def _fill(template: str, facts: Mapping[str, str]) -> str:
-    """Return a text with these facts. Other fields, of values that the program prints, stay."""
+    """Return a text with these facts filled in. Fields of values that the program prints are kept."""
     return re.sub(r"\{(\w+)\}", lambda field: facts.get(field[1], field[0]), template)

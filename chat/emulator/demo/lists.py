@@ -19,7 +19,7 @@ CONDITIONS = {
     "odd": "k % 2 == 1",
     "integers": "k > 0",
 }
-"""Which whole numbers are in a sequence."""
+"""Code of the condition under which a whole number is in a sequence, by the name of the sequence."""
 _AND = r"(?:\s*[,;、]\s*(?:and |und )?|\s+(?:and|und)\s+| ?和 ?)"
 _LIST = rf"{NUMBER}(?>(?:(?:{_AND}|\s+){NUMBER})+)|{NUMBER},\S*\d(?!\w)"
 _GENERATOR = "np.random.default_rng(7)"
@@ -27,7 +27,7 @@ _LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
 
 
 def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
-    """Return what the prompt asks about a list of numbers."""
+    """Return the plan for a question about a list of numbers; None if the prompt is not one that is understood."""
     for read in (_read_random, _read_sequence, _read_typed):
         attempt = replace(prompt)
         if table := read(attempt):
@@ -54,14 +54,14 @@ def _read_typed(prompt: Prompt) -> Table | None:
     match = prompt.take(_LIST)
     items = [one for one in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", match[0]) if one] if match else []
     if len(items) == 1 and parse_number(items[0], prompt.language) is None:
-        # In `1,200,300` it is unclear what the commas mean; in `1.5, 2,5` what the comma without a space means.
+        # `1,2,3` is a list. `1,200,300` and `1.5, 2,5` are refused, because their commas are ambiguous.
         items = items[0].split(",")
     numbers = [parse_number(item, prompt.language) for item in items]
     return _make_table("typed", repr(numbers), ", ".join(items)) if len(numbers) > 1 and None not in numbers else None
 
 
 def _is_label(label: str) -> bool:
-    """Return whether a label is surely a name, and no word of the question."""
+    """Return whether a label is certainly a name, and not a word of the question."""
     attempt = Prompt("en", label)
     attempt.take_all("actions.draw")
     attempt.take_names("sequences")
@@ -79,7 +79,7 @@ def _read_random(prompt: Prompt) -> Table | None:
 
 
 def _read_sequence(prompt: Prompt) -> Table | None:
-    """Return a sequence: its kind, and the one amount or interval that is meant. An interval of squares is unclear."""
+    """Return the table of a sequence, if the prompt names one amount or interval. Squares need an amount."""
     multiples, kinds = prompt.take(word("multiples.of")), prompt.take_names("sequences")
     interval = [] if kinds == ("squares",) else take_range(prompt)
     amounts = {name: prompt.take_whole(f"amounts.{name}") for name in VOCABULARY["amounts"]}

@@ -1,6 +1,6 @@
 """Mathematics: formulas and equations, which sympy computes exactly, and the graphs of functions of x.
 
-Formulas are written anew, as code of known names, signs and numbers alone; nothing else of a prompt gets into it. A
+A formula is rebuilt as code that has only known names, signs and numbers. No other text of a prompt becomes code. A
 formula that can be read in two ways, such as `1/2x` or `sin x^2`, is refused.
 """
 
@@ -22,12 +22,12 @@ _RUN = re.compile(rf"(?<!\w)(?:{_TOKEN.pattern}|[=\s])+(?!\w)")
 """A part of a prompt that may be a formula, or an equation."""
 _BARE_CALL = re.compile(rf"\b({'|'.join(FUNCTIONS)}) +([xyzt]|pi|\d+(?:\.\d+)?)(?! *[\w(^.]| *\*\*)")
 _SHORT_TOKENS = {"pi": "π", "e": "E", "**": "^"}
-"""Tokens written anew, so that only the name of a function has two letters."""
+"""Replacements of tokens, after which only names of functions have two or more letters."""
 _AFTER_OPERAND = r"(?:(?<= [xyztEπ])|(?<=[\d)]))"
 _INCOMPLETE = re.compile(rf"[a-z]{{2}}\b(?! \()|{_AFTER_OPERAND} \d")
-"""A function without brackets, or a number after an operand."""
+"""Signs of an incomplete formula: a function without brackets, or a number after an operand."""
 _REFUSED = re.compile(r"\(\)|factorial\((?!\d{1,3}\))|\b(?:sin|cos|tan)\((?:\d\d|[7-9])[\d.]*\)")
-"""Code without a meaning, of huge numbers, or where degrees may be meant: `sin(90)`."""
+"""Code that is refused: without a meaning, with huge numbers, or where degrees may be meant, such as `sin(90)`."""
 VALUES = {
     "": "term",
     "simplify": "sympy.simplify(term)",
@@ -40,7 +40,7 @@ VALUES = {
     "is_prime": "sympy.isprime(term)",
     "prime_factors": '" * ".join(map(str, sympy.factorint(term, multiple=True)))',
 }
-"""What is computed from a term, by kind of question. The last two need a whole number."""
+"""Code that computes the answer from a term, by kind of question. The last two kinds need a whole number."""
 
 
 def find_variables(formula: str) -> set[str]:
@@ -49,13 +49,13 @@ def find_variables(formula: str) -> set[str]:
 
 
 def take_formulas(prompt: Prompt) -> list[list[str]]:
-    """Take all formulas out of the prompt, as code for sympy: for each its sides, of which an equation has two."""
+    """Remove all formulas from the prompt, and return their sides as code for sympy. An equation has two sides."""
     if prompt.language == "de":
         prompt.rest = re.sub(r"(?<![\d,])(\d+),(\d+)(?![\d,])", r"\1.\2", prompt.rest)
     else:
         prompt.rest = re.sub(r"(?<![\d,.])(\d{1,3}),(\d{3})(?:,(\d{3}))?(?![\d,])", r"\1\2\3", prompt.rest)
     for form in VOCABULARY["spoken"]:
-        # Its places are filled with the numbers that were spoken.
+        # Write a formula that the prompt says in words: fill the numbers into its form.
         write = partial(lambda form, spoken: f" {form.format(*filter(None, spoken.groups()))} ", form)
         prompt.rest = re.sub(word(f"spoken.{form}"), write, prompt.rest)
     formulas: list[list[str]] = []
@@ -72,13 +72,13 @@ def take_formulas(prompt: Prompt) -> list[list[str]]:
 
 
 def take_range(prompt: Prompt) -> list[str]:
-    """Take an interval out of the prompt, and return the formulas of its two bounds; empty if there is none."""
+    """Remove an interval from the prompt, and return the formulas of its two bounds; empty if there is none."""
     match = prompt.take(word("ranges.interval"))
     return [parse_formula(bound.replace(",", ".")) for bound in filter(None, match.groups())] if match else []
 
 
 def parse_formula(text: str) -> str:
-    """Return code for sympy of the formula that a text is; empty if it is none, or if it can be read in two ways."""
+    """Return a formula as code for sympy; empty if the text is not a formula, or can be read in two ways."""
     written = _BARE_CALL.sub(r"\1(\2)", text)
     tokens = _TOKEN.findall(written)
     # In `e^2x`, it is unclear where the exponent ends.
@@ -88,7 +88,7 @@ def parse_formula(text: str) -> str:
     spaced = " ".join(["", *(_SHORT_TOKENS.get(token, token) for token in tokens)])
     if len(tokens) > 1 and _INCOMPLETE.search(spaced):
         return ""
-    # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
+    # `@` marks a product without a sign, such as `2x`. It becomes `*` after the check for ambiguous operations.
     signed = re.sub(rf"{_AFTER_OPERAND} (?=[\w(])", "@", spaced)
     try:
         tree = ast.parse(signed.replace("^", "**").replace("π", "pi").strip(), mode="eval")
@@ -113,7 +113,7 @@ def _is_refused(node: ast.AST) -> bool:
 
 
 def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
-    """Return the plan to compute what the prompt asks for."""
+    """Return the plan for a calculation; None if the prompt does not ask for one that is understood."""
     kinds = prompt.take_names("calculations")
     kind = "".join(kinds[:1])
     bounds = take_range(prompt) if kind == "integral" else ()
@@ -125,7 +125,7 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
         return None
     [term, *other_side], *others = equations
     if kind == "solve" or (not kind and other_side and not others):
-        # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
+        # The equations may have only whole exponents and no functions. For others, sympy may not find all solutions.
         is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D|/ [(xyzt]", str(equations))
         terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
         special = TEXTS["solutions"][prompt.language]
@@ -148,12 +148,12 @@ def _exact(formula: str) -> str:
 
 
 def read_curves(prompt: Prompt, previous: object) -> Plan | None:
-    """Return the plan to draw functions of x. A change of the previous ones may leave out what stays."""
+    """Return the plan to draw functions of x. A change of the previous curves need not repeat what stays."""
     is_change = isinstance(previous, tuple) and prompt.take_all("actions.change")
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)
     prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
-    # The bare name of a function is a function of x.
+    # The name of a function alone means a function of x: `sin` means `sin(x)`.
     functions = [" = ".join(sides) + "(x)" * (sides[0] in FUNCTIONS) for sides in take_formulas(prompt)]
     is_clear = all(find_variables(one) == {"x"} and not re.search("factorial|=", one) for one in functions)
     if isinstance(previous, tuple) and is_change:
@@ -174,7 +174,7 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
 
 
 def typeset(formula: str) -> str:
-    """Return LaTeX of code for sympy. What stands in brackets within brackets stays in them."""
+    """Return code for sympy as LaTeX. Nested brackets are kept."""
     latex = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", formula)
     latex = re.sub(r"abs\(([^()]*)\)", r"\\left|\1\\right|", latex)
     latex = re.sub(r"(?:\^| \*\* )(\w+|\([^()]*\)|-\w+)", lambda power: f"^{{{power[1].strip('()')}}}", latex)

@@ -12,17 +12,17 @@ from chat.emulator.demo.table_files import Table
 
 OFFERS = 3
 PLACES_LIMIT = 12
-"""Places at which a text is read as two questions."""
+"""Maximum number of positions at which the text is split into two questions."""
 TOPICS: list[str] = TEXTS["topics"]
-"""Groups of `words.toml` by which questions are alike."""
+"""Groups of `words.toml` whose concepts are compared to find similar questions."""
 COLUMNS = {"number": ("number",), "axis": ("date", "calendar year"), "text": ("text",)}
-"""The kinds of columns that a place of a question stands for."""
+"""The kinds of columns that may fill each placeholder of a question."""
 
 
 def nearest_questions(text: str, tables: Mapping[str, Table], understands: Callable[[str], bool]) -> list[str]:
-    """Return the questions that are most like a text, all of which are understood. Those about tables stand first.
+    """Return the questions most similar to a text that the demo model understands. Questions about tables come first.
 
-    Where the text consists of two questions, they are these two.
+    If the text consists of two questions, return these two.
     """
     for between in islice(re.finditer(word("relations.next"), text, re.IGNORECASE), PLACES_LIMIT):
         both = [text[: between.start()].strip(), text[between.end() :].strip()]
@@ -54,7 +54,7 @@ def _of_tables(language: str, tables: Mapping[str, Table]) -> Iterator[str]:
 
 @lru_cache(500)
 def _topics(language: str, rest: str) -> Mapping[str, float]:
-    """Return the concepts and the further words of a prompt, with how much each says about it."""
+    """Return the concepts and the other words of a prompt, each with its weight for the comparison."""
     names = (f"{group}.{name}" for group in TOPICS for name in VOCABULARY[group])
     concepts = {one: 2.0 for one in names if Prompt(language, rest).take(word(one))}
     words = {one: 1.0 for one in Prompt(language, rest).unknown_words("lists") if not one[0].isdecimal()}

@@ -1,6 +1,6 @@
-"""Decides what the demo model answers to a conversation: a plan, or a text that says why there is none.
+"""Decides how the demo model answers a conversation: with a plan, or with a text that says why there is none.
 
-A question that is not understood completely is refused. A follow-up such as `make it a cosine` changes the task before.
+A question that is not understood completely is refused. A follow-up such as `make it a cosine` changes the last task.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from chat.emulator.table_descriptions import TableDescription
 from chat.vocabulary.markdown_source import escape_label
 
 EARLIER_PROMPTS = 6
-"""How many earlier prompts are read to find out what a follow-up refers to."""
+"""Maximum number of earlier prompts that are parsed to find out what a follow-up refers to."""
 TOPICS = {"calculation": read_calculation, "curves": read_curves, "lists": read_list_plan, "recipes": read_recipe}
 OWN_CODE = re.compile(r"```(?:python|py|python3)[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _CONTINUATION = re.compile(r"\W*(?:please\s+)?(?:continue|go on|carry on|weiter|继续)", re.IGNORECASE)
@@ -42,7 +42,7 @@ _GRAPH_QUOTE = re.compile(
     r"\A(?:Change (?:the )?|Die (?=Grafik „)|更改(?=图表))?(?:(?:graph |Grafik |图表)[“„](?P<title>.*?)[”“] ?[(（])?"
     r"(?:graph|Grafik|图表) ?\d+[)）]?(?: ändern)?[:：] ?"
 )
-"""What the button below a graph writes, in each language."""
+"""The text that the button below a graph writes into a prompt, in each language."""
 
 
 def plan_answer(
@@ -97,14 +97,14 @@ def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Seq
     if quote is None:
         return prompts, last_program
     quoted = next((one for one in programs if (quote["title"] or "") in one), "")
-    # Of a graph before the last one, only the look can be changed.
+    # For a graph of an earlier program, only the look can be changed, so the earlier prompts are dropped.
     known = prompts if quoted == last_program else prompts[:1]
-    # A word that asks for a change takes the place of the quote.
+    # The quote is replaced by "now", a word that asks for a change.
     return [_GRAPH_QUOTE.sub("now ", one, count=1) for one in known], quoted
 
 
 def answer_clock(text: str, date: Mapping[str, str]) -> str:
-    """Return what the server's note beside a prompt says, if the prompt asks for date or time; empty for any other."""
+    """Return the date or time from the server's note, if the prompt asks for it; else an empty text."""
     prompt = read_prompt(text[:LENGTH_LIMIT])
     if not prompt.take(word("clock.asked")) or prompt.unknown_words("clock"):
         return ""
@@ -113,7 +113,7 @@ def answer_clock(text: str, date: Mapping[str, str]) -> str:
 
 
 def _repeat(prompt: Prompt, text: str, last_program: str) -> Plan | None:
-    """Return the plan to run the last program again, or with another look of its graph; `None` if more is asked."""
+    """Return the plan to run the last program again, or to change the look of its graph; `None` if more is asked."""
     attempt = replace(prompt)
     if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
         return make_plan("again", prompt.language, last_program)
@@ -153,7 +153,7 @@ def _read_prompt(
             attempt = _without_names(prompt, [name])
             plan = read_table_plan(attempt, tables[name])
             unknown = attempt.unknown_words("tables")
-            # A change of a question about a table is not understood: `now by city` may keep a part of it.
+            # A change of a question about a table is ambiguous: `now by city` may keep its filters or not.
             is_clear = not unknown and not isinstance(previous, Question)
             if (
                 plan
@@ -184,9 +184,9 @@ def _refuse(
     asks_web: bool,
     changes: Sequence[str] = (),
 ) -> str:
-    """Return the answer to a question that is not understood: the reason in a line, and what can be asked instead.
+    """Return the answer to a question that is not understood: the reason in one line, and questions to ask instead.
 
-    `changes`: what can be changed in the graph that the question is about.
+    `changes`: the possible changes of the graph that the question is about.
     """
     prompt = read_prompt(text[:LENGTH_LIMIT])
     texts: dict[str, str] = TEXTS["refusal"][prompt.language]
@@ -216,7 +216,7 @@ def _refuse(
 
 
 def _is_about(plan: Plan, table: Table, *, is_specific: bool) -> bool:
-    """Return whether a question is one about an older table. `is_specific`: only if it names a part of the table."""
+    """Return whether a question is about this older table. `is_specific`: only if it names a part of the table."""
     question = plan.request
     assert isinstance(question, Question)
     return bool(question.columns or question.group or question.filters) if is_specific else question != Question(table)
@@ -237,7 +237,7 @@ def _file_pattern(name: str) -> str:
 
 
 def _whole_question(prompts: Sequence[str], prompt: Prompt, tables: Mapping[str, Table]) -> str:
-    """Return the newest prompt; behind the one before if it only names a table, as an answer to which one is meant."""
+    """Return the newest prompt, after the one before if it only names a table, as a reply to “which table?”."""
     names = _names_in(prompt, tables)
     is_name = bool(names) and not _without_names(prompt, names).unknown_words("tables")
     is_answer = is_name and len(prompts) > 1 and not OWN_CODE.search(prompts[1])

@@ -1,4 +1,4 @@
-"""Programs that are no formula and no table, such as a random walk."""
+"""Fixed programs without a formula or table, such as a random walk."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 from chat.emulator.demo.language import PROGRAMS, TEXTS, VOCABULARY, Plan, Prompt, make_plan, word
 
 USUAL_NUMBERS, NUMBER_LIMIT = {"times_table": 10}, 1_000_000
-"""The numbers of programs for prompts without one; 1,000 for all others."""
+"""The numbers for prompts without one (1,000 for programs that are not listed), and the largest number."""
 
 
 def read_recipe(prompt: Prompt, previous: object) -> Plan | None:
-    """Return the plan to run the one program that is asked for."""
+    """Return the plan for the fixed program that the prompt asks for; None if it does not ask for exactly one."""
     for name in VOCABULARY["recipes"]:
         attempt = replace(prompt)
         if (match := attempt.take(word(f"recipes.{name}"))) is None:

@@ -12,10 +12,10 @@ _TITLE = r"[:：]?\s*[\"“„](?P<title>[^\"“”„¦]{1,100})[\"“”]"
 
 
 def take_styles(prompt: Prompt, text: str, *, is_change: bool) -> list[str]:
-    """Take what a prompt says about the look of a graph out of it, and return the lines of code for that.
+    """Remove the words about the look of a graph from a prompt, and return lines of code for them.
 
     `text`: the prompt as it was written, for the letters of a title. `is_change`: whether a graph is to be changed.
-    Then the bare name of a colour is one; `red 3, blue 5` are labels otherwise.
+    Only then does the name of a colour alone change the colour: in other prompts, `red 3, blue 5` are labels.
     """
     groups = ("styles", "looks") if is_change else ("styles",)
     lines = [PROGRAMS[group][name] for group in groups for name in prompt.take_names(group)]
@@ -25,7 +25,7 @@ def take_styles(prompt: Prompt, text: str, *, is_change: bool) -> list[str]:
         if prompt.take(f"(?:{phrase})|{names}" if is_change else phrase):
             lines.append(PROGRAMS["color"].format(color=color))
     if title := prompt.take(word("titles.named") + _TITLE):
-        # The prompt is in lower case.
+        # The prompt is in lower case, so the title is copied from the original text.
         start = text.lower().find(title["title"])
         written = text[start : start + len(title["title"])] if start >= 0 else title["title"]
         lines.append(f"plt.title({written!r})")
@@ -38,7 +38,7 @@ def has_graph(program: str) -> bool:
 
 
 def with_styles(program: str, lines: Sequence[str]) -> str:
-    """Return the program with these lines before each `plt.show()`, at its depth."""
+    """Return the program with these lines before each `plt.show()`, with its indentation."""
 
     def insert(show: re.Match[str]) -> str:
         return "".join(f"{show[1]}{line}\n" for one in lines for line in one.strip().splitlines()) + show[0]

@@ -1,8 +1,8 @@
 """Tables: those that the request describes, attached CSV files, and tables that are pasted into a prompt.
 
-A described table has code that reads it, whatever its format. Without a description, the columns are found in the first
-rows of CSV alone, so that reading a large file blocks nobody. The program reads the whole file; a cell that its column
-does not allow ends it with an error.
+A described table has code that reads it, whatever its format. Without a description, only the first rows of CSV files
+are read to find the columns, so that a large file does not delay other requests. The program reads the whole file; it
+ends with an error if a cell does not fit its column.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NOTED = re.compile(
     r"left out|leaves? out|not read|skipped|total|only|filled|guess|taken as|told apart|doubt|hidden|replaced",
     re.IGNORECASE,
 )
-"""Words of notes on the rows and values that answers are computed from. Others name the look of cells."""
+"""Words in notes about rows and values, which concern answers. Other notes concern the look of cells."""
 _UNIT = r"\s*+(?>(?:[$€£¥%]|EUR|USD|CHF|GBP|元)?)\s*+"
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ENGLISH = re.compile(rf"{_UNIT}[+-]?{_UNIT}(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?{_UNIT}")
@@ -52,11 +52,11 @@ class Column:
     kind: str
     """`number`, `date`, `calendar year`, `identifier`, `text`, `time`, `boolean`, or `position` in a list."""
     conversion: str = ""
-    """Code that converts `cells`; empty if they stay as they are."""
+    """Code that converts `cells`; empty if they are not converted."""
     values: tuple[str, ...] = ()
     """The different texts in the first rows."""
     is_unique: bool | None = True
-    """Whether no two rows have the same value; `None`: not known."""
+    """Whether every row has a different value; `None`: not known."""
     is_share: bool = False
     """Whether the numbers are percentages, which have no sum."""
 
@@ -71,15 +71,15 @@ class Table:
     code: str
     """Code that sets `table`. Cells of CSV are texts that the program must convert."""
     kind: str = ""
-    """Empty, or for labels or positions with numbers `typed`, `range`, `random`, `sequence` or `single`."""
+    """The origin of a list of numbers: `typed`, `range`, `random`, `sequence` or `single`. Empty for other tables."""
     notes: tuple[str, ...] = ()
-    """What the server says about how it read the file, where it matters for answers."""
+    """Notes of the server about how it read the file, if they concern answers."""
     is_cut: bool = False
-    """Whether the table has columns that are not known."""
+    """Whether the table has further columns, which the request left out."""
 
 
 def known_tables(files: Sequence[AttachedFile], described: Sequence[TableDescription]) -> dict[str, Table]:
-    """Return the tables that programs can read, by name: those with code of the server, and else files of CSV."""
+    """Return the tables that programs can read, by name: those for which the server gives code, and other CSV files."""
     read = {file.name: table for file in files if file.is_table and (table := read_table(file))}
     known = {one.name for one in described if one.is_readable or one.refusal}
     tables = {name: table for name, table in read.items() if name not in known}
@@ -134,7 +134,7 @@ def take_pasted_table(text: str) -> tuple[Table | None, str]:
 
 
 def _table(name: str, lines: Sequence[str], separator: str, source: str, data: str = "") -> Table | None:
-    """Return the table in lines of CSV. `source`: code of what pandas reads, `data`: code that must stand before."""
+    """Return the table in lines of CSV. `source`: code of the file object, `data`: code that must come before."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
         rows = [[*map(str.strip, row)] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row]

@@ -23,32 +23,32 @@ from chat.emulator.demo.language import (
 from chat.emulator.demo.table_files import MISSING, Column, Table
 
 VALUES_LIMIT, VALUE_LENGTH_LIMIT = 200, 100
-"""Limits of the texts of cells that are searched for in a prompt: how many of a column, and their length."""
+"""Limits of the cell texts that are searched for in a prompt: their number in a column, and their length."""
 _COLUMN, _VALUE = r"⟦(?P<n>\d+)⟧", r"⟪(?P<v>\d+)⟫"
 """The marks that replace the names of columns and the texts of cells in a prompt."""
 _BEFORE, _AFTER = "(?<![^\\W\u4e00-\u9fff])", "(?![^\\W\u4e00-\u9fff])"
-"""Around a name: no letter, except for those of Chinese, which has no spaces."""
+"""Borders of a name in a prompt: no letter may be next to it, except Chinese ones, because Chinese has no spaces."""
 _MISFIT = " ≠"
-"""What stays in a prompt whose words do not fit the table, so that it is refused."""
+"""A mark that is left in a prompt whose words do not fit the table, so that the prompt is refused."""
 STATISTICS = PROGRAMS["statistics"]
 USUAL = {"describe": ["count", *[*STATISTICS][:5]], "histogram": ["count", "mean"], "single": ["value"]}
 """The statistics that are printed if the prompt names none."""
 FUNCTIONS = {
     name: code.replace("{missing!r}", repr(list(MISSING))) for name, code in reversed(PROGRAMS["functions"].items())
 }
-"""Functions of programs; each stands before those that it calls."""
+"""Functions that programs may use. Each is listed before those that it calls."""
 AXES = ("date", "calendar year")
-"""Kinds of columns over which numbers are plotted as lines, the one that is preferred first."""
+"""Kinds of columns over which numbers are plotted as lines, the preferred kind first."""
 MODULES = ("io", "itertools", "json", "math", "matplotlib.pyplot as plt", "numpy as np", "pandas as pd", "sympy")
 
 
 class Answer(NamedTuple):
-    """The program after the table was read, and the comment; empty texts for what is not understood."""
+    """The program after the table was read, and the comment; both are empty if the question is not understood."""
 
     body: str
     comment: str
     names: tuple[str, ...] = ()
-    """The columns whose values are needed. Rows without one are left out, and the answer says so."""
+    """The columns whose values are needed. Rows without such a value are left out, and the answer says so."""
 
 
 NOTHING = Answer("", "")
@@ -56,7 +56,7 @@ NOTHING = Answer("", "")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about a table. The names of what is asked for are those of `words.toml`."""
+    """A question about a table. Its operations and charts have the names of `words.toml`."""
 
     table: Table
     columns: tuple[Column, ...] = ()
@@ -71,7 +71,7 @@ class Question:
 
 
 def read_question(prompt: Prompt, table: Table) -> Question:
-    """Return what a prompt asks about a table."""
+    """Parse a question about a table."""
     equals = _take_equals(prompt, table)
     chosen = [column for column in equals if len(equals[column]) > 1]
     texts = (f"as_texts(table[{one.name!r}]).str.lower().isin({sorted(equals[one])!r})" for one in equals)
@@ -96,7 +96,7 @@ def read_question(prompt: Prompt, table: Table) -> Question:
 
 
 def _take_equals(prompt: Prompt, table: Table) -> dict[Column, set[str]]:
-    """Take texts of cells out of the prompt, and return them in lower case: rows with other texts are not asked for."""
+    """Remove texts of cells from the prompt, and return them in lower case: they select the rows."""
     texts = [] if table.kind else _mark(prompt, table)
     equals: dict[Column, set[str]] = {}
     while match := prompt.take(rf"(?:⟦\d+⟧ *(?:{word('relations.equals')} *)?)?{_VALUE}"):
@@ -110,7 +110,7 @@ def _take_equals(prompt: Prompt, table: Table) -> dict[Column, set[str]]:
 
 
 def _take_comparisons(prompt: Prompt, table: Table) -> list[str]:
-    """Take comparisons with numbers out of the prompt, and return the code of their conditions."""
+    """Remove comparisons with numbers from the prompt, and return the code of their conditions."""
     filters = []
     for sign in VOCABULARY["comparisons"]:
         pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
@@ -139,7 +139,7 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
 
 
 def _name_pattern(name: str, *, is_column: bool) -> str:
-    """Return a pattern that finds a name in a prompt. A common word must be called a column, or quoted."""
+    """Return a pattern that finds a name in a prompt. A common word counts only if it is quoted or called a column."""
     pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", normalize(name)) if part)
     if is_column and len(name) > 2:
         pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
@@ -149,7 +149,7 @@ def _name_pattern(name: str, *, is_column: bool) -> str:
 
 
 def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
-    """Return the plan for what the prompt asks about a table; `None` if it is not understood, or makes no sense."""
+    """Return the plan for a question about a table; `None` if it is not understood, or makes no sense."""
     question, language = read_question(prompt, table), prompt.language
     body, comment, names = (_answer_list if table.kind else _answer)(question, language)
     if not body:
@@ -172,7 +172,7 @@ def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
 
 
 def _remarks(table: Table, names: tuple[str, ...], language: str) -> tuple[str, ...]:
-    """Return the sentences about what an answer leaves out."""
+    """Return the sentences about rows that an answer leaves out."""
     missing = TEXTS["names"]["or"][language].join(f'"{name}"' for name in names)
     remarks = [sentence("left_out", language, columns=missing)] if names else []
     remarks += [sentence(name, language) for name in ("rows_shown", "groups_shown", "missing_values")]
@@ -238,7 +238,7 @@ def _answer(question: Question, language: str) -> Answer:
 
 
 def _correlation(question: Question, language: str) -> Answer:
-    """Return the correlation of two columns with a graph: of those that are named, or of the only numbers."""
+    """Return the correlation of two columns, with a graph: the named columns, or the only two columns of numbers."""
     columns = question.columns or tuple(one for one in question.table.columns if one.kind == "number")
     is_clear = not (question.operations or question.group) and len(columns) == 2
     if not is_clear or any(one.kind not in ("number", "calendar year") for one in columns):
@@ -249,7 +249,7 @@ def _correlation(question: Question, language: str) -> Answer:
 
 
 def _statistics(question: Question, language: str) -> Answer:
-    """Return statistics of a column, with a histogram or, of a list, with the numbers."""
+    """Return statistics of a column with a histogram; for a list, with the numbers themselves."""
     kind, chart, [column] = question.table.kind, question.chart, question.columns
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
     operations = [*(usual if kind == "single" else ()), *question.operations] or usual
@@ -264,7 +264,7 @@ def _statistics(question: Question, language: str) -> Answer:
 
 
 def _groups(question: Question, key: Column, operation: str, language: str) -> Answer:
-    """Return one value for each group, or for each period."""
+    """Return the answer with one value for each group or period."""
     columns, chart = question.columns, question.chart
     is_known = operation == "count" if not columns else operation in [*STATISTICS][:6]
     is_described = "describe" in question.special and not question.operations

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 LIMITS = {
     resource.RLIMIT_NPROC: 64,
-    # Address space of scripts, not memory: scipy alone maps hundreds of MiB. `service.options` has that of kernels.
+    # Limit of the address space of scripts. It is not memory: scipy alone maps hundreds of MiB. `service.options` has
+    # the limit of kernels.
     resource.RLIMIT_AS: 2048 * MIB,
     resource.RLIMIT_FSIZE: 64 * MIB,
     resource.RLIMIT_NOFILE: 256,
@@ -48,14 +49,15 @@ RIGHTS_OF_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 SCOPE_ABSTRACT_SOCKETS, SCOPE_SIGNALS = 1, 2
 
 NICENESS = 15
-"""On a busy core the server gets 28 times the CPU time of a cell: the scheduler's weights are 1024 and 36."""
+"""Nice value of a cell. On a busy core the server gets 28 times the CPU time of a cell: the weights are 1024 and 36."""
 CHUNK_CHARS = 1_000_000
-"""Text that is sent in one message. A message above the host's frame limit would break the connection."""
+"""Maximum number of characters in one message. A message above the server's frame limit would break the connection."""
 CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
-"""Exceeds the host's limit of 16 MB, so that the host detects the flood and stops the cell."""
+"""Output of a cell after which further text is dropped. It exceeds the server's limit of 16 MB, so that the server
+notices and stops the cell."""
 FLUSH_INTERVAL_S = 0.02
 SEND_S = 0.005
-"""Time for sending what the code has flushed; at most a fifth of its time."""
+"""Pause after a flush, in which ZeroMQ sends the text. It is at most a fifth of the code's time."""
 PRELOAD = """
 def _preload():
     import numpy, pandas
@@ -67,7 +69,8 @@ def _preload():
 _preload()
 del _preload
 """
-"""What a kernel does that waits for its first cell: imports, the font list and a first drawing take seconds."""
+"""Code that a kernel runs while it waits for its first cell: imports, the font list and a first drawing take seconds.
+"""
 
 
 class Ruleset(ctypes.Structure):
@@ -93,7 +96,7 @@ def fail(sentence: str) -> NoReturn:
 
 def restrict_resources(address_space_bytes: int) -> None:
     """Limit this process and its children, and make them the first victims when the machine is out of memory."""
-    # Kernels inherit the gateway's own soft limit of data, which may be lower than their address space.
+    # Kernels inherit the service's soft limit of data, which may be lower than their address space.
     own = {resource.RLIMIT_AS: address_space_bytes, resource.RLIMIT_DATA: resource.getrlimit(resource.RLIMIT_DATA)[1]}
     for limit, value in (LIMITS | own).items():
         resource.setrlimit(limit, (value, value))
@@ -148,7 +151,8 @@ def limit_writes(stream: OutStream) -> Callable[[], None]:
 
     Returns a function that resets the counts, to be called when a cell starts.
     """
-    # The own flush of the stream: `limit_flushes` delays others, and a message of many chunks breaks the connection.
+    # Keep the stream's original flush, which sends at once. `limit_flushes` later replaces `stream.flush` by one that
+    # waits; with it, many chunks would gather in one message, which is too long for the connection.
     write, flush = stream.write, stream.flush
     cell_chars = chunk_chars = 0
 
@@ -178,9 +182,9 @@ def limit_writes(stream: OutStream) -> Callable[[], None]:
 
 
 def limit_flushes(stream: OutStream) -> None:
-    """Make frequent flushes of the code wait for ipykernel's own, which follows within 0.2 s.
+    """Skip frequent flushes by the code; ipykernel itself flushes within 0.2 s.
 
-    Each flush is a message. ZeroMQ drops messages that the server cannot read in time, and with them honest output.
+    Each flush sends a message. If the server cannot read them in time, ZeroMQ drops messages, and output would be lost.
     """
     flush = stream.flush
     flushed_at = 0.0
@@ -189,8 +193,8 @@ def limit_flushes(stream: OutStream) -> None:
         nonlocal flushed_at
         frame = inspect.currentframe()
         caller = frame.f_back.f_globals.get("__name__", "") if frame and frame.f_back else ""
-        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order. This does not delay the first
-        # flush of the next cell, after which the process may end.
+        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order. These flushes do not set
+        # `flushed_at`, so the first flush of the next cell is not skipped: the process may end after it.
         if caller.startswith(("ipykernel.", "IPython.")):
             flush()
         elif time.monotonic() - flushed_at >= FLUSH_INTERVAL_S:
@@ -222,7 +226,7 @@ def become_kernel(*, is_preloaded: bool) -> None:
         app.shell.run_cell(PRELOAD, silent=True, store_history=False)
     limit_cells(app.shell)
     if not is_preloaded:
-        # The priority is lowered only now, because somebody waits for the start.
+        # The priority is lowered only after the start, because a person waits for it.
         os.nice(NICENESS)
     app.start()
 

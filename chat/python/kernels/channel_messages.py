@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024
-"""A larger message breaks the connection before it is read. The largest image that is stored fits in, as base64."""
+"""Maximum size of a message. A larger one closes the connection before it is read. The largest storable image fits in,
+as base64."""
 VALUES_LIMIT = 500_000
-"""Values in the JSON of one message. Parsing blocks the event loop, and each value is an object in memory."""
+"""Maximum number of values in the JSON of one message. Parsing blocks the event loop, and each value is an object in
+memory."""
 _CHECKED_CHARS = 1_000_000
 """Shorter messages cannot contain many more values than the limit, so they are parsed without a check."""
 _BUFFERS_LIMIT = 1024
@@ -26,7 +28,7 @@ class InvalidMessage(Exception):
 
 
 class CostlyMessage(InvalidMessage):
-    """The message may be sound, but parsing it would cost too much."""
+    """The message may be valid, but parsing it would cost too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ def unpack_message(data: str | bytes) -> Message:
 
 
 def _json_part(data: bytes) -> str:
-    """Return the JSON of a binary message: a count, so many offsets as 32-bit integers, the JSON, then the buffers."""
+    """Return the JSON of a binary message.
+
+    It consists of a count, that many 32-bit offsets, the JSON, and the buffers.
+    """
     try:
         (count,) = struct.unpack_from("!I", data)
         if not 1 <= count <= _BUFFERS_LIMIT:

@@ -33,12 +33,12 @@ logger = logging.getLogger(__name__)
 
 _CLOSE_LIMIT_S = 15.0
 _NEXT_INTERRUPT_S = 1.0
-"""When a kernel that was interrupted, and does not answer, is interrupted once more."""
+"""Seconds after which a kernel that does not react to an interrupt is interrupted once more."""
 _SHUT_DOWN_WAIT_S = 2.0
 _SHUT_DOWN_ATTEMPTS = 5
 _SHUT_DOWN_PAUSE_S = 1.0
 _PROCESS_ID_CHARS = 12
-"""Start of the process id that is part of a kernel id; two processes with the same one would have the same 48 bits."""
+"""Number of hexadecimal digits (48 bits) of the process id in a kernel id. They identify the process."""
 _STATES = {
     "idle": "idle",
     "busy": "busy",
@@ -52,7 +52,9 @@ _STATES = {
 
 
 class JupyterClient:
-    """Kernels of one place. A client belongs to the event loop on which it is used first.
+    """Starts, connects to and ends the kernels of one place.
+
+    A client belongs to the event loop on which it is used first.
 
     A kernel id names a kernel and its process, `<Jupyter's id>.<start of the process id>`. Many servers restart a
     kernel that died, under its old id and without its variables; such a kernel counts as gone.
@@ -67,8 +69,8 @@ class JupyterClient:
     async def start_kernel(self, note_created: Callable[[str], Awaitable[None]] | None = None) -> str:
         """Start a kernel, wait until it is ready, and return its id; raises KernelsUnavailable.
 
-        `note_created` is awaited with an id that `shut_down` knows, as soon as there is one: the kernel does not end if
-        this process ends before the kernel is ready.
+        `note_created` is awaited with an id for `shut_down` as soon as the kernel exists. The caller can store it: if
+        this process ends before the kernel is ready, the kernel goes on running.
         """
         api, kernel = await self._start(note_created)
         async with kernel:
@@ -81,7 +83,7 @@ class JupyterClient:
         try:
             yield kernel
         finally:
-            # The kernel ends first, so that nobody waits for code that still runs.
+            # End the kernel before the connection is closed, so that closing does not wait for running code.
             self._begin_shut_down(api)
             await kernel.close()
 
@@ -97,9 +99,11 @@ class JupyterClient:
         return _state_of(model) if model is not None else ""
 
     async def find_loss(self, kernel_id: str, address: Address) -> str:
-        """Return why a kernel has ended; empty if it runs at this address. Raises KernelsUnavailable.
+        """Return why a kernel has ended; empty if it runs at this address.
 
-        A kernel that the server has started anew, under its old id, is found only by `connect`.
+        Raises KernelsUnavailable if the place does not respond.
+
+        If the server has restarted the kernel under its old id, only `connect` notices.
         """
         try:
             api = KernelApi(self._session(), address, kernel_id.partition(".")[0])
@@ -133,9 +137,10 @@ class JupyterClient:
     async def connect(self, kernel_id: str, *, ends_silent: bool = True) -> KernelClient:
         """Connect to a kernel. Raises KernelGone if it or its process has ended, KernelsUnavailable.
 
-        A kernel that is busy is interrupted first: whoever waited for its cell has gone. A kernel that is said to be
-        idle, and does not answer within 5 s, is interrupted then. If it does not answer within 5 s of the interrupt, it
-        is shut down. Without `ends_silent`, it is neither interrupted nor shut down; KernelsUnavailable is raised.
+        A busy kernel is interrupted first, because no client waits for its cell any more. If the server reports the
+        kernel as idle, but it does not answer within 5 s, it is interrupted then. If it does not answer within 5 s of
+        the interrupt, it is shut down. Without `ends_silent`, it is neither interrupted nor shut down;
+        KernelsUnavailable is raised.
         """
         api = await self._kernel_api(kernel_id)
         model = await api.model()
@@ -149,7 +154,7 @@ class JupyterClient:
             await api.interrupt()
         kernel = await self._open(api)
         try:
-            # The server's word for `busy` may be wrong after lost messages, so the kernel itself is asked.
+            # The server's report may be wrong after lost messages, so the kernel itself is asked.
             is_ready = not is_busy and await kernel.wait_until_ready(INTERRUPT_GRACE_S)
             if not is_ready and not is_busy:
                 if not ends_silent:
@@ -171,7 +176,7 @@ class JupyterClient:
         return kernel
 
     async def aclose(self) -> None:
-        """Finish what runs in the background and close the HTTP session; kernels run on."""
+        """Wait for background tasks and close the HTTP session. Kernels go on running."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_CLOSE_LIMIT_S)
         for task in self._tasks:
@@ -187,7 +192,10 @@ class JupyterClient:
         return self._http
 
     async def _kernel_api(self, kernel_id: str) -> KernelApi:
-        """Return the kernel at the place's present address: the local service may have another one than before."""
+        """Return the API of the kernel at the place's current address.
+
+        The local service may have a new address after a restart.
+        """
         return KernelApi(self._session(), await self._place.address(), kernel_id.partition(".")[0])
 
     async def _start(
@@ -198,7 +206,7 @@ class JupyterClient:
         try:
             api = await asyncio.shield(start)
         except asyncio.CancelledError:
-            # The server starts the kernel in any case.
+            # The server starts the kernel even if this request is cancelled, so end the kernel afterwards.
             self._run_in_background(_shut_down_started(start))
             raise
         try:
@@ -249,7 +257,7 @@ async def _shut_down_started(start: asyncio.Task[KernelApi]) -> None:
 
 
 async def _shut_down(api: KernelApi) -> None:
-    """End a kernel, again if it comes back: a server may be about to start a kernel again that has just died."""
+    """End a kernel. Repeat this if the server restarts it, as some servers do with a kernel that has just died."""
     try:
         for _ in range(_SHUT_DOWN_ATTEMPTS):
             await api.shut_down()
@@ -262,7 +270,7 @@ async def _shut_down(api: KernelApi) -> None:
 
 
 async def _wait_until_interrupted(kernel: KernelClient, api: KernelApi) -> bool:
-    """Wait until a kernel answers that has been interrupted, and return whether it did within 5 s."""
+    """Wait until an interrupted kernel answers, and return whether it did so within 5 s."""
     if await kernel.wait_until_ready(_NEXT_INTERRUPT_S):
         return True
     # Code that ignores errors for a moment, such as a finalizer, may have swallowed the first interrupt.

@@ -1,6 +1,6 @@
-"""Takes the bytes of images, sounds and videos out of a display, so that they become outputs of their own. Pure.
+"""Extracts the bytes of images, sounds and videos from a display, so that they become separate outputs. Pure.
 
-A kernel runs untrusted code: nothing here trusts the type that it names for bytes.
+A kernel runs untrusted code, so the types that it gives for bytes are checked.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from chat.vocabulary.html_content import count_frames
 from chat.vocabulary.html_elements import TAKEN_ADDRESS
 
 FILES_LIMIT = 64
-"""Data URIs of one text that are read. Later ones stay in it."""
+"""Maximum number of data URIs that are extracted from one text. Later ones are not changed."""
 
-# Long payloads may be wrapped, also as in JavaScript. The quantifiers give nothing back: the time is linear.
+# Long payloads may be wrapped over lines, also as in JavaScript. Possessive quantifiers make the time linear.
 _WRAP = r"(?:\\?\r?\n[ \t]*+|%0A)"
 _URI = (
     r"data:(?P<type>(?:image|audio|video)/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,3};base64,"
@@ -32,12 +32,12 @@ _DATA_URI = re.compile(_URI, re.IGNORECASE | re.ASCII)
 _ATTRIBUTE_URI = re.compile(
     rf"\b(?:src|href|poster)\s{{0,9}}=\s{{0,9}}[\"']?\s{{0,9}}(?P<uri>{_URI})", re.IGNORECASE | re.ASCII
 )
-"""In HTML, other data URIs are decoration, as in styles."""
+"""A data URI in an attribute that loads a file. Others in HTML, such as those in styles, are decoration."""
 _FIRST_FRAME = 'frames[0] = "'
 
 
 def first_image(data: Mapping[str, object]) -> ImageOutput | None:
-    """Return the first valid image among the forms of an object; its other images would show the same."""
+    """Return the first valid image among the MIME forms of an object. Its other forms show the same image."""
     for mime_type in RASTER_TYPES:
         encoded = data.get(mime_type)
         decoded = _decode(encoded) if isinstance(encoded, str) else b""
@@ -47,7 +47,7 @@ def first_image(data: Mapping[str, object]) -> ImageOutput | None:
 
 
 def take_files(forms: Mapping[str, object]) -> tuple[dict[str, object], list[ImageOutput | FileOutput]]:
-    """Return the forms with addresses in place of the bytes in their HTML and Markdown, and the files with these bytes.
+    """Return the MIME forms with URLs in place of the data URIs in HTML and Markdown, and the files with these bytes.
 
     An animation that a script plays becomes its first frame.
     """

@@ -1,4 +1,4 @@
-"""What can go wrong between Plotline and the place that runs its kernels. Each message is a sentence for users."""
+"""The errors of a place that runs kernels, and of its kernels. Each message is a sentence for users."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from chat.python.kernels.outputs import clean_text
 from chat.vocabulary.file_labels import file_labels, is_file_path
 
 FILE_LIMIT_BYTES = 192 * 1024 * 1024
-"""The largest file that is sent to a kernel. A kernel in the sandbox has less room, and says so."""
+"""Maximum size of a file that is sent to a kernel. A kernel in the sandbox has less space, and reports an error."""
 PIECE_BYTES = 512 * 1024
 ANSWER_LIMIT_CHARS = 2 * PIECE_BYTES
 _ERROR_LIMIT_CHARS = 200
@@ -29,7 +29,10 @@ class RunProgram(Protocol):
     """Runs a module of `in_kernel`, see `KernelClient`."""
 
     async def __call__(self, module: str, *arguments: object, limit_chars: int = ...) -> Mapping[str, object]:
-        """Return the answer; raises ProgramFailed and what `KernelClient.contents` raises."""
+        """Run the module in the kernel and return its result.
+
+        Raises ProgramFailed if it fails, and the errors of `KernelClient.contents`.
+        """
 
 
 async def write_file(
@@ -49,7 +52,7 @@ async def write_file(
             raise ProgramFailed(clean_text(answer["error"])[:_ERROR_LIMIT_CHARS])
 
     async def drop_unfinished_file() -> None:
-        # The caller gets the error that came before.
+        # An error here must not hide the first error, which is raised to the caller.
         with contextlib.suppress(Exception):
             await run_program("files", "drop_file", token)
 
@@ -64,7 +67,7 @@ async def write_file(
         await drop_unfinished_file()
         raise ValueError(f"{label} could not be written into the Python session: {error}.") from error
     except BaseException:
-        # A cancelled task cannot wait.
+        # The task is cancelled, so it cannot wait for this.
         run_in_background(drop_unfinished_file())
         raise
     return label

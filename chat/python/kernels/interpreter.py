@@ -31,7 +31,7 @@ print(json.dumps([has_ipykernel, base, sys.executable, sys.prefix, sys.base_pref
 """
 _QUERY_LIMIT_S = 30.0
 _SHOWN = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives")))
-"""Folders of the system that every sandbox shows to its kernel."""
+"""Folders of the system that are visible in every sandbox."""
 
 
 class InterpreterUnavailable(Exception):
@@ -61,8 +61,8 @@ def find_interpreter() -> Interpreter:
     """Return the interpreter that `KERNEL_PYTHON` names, or the one of `.venv-kernel` if the variable is empty.
 
     Asks the interpreter for its prefixes once, which takes some tens of milliseconds. A relative path starts at the
-    project's folder.
-    Raises InterpreterUnavailable if it does not exist, does not start, or has no ipykernel.
+    project's folder. Raises InterpreterUnavailable if the interpreter does not exist, does not start, or has no
+    ipykernel.
     """
     value = os.environ.get(VARIABLE, "").strip()
     path = PROJECT / value if value else DEFAULT_PATH
@@ -107,7 +107,7 @@ def _inspect(path: Path) -> Interpreter:
 
 
 def _follow(path: Path, links: dict[Path, str]) -> Path:
-    """Return the path without symbolic links, and add those on its way with their targets."""
+    """Return the path without symbolic links. Add each link on the way, with its target, to `links`."""
     place = Path("/")
     for name in path.parts[1:]:
         place = place.parent if name == ".." else place / name

@@ -24,15 +24,15 @@ from chat.python.kernels.places import CPU_PATH, Address
 logger = logging.getLogger(__name__)
 
 START_LIMIT_S = 60.0
-"""How long a kernel may take to start. A cluster that pulls an image needs most of it."""
+"""Maximum time until a kernel has started. A cluster that pulls an image needs most of it."""
 CALL_LIMIT_S = 10.0
 """Time limit of the calls that do not wait for a kernel."""
 SHUT_DOWN_LIMIT_S = 30.0
-"""Jupyter asks a kernel to end, and kills it after 5 to 10 s."""
+"""Time limit of the call that ends a kernel. Jupyter asks the kernel to end, and kills it after 5 to 10 s."""
 _CONNECT_LIMIT_S = 5.0
 _ALIVE_CHECK_INTERVAL_S = 2.0
 _HEARTBEAT_S = 30.0
-"""A connection whose other side answers no ping for half of this is broken."""
+"""Interval between pings. If a ping is not answered within half of this, the connection counts as broken."""
 _BODY_LIMIT_BYTES = 1024 * 1024
 _REASON_LIMIT_CHARS = 300
 _CPU_LIMIT_S = 10 * 365 * 24 * 3600.0
@@ -46,10 +46,10 @@ NOT_STARTED = "The service that runs Python sessions did not start one"
 
 @dataclass(frozen=True, slots=True)
 class EndReport:
-    """What a server knows about the end of a kernel."""
+    """The server's report about the end of a kernel."""
 
     reason: str
-    """A sentence."""
+    """A sentence that says why the kernel has ended."""
     has_ended: bool
     """Whether the server has forgotten the kernel, so that it need not be shut down."""
 
@@ -58,7 +58,7 @@ class KernelApi:
     """The REST calls about one kernel, which its server lists under `/api/kernels/`."""
 
     def __init__(self, http: aiohttp.ClientSession, address: Address, kernel_id: str) -> None:
-        """Make no request yet; raises KernelGone if this cannot be the id of a kernel."""
+        """Create an object without a request to the server. Raises KernelGone if this cannot be the id of a kernel."""
         if not _KERNEL_ID.fullmatch(kernel_id):
             raise KernelGone("There is no such Python session.")
         self.kernel_id = kernel_id
@@ -98,8 +98,8 @@ class KernelApi:
     async def take_cpu_s(self) -> float | None:
         """Return the CPU seconds of all the kernel's processes since the last call.
 
-        `None`: the kernel has ended, or its server is not Plotline's service, which alone counts them. Raises
-        KernelsUnavailable.
+        `None` if the kernel has ended, or if its server is not Plotline's service: other servers do not count them.
+        Raises KernelsUnavailable.
         """
         path = CPU_PATH.format(kernel_id=self.kernel_id)
         status, body = await _call(self._http, self._address, "POST", path, CALL_LIMIT_S)
@@ -120,7 +120,7 @@ class KernelApi:
         """Connect to the kernel's channels, once it has started; raises KernelGone, KernelsUnavailable."""
         handshake = asyncio.create_task(self._open_websocket())
         try:
-            # A server does not end the handshake if the kernel dies meanwhile.
+            # If the kernel dies during the handshake, a server does not end the handshake, so check the kernel.
             while not (await asyncio.wait({handshake}, timeout=_ALIVE_CHECK_INTERVAL_S))[0]:
                 if await self.model() is None:
                     raise KernelGone(f"{(await self.end_report()).reason} {VARIABLES_LOST}")
@@ -187,7 +187,7 @@ async def _call(
         logger.warning("%s %s%s failed: %r", method, address.url, path, error)
         raise KernelsUnavailable(_UNREACHABLE) from error
     value = _parse_object(data)
-    # A gateway that has no room for another kernel also answers 403; only then its answer gives a reason.
+    # A gateway that cannot start another kernel also responds 403. Only then does the response give a reason.
     if response.status == 401 or (response.status in (302, 403) and method == "GET"):
         raise KernelsUnavailable(_REFUSED_TOKEN)
     return response.status, value

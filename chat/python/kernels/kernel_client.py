@@ -40,14 +40,14 @@ logger = logging.getLogger(__name__)
 PROGRAM_LIMIT_S = 20.0
 """Time limit of reading the contents, or one piece of a file."""
 HELD_START_LIMIT_S = 4.0
-"""How long a kernel that runs no cell may take to begin reading its contents. Tasks that a cell has left in its event
-loop may delay it for as long as they like, and no interrupt reaches them."""
+"""Maximum time until a kernel that runs no cell begins to read its contents. Tasks that a cell has left in the kernel's
+event loop may delay this without limit, and no interrupt reaches them."""
 IS_BUSY = "The Python session is busy. Try again when its code has ended."
 STAYS_BUSY = "Code that a cell has left running keeps the Python session busy, so it does not say what it contains."
 PRIVATE_LIMIT_S = 60.0
 """Time limit of reading private files."""
 SIZES_LIMIT_S = 5.0
-"""Time limit of reading the sizes of limits, after a cell that has met one."""
+"""Time limit of reading the sizes of limits, after a cell has exceeded one."""
 _PROBE_INTERVAL_S = 0.5
 _PROBES_UNTIL_CHECK = 2
 
@@ -59,7 +59,7 @@ _ERROR_NAMES = {
 
 
 class KernelClient:
-    """The client of a live kernel; `JupyterClient.connect` makes it. `close` leaves the kernel running."""
+    """The client of a live kernel, which `JupyterClient.connect` creates. `close` leaves the kernel running."""
 
     def __init__(
         self, connection: KernelWebSocket, api: KernelApi, begin_shut_down: Callable[[], asyncio.Task[None]]
@@ -98,7 +98,7 @@ class KernelClient:
         try:
             async with asyncio.timeout(limit_s):
                 while not any(probe.reply.done() and probe.idle_status.done() for probe in probes):
-                    # The subscription to outputs may begin late, and then this request's idle status is lost.
+                    # The subscription to outputs may begin late, so that this request's idle status is lost.
                     probes.append(PendingExecution())
                     await self._connection.send("shell", "kernel_info_request", {}, probes[-1])
                     await asyncio.wait({probes[-1].completion}, timeout=_PROBE_INTERVAL_S)
@@ -114,7 +114,7 @@ class KernelClient:
         return True
 
     async def prepare(self) -> None:
-        """Give a new kernel a working directory of its own and hooks; raises ProgramFailed, and like `contents`."""
+        """Give a new kernel its own directory and hooks. Raises ProgramFailed, and the errors of `contents`."""
         await self._run_program("kernel_start")
 
     async def execute(
@@ -125,12 +125,12 @@ class KernelClient:
         on_output: Callable[[Output | Redrawn], None] | None = None,
         is_silent: bool = False,
     ) -> Execution:
-        """Run one cell to its end; a second call waits for the first. Never raises for what the code does.
+        """Run one cell to its end; a second call waits for the first. Errors of the code are not raised.
 
-        `on_output` is called on this event loop with each output on arrival, before adjacent texts are merged.
-        After `limit_s` the cell is interrupted and the variables stay. If the cell does not stop within 5 s, the kernel
-        is shut down. Both have the status `timeout`; `is_alive` distinguishes them. Cancelling the call interrupts the
-        cell. A silent cell is not counted and has no value of its last expression.
+        `on_output` is called on this event loop with each output on arrival, before adjacent texts are merged. After
+        `limit_s` the cell is interrupted and the variables stay. If the cell does not stop within 5 s, the kernel is
+        shut down. Both have the status `timeout`; `is_alive` distinguishes them. Cancelling the call interrupts the
+        cell. A silent cell is not counted, and the value of its last expression is not shown.
         """
         content = {
             "code": code,
@@ -138,7 +138,7 @@ class KernelClient:
             "store_history": not is_silent,
             "user_expressions": {},
             "allow_stdin": False,
-            # With `stop_on_error` the kernel would abort a request that follows a failed one closely.
+            # With `stop_on_error` the kernel would abort a request that arrives soon after a failed one.
             "stop_on_error": False,
         }
         request = PendingExecution(on_output)
@@ -152,11 +152,11 @@ class KernelClient:
         return Execution(status, outputs, duration_s, request.reader.is_truncated)
 
     async def contents(self, *, is_held: bool = False) -> KernelContents:
-        """Return the variables and files of the kernel; never fails because of what values do.
+        """Return the variables and files of the kernel. No value of a variable can make it fail.
 
-        Waits for the cell that this connection runs. `is_held`: whether no other connection runs code. Then a kernel
-        that does not begin within 4 s does not say what it contains. Raises KernelGone, KernelsUnavailable if another
-        connection's cell does not end.
+        Waits for the cell that this connection runs. `is_held`: whether no other connection runs code. Then the
+        contents are returned with an error if the kernel does not begin to read them within 4 s. Raises KernelGone if
+        the kernel has ended, KernelsUnavailable if another connection's cell does not end.
         """
         start_limit_s = HELD_START_LIMIT_S if is_held else None
         try:
@@ -169,9 +169,9 @@ class KernelClient:
             return KernelContents(error="The Python session does not say what it contains.")
 
     async def variable(self, name: str) -> str:
-        """Return a longer description of one variable, or a sentence if there is none; raises like `contents`.
+        """Return a longer description of one variable, or a sentence if it does not exist.
 
-        It may be written by code of the variable's class.
+        Raises the errors of `contents`. The text may come from code of the variable's class.
         """
         try:
             text = parse_description(await self._run_program("variables", "describe", name))
@@ -180,12 +180,12 @@ class KernelClient:
         return text or f"There is no variable {name} in the Python session."
 
     async def without_cells(self, texts: Sequence[str], files: Mapping[str, str], *, known: str = "") -> list[str]:
-        """Return the texts, in their order, without what they show of cells of private files. Never raises.
+        """Return the texts, in the same order, with cells of private files replaced by labels. Never raises.
 
-        `files`: the names of the private files in the working directory -> versions. A version is read when it is named
-        first, so name it with no texts before code can change the file. `known`: what the model has written or was
-        sent, such as the code; its words and numbers come through. Distinct texts of cells have labels, such as
-        `[text 3]`, that stay the same while the kernel lives. A text that cannot be filtered becomes a sentence in
+        `files`: the versions of the private files, by their names in the working directory. A version is read at the
+        first call that names it, so make a call without texts before code can change the file. `known`: text that the
+        model has written or was sent, such as the code; its words and numbers are not hidden. Each text of a cell has
+        one label, such as `[text 3]`, as long as the kernel lives. A text that cannot be filtered becomes a sentence in
         brackets.
         """
         versions = json.dumps(dict(files))
@@ -200,16 +200,16 @@ class KernelClient:
         return parse_filtered(answer, len(texts))
 
     async def read_table(self, name: str, choices: Choices, *, limit_s: float) -> TableReading:
-        """Return what the table in a file of the working directory holds; raises like `contents`.
+        """Return the description of the table in a file of the working directory. Raises the same errors as `contents`.
 
-        `choices`: how a person wants it to be read.
+        `choices`: the choices of a person about how it is read.
         """
         try:
             answer = await self._run_program(
                 "tables", name, json.dumps(choices), limit_s=limit_s, limit_chars=READING_LIMIT_CHARS
             )
         except ProgramFailed as failure:
-            # The program was interrupted after the time limit, or it met with a file for which it was not written.
+            # The program was interrupted after the time limit, or it failed because the file is of an unexpected kind.
             is_late = str(failure).startswith("KeyboardInterrupt")
             logger.warning("A table file could not be described: %s", failure)
             error = "reading it takes too long." if is_late else "its content is not understood."
@@ -217,7 +217,7 @@ class KernelClient:
         return parse_table_reading(answer)
 
     async def sheet_text(self, name: str, *, limit_s: float) -> str:
-        """Return the cells of a workbook as lines; empty if it is none, or too large. Raises like `contents`."""
+        """Return a workbook's cells as lines; empty if it is none or too large. Raises the errors of `contents`."""
         try:
             answer = await self._run_program("sheet_texts", name, limit_s=limit_s, limit_chars=SHEETS_LIMIT_CHARS)
         except ProgramFailed:
@@ -244,10 +244,10 @@ class KernelClient:
         limit_s: float | None = None,
         start_limit_s: float | None = None,
     ) -> Mapping[str, object]:
-        """Run `main` of a module of `in_kernel` and return its answer. Without `limit_s` the limit is PROGRAM_LIMIT_S.
+        """Run `main` of a module of `in_kernel` and return its result. Without `limit_s` the limit is PROGRAM_LIMIT_S.
 
-        `start_limit_s`: how long other code may delay the program; `limit_s` by default. Raises ProgramFailed,
-        KernelGone, KernelsUnavailable if other code delays it for longer.
+        `start_limit_s`: the maximum delay by other code; by default `limit_s`. Raises ProgramFailed, KernelGone,
+        KernelsUnavailable if other code delays it for longer.
         """
         request = PendingExecution()
         content = program_content(module, *arguments)
@@ -261,21 +261,21 @@ class KernelClient:
         return parse_answer(request.reply_content, limit_chars)
 
     async def _limit_sizes(self) -> Mapping[str, object]:
-        """Return the sizes of the kernel's limits, or none if it cannot say them now."""
+        """Return the sizes of the kernel's limits, or an empty mapping if they cannot be read now."""
         try:
             return await self._run_program("limits", limit_s=SIZES_LIMIT_S)
         except (ProgramFailed, KernelGone, KernelsUnavailable):
             return {}
 
     async def _report_end(self, end: End, request: PendingExecution, limit_s: float) -> ExecutionStatus:
-        """Report the last outputs, with a sentence if the code was stopped or met a limit; return the status."""
+        """Report the last outputs, with a sentence if the code was stopped or exceeded a limit. Return the status."""
         reader = request.reader
         request.report(reader.finish())
         status, reason = self._status(end, request, limit_s)
         if reason:
             request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], reason, "")))
         elif (limit := limit_of(request.reply_content)) is not None:
-            # The traceback is an output of its own and stays.
+            # Add a sentence about the limit. The traceback remains a separate output.
             sentence = limit_sentence(limit, await self._limit_sizes())
             request.report(reader.add(ErrorOutput(limit.value, sentence, "")))
             if not self.is_alive:

@@ -1,4 +1,4 @@
-"""What a kernel says that it contains: variables, files and the number of cells. Pure.
+"""The contents that a kernel reports: variables, files and the number of cells. Pure.
 
 The code in a kernel can forge the answer. Every value is therefore validated, cleaned and bounded here, whatever
 `in_kernel.variables` promises.
@@ -26,10 +26,10 @@ from chat.python.kernels.outputs import clean_text
 from chat.vocabulary.file_labels import is_file_path
 
 ANSWER_LIMIT_CHARS = 8 * LIST_LIMIT_CHARS
-"""A longer answer is refused."""
+"""Maximum length of a kernel's answer. A longer one is refused."""
 _NUMBER_LIMIT = 2**62
 _COUNT_LIMIT = 2**31 - 1
-"""The largest number that fits into a column of 32 bits. A kernel that claims to have run more cells lies."""
+"""The largest number that fits into a 32-bit column. A kernel cannot really have run more cells."""
 _DIMENSIONS_LIMIT = 8
 _TIME_LIMIT = 2**33
 
@@ -46,7 +46,7 @@ class Variable:
     shape: tuple[int, ...]
     """Lengths of an array's or a table's dimensions, or the length of a container; else empty."""
     size_bytes: int | None
-    """Size in memory, of containers without their items; None if it is not known."""
+    """Size in memory, without the items of a container; None if it is not known."""
     preview: str
     """A short form of the value. It was written by untrusted code."""
 
@@ -66,19 +66,20 @@ class KernelContents:
     """What a kernel contains between two cells."""
 
     variables: tuple[Variable, ...] = ()
-    """In the order of their definition, without modules and names that start with an underscore."""
+    """The variables in the order of their definition, without modules and names that start with an underscore."""
     files: tuple[KernelFile, ...] = ()
-    """In the order of their names."""
+    """The files in the order of their names."""
     execution_count: int = 0
     """Number of cells that ran."""
     is_truncated: bool = False
     """Whether variables or files were left out because there are too many."""
     changes: tuple[str, ...] = ()
-    """Which tables the last cell has changed, and how; sentences by code of the kernel."""
+    """Sentences about the tables that the last cell has changed. Untrusted, because the kernel writes them."""
     missing_cells: tuple[str, ...] = ()
-    """Missing cells of columns that the last cell names, in tables of earlier cells; sentences like those."""
+    """Sentences about missing values of columns that the last cell names, in tables of earlier cells. Untrusted, too.
+    """
     error: str = ""
-    """Why the kernel did not describe itself; a sentence. Then everything else is empty."""
+    """A sentence that says why the kernel did not describe its contents. Then all other fields are empty."""
 
 
 def parse_contents(answer: Mapping[str, object]) -> KernelContents:
@@ -111,7 +112,10 @@ def parse_description(answer: Mapping[str, object]) -> str:
 
 
 def parse_filtered(answer: Mapping[str, object], count: int) -> list[str]:
-    """Return so many texts without cells of private files; `WITHHELD` for all if the answer has another number."""
+    """Return `count` texts without cells of private files.
+
+    If the answer has another number of texts, return `WITHHELD` for each.
+    """
     texts = answer.get("texts")
     if not isinstance(texts, list) or len(texts) != count:
         return [WITHHELD] * count

@@ -1,9 +1,9 @@
-"""Run a module of `in_kernel` inside a kernel and parse its answer. Pure: this module only makes and reads messages.
+"""Runs a module of `in_kernel` inside a kernel and parses its answer. Pure: this module only builds and reads messages.
 
 A program is an expression in the field `user_expressions` of an execute request without code. Jupyter's documentation
 gives it this purpose: the kernel evaluates the expression, counts no cell, and puts the value into its reply. Replies
-are not dropped when a kernel floods its output, and other clients of the kernel do not see them.
-Source: https://jupyter-client.readthedocs.io/en/stable/messaging.html#execute
+are not dropped when a kernel floods its output, and other clients of the kernel do not see them. Source:
+https://jupyter-client.readthedocs.io/en/stable/messaging.html#execute
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MIME_TYPE = "application/vnd.plotline.answer"
 _KEY = "answer"
 _MODULES = Path(__file__).with_name("in_kernel")
 _PACKAGE = "chat.python.kernels.in_kernel."
-# A lambda's attribute is read, because users give the names of built-in functions to their variables.
+# Uses only an attribute of a lambda, because users may have replaced built-in functions by variables of the same name.
 _EXPRESSION = (
     "(lambda f, b: (lambda ns: (b['exec']({source}, ns), ns['Answer'](ns, f.__globals__, {arguments}))[1])"
     "({{'__builtins__': b, '__name__': 'plotline'}}))(*((lambda f: (f, f.__builtins__))(lambda: 0)))"
@@ -36,7 +36,7 @@ class Answer:
 
 
 class ProgramFailed(Exception):
-    """The kernel gave no valid answer; the message is what it gave instead."""
+    """The kernel gave no valid answer. The message is its error."""
 
 
 def program_content(module: str, *arguments: object) -> dict[str, object]:
@@ -61,7 +61,7 @@ def parse_answer(reply: Mapping[str, object], limit_chars: int) -> Mapping[str, 
     data = result.get("data")
     text = data.get(_MIME_TYPE) if isinstance(data, dict) else None
     if not isinstance(text, str) or len(text) > limit_chars:
-        # The sentence may be stored, and code in the kernel can write any error.
+        # Clean and shorten the message: it may be stored, and code in the kernel can write any error.
         raise ProgramFailed(clean_text(f"{result.get('ename', 'an invalid answer')}: {result.get('evalue', '')}"[:300]))
     try:
         answer = json.loads(text)
@@ -73,7 +73,7 @@ def parse_answer(reply: Mapping[str, object], limit_chars: int) -> Mapping[str, 
 
 
 def natural_number(value: object, limit: int) -> int | None:
-    """Return the value of an answer if it is a whole number from 0 to below the limit, else `None`."""
+    """Return the value if it is a whole number from 0 to below the limit, else `None`."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 <= value < limit else None
@@ -90,9 +90,9 @@ def _source(module: str) -> str:
 
 
 def _statements(module: str, included: set[str]) -> list[ast.stmt]:
-    """Return the statements of a module, with those of other modules of `in_kernel` in place of their imports.
+    """Return the statements of a module, with its imports of other `in_kernel` modules replaced by their statements.
 
-    `included`: the modules that are part of the program already. Imports from `__future__` must come first in it.
+    `included`: the modules that the program already contains. Imports from `__future__` must come first in it.
     """
     is_first = not included
     included.add(module)

@@ -1,4 +1,4 @@
-"""One websocket to the channels of a kernel: send requests, and pass each message to the request that it answers."""
+"""A websocket to the channels of a kernel: sends requests, and passes each message to the request that it answers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from chat.python.kernels.channel_messages import CostlyMessage, InvalidMessage, 
 from chat.python.kernels.pending_execution import REPLY_CHANNELS, PendingExecution, set_done
 
 _SEND_LIMIT_S = 20.0
-"""A server that takes no bytes for so long is broken."""
+"""Maximum time for sending a request. If the server accepts no bytes for so long, the connection is broken."""
 _CLOSE_LIMIT_S = 2.0
 _SENT_IDS_LIMIT = 256
 _DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"})
 """States that servers report for a kernel whose process has ended. A restarted one has lost its variables."""
 TOO_MUCH = "It sent more at once than can be read."
 RECEIVED_LIMIT_BYTES = 128 * 1024 * 1024
-"""Received bytes after which the requests that wait are stopped; if no request waits, the connection ends. All outputs
-that are stored of one cell have about 75 MB as JSON, most of it images as base64."""
+"""Received bytes after which waiting requests are stopped; if no request waits, the connection ends. The outputs that
+are stored for one cell have at most about 75 MB as JSON, most of it images as base64."""
 _BACKLOG_LIMIT_BYTES = 4 * RECEIVED_LIMIT_BYTES
-"""Received bytes after which the connection ends in any case. A stopped cell has sent more than was received yet."""
+"""Received bytes after which the connection ends in any case. It is larger, because more data of a stopped cell may be
+on the way."""
 _SMALL_MESSAGE_BYTES = 64 * 1024
-"""Until a stopped request ends, larger messages are dropped unread: only its reply and its status are needed."""
+"""Maximum size of a message that is parsed after a request was stopped. Larger ones are dropped: only the reply and the
+status are needed."""
 
 
 class KernelWebSocket:
@@ -39,15 +41,15 @@ class KernelWebSocket:
         self._session = uuid.uuid4().hex
         self._requests: dict[str, PendingExecution] = {}
         self._sent_ids: deque[str] = deque(maxlen=_SENT_IDS_LIMIT)
-        """Of the last requests, also of those that nobody waits for."""
+        """Ids of the last requests, including requests that are no longer waited for."""
         self._received_bytes = 0
-        """Since the first of the present requests was sent, or since the last request ended."""
+        """Bytes received since the first of the current requests was sent, or since the last request ended."""
         self.kernel_session = ""
         """ID of the kernel's process, from its first answer."""
         self.end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done once no further message arrives."""
         self.end_reason = ""
-        """Why the connection ended, if this side knows it; a sentence about the kernel."""
+        """A sentence that says why the connection ended; empty if only the server knows the reason."""
         self._reader_task = asyncio.create_task(self._read())
 
     @property
@@ -86,7 +88,7 @@ class KernelWebSocket:
         self._finish("The connection to it was closed.")
         self._reader_task.cancel()
         await asyncio.gather(self._reader_task, return_exceptions=True)
-        # Its own limit holds for each message that arrives meanwhile.
+        # The timeout of `close` itself restarts with each message that arrives.
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await self._websocket.close()
@@ -110,16 +112,17 @@ class KernelWebSocket:
             self._finish(reason)
 
     def _acknowledge(self) -> None:
-        """Acknowledge the received bytes now: servers that leave Nagle's algorithm on send the rest only then.
+        """Acknowledge the received bytes at once, because servers with Nagle's algorithm send the rest only then.
 
-        The system's own acknowledgement may come 40 ms later. The option holds for one time only.
+        The system's own acknowledgement may come 40 ms later. The socket option works only once, so it is set each
+        time.
         """
         connection = self._websocket.get_extra_info("socket")
         if connection is not None and hasattr(socket, "TCP_QUICKACK"):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def _is_worth_parsing(self, size_bytes: int) -> bool:
-        """Count a frame of any kind, and return whether to parse it, which blocks the event loop."""
+        """Count the bytes of a frame, and return whether to parse it. Parsing blocks the event loop."""
         self._received_bytes += size_bytes
         if self._received_bytes <= RECEIVED_LIMIT_BYTES:
             return True
@@ -130,7 +133,7 @@ class KernelWebSocket:
         return self.is_open and size_bytes <= _SMALL_MESSAGE_BYTES
 
     def _receive(self, data: str | bytes) -> None:
-        # A character counts as one byte: encoding the text again would cost time.
+        # Each character is counted as one byte, because encoding the text to count its bytes would cost time.
         if not self._is_worth_parsing(len(data)):
             return
         try:
@@ -143,7 +146,7 @@ class KernelWebSocket:
             return
         pending = self._requests.get(message.parent_id)
         if message.kind == "execute_reply" and message.parent_id not in self._sent_ids:
-            # Other clients of the kernel share its outputs, and not its replies.
+            # Clients of one kernel share its outputs, but not its replies, so a reply to an unknown request is forged.
             for request in tuple(self._requests.values()):
                 set_done(request.damage)
         state = message.content.get("execution_state")

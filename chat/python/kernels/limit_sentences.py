@@ -1,9 +1,9 @@
-"""Says in words which limit of Linux a cell has met, from the error in the kernel's reply. Pure.
+"""Writes a sentence about the limit of Linux that a cell has exceeded, from the error in the kernel's reply. Pure.
 
-Only the name and the start of the value of the exception count: Python writes both for an error of Linux. The sizes
-come from the kernel itself, see `in_kernel.limits`; a kernel that lies only lies about itself.
+Only the name and the start of the message of the exception are used, because Python writes both for errors of Linux.
+The sizes come from the kernel itself, see `in_kernel.limits`; false sizes concern only the kernel itself.
 
-The sentence is a line of the cell's output, as the lines of a traceback are. It is stored with the output, the model
+The sentence is a line of the cell's output, like the lines of a traceback. It is stored with the output, the model
 reads it there, and exports, the API and copies contain it. So it is in English in every language of the pages: a
 translation on the page would differ from what the model was sent.
 """
@@ -18,11 +18,11 @@ from chat.python.kernels.kernel_program import natural_number
 MIB = 1024 * 1024
 _NUMBERS_LIMIT = 2**63
 _MEMORY_ERRORS = frozenset({"MemoryError", "ArrowMemoryError"})
-"""Exceptions of Python and pyarrow. That of numpy has the name of its base class."""
+"""Names of exceptions of Python and pyarrow. The exception of numpy is reported with the name of its base class."""
 
 
 class Limit(StrEnum):
-    """A limit that ends no kernel; the value is the name that outputs give to it."""
+    """A limit whose excess does not end the kernel. The value is its name in outputs."""
 
     DISK = "DiskLimit"
     FILE_SIZE = "FileSizeLimit"
@@ -41,7 +41,7 @@ _ERROR_NUMBERS = {
 
 
 def limit_of(reply: Mapping[str, object]) -> Limit | None:
-    """Return the limit that a cell has met, from the content of its reply; None if its error names no limit."""
+    """Return the limit that a cell has exceeded, from the content of its reply; None if the error is about no limit."""
     name, value = reply.get("ename"), reply.get("evalue")
     if reply.get("status") != "error" or not isinstance(name, str) or not isinstance(value, str):
         return None
@@ -55,7 +55,10 @@ def limit_of(reply: Mapping[str, object]) -> Limit | None:
 
 
 def limit_sentence(limit: Limit, sizes: Mapping[str, object]) -> str:
-    """Return a sentence for the reader and the model. `sizes`: the answer of `in_kernel.limits`, or an empty one."""
+    """Return a sentence for the reader and the model.
+
+    `sizes`: the result of `in_kernel.limits`, or an empty mapping.
+    """
     return _SENTENCES[limit](sizes)
 
 
@@ -78,7 +81,7 @@ def _open_files(sizes: Mapping[str, object]) -> str:
 
 
 def _processes(sizes: Mapping[str, object]) -> str:
-    # A socket that does not block raises the same error.
+    # A non-blocking socket raises the same error, so the sentence is not certain.
     count = _at_most(sizes, "processes", "processes and threads")
     return f"If the code was starting a process, it has met the limit of processes of the Python session{count}."
 

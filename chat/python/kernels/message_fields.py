@@ -26,13 +26,13 @@ def display_id(content: Mapping[str, object]) -> str:
 
 
 def graph_title(metadata: Mapping[str, object]) -> str | None:
-    """Return the title that a kernel tells of a figure; `None` if it tells nothing."""
+    """Return the title of a figure that the kernel reports; `None` if it reports none."""
     title = metadata.get(TITLE_KEY)
     return " ".join(clean_text(title[:TITLE_LIMIT_CHARS]).split()) if isinstance(title, str) else None
 
 
 def error_outputs(content: Mapping[str, object]) -> tuple[list[Output], bool]:
-    """Return the outputs of an error message, the error itself last, and whether some of its text is left out."""
+    """Return the outputs of an error message, the error itself last, and whether some of its text was left out."""
     lines = content.get("traceback")
     texts = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
     traceback = clean_text("\n".join(texts))

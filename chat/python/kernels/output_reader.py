@@ -1,9 +1,10 @@
-"""Reads the outputs of a cell from the kernel's messages.
+"""Reads the outputs of a cell from the kernel's messages. Pure: it uses no clock, process or socket.
 
-Pure: the module uses no clock, no process and no socket. A kernel runs untrusted code and may send any JSON. Content
-of an unexpected shape is dropped, so every value that is returned is safe to store: text has no NUL and no lone
-surrogates, and images start with the signature of their type.
-Source of the message shapes: https://jupyter-client.readthedocs.io/en/stable/messaging.html
+A kernel runs untrusted code and may send any JSON. Content of an unexpected shape is dropped, so every value that is
+returned is safe to store: text has no NUL and no lone surrogates, and images start with the signature of their type.
+Source of the message shapes: https:
+
+jupyter-client.readthedocs.io/en/stable/messaging.html
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ from chat.vocabulary.display_text import informative_text
 from chat.vocabulary.sanitize import sanitize_text
 
 _RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
-"""What Jupyter's servers write to stderr when they begin to drop a kernel's output: advice for operators follows."""
+"""First words of the text that Jupyter's servers write to stderr when they begin to drop a kernel's output. Advice for
+operators follows them."""
 _OUTPUT_CUT = "[output cut: the server drops output that comes this fast]\n"
 
 
 class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
-    Text is what a terminal shows of it (`vocabulary.terminal_text`). The cell may clear its outputs, and change those
-    that have a `display_id`. Limits of texts, displays and images are those of what is shown.
+    Text is stored as a terminal would show it (`vocabulary.terminal_text`). The cell may clear its outputs, and change
+    those that have a `display_id`. The limits of texts, displays and images apply to what is shown at the end.
 
-    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel names
-    only those whose figure the cell has not displayed.
+    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel sends
+    only images whose figure the cell has not displayed.
     """
 
     def __init__(self) -> None:
@@ -66,17 +68,17 @@ class OutputReader:
         self._received_display_bytes = 0
         self._received_image_bytes = 0
         self._clears_next = False
-        """Whether the next output takes the place of all others."""
+        """Whether the next output replaces all others."""
         self._has_ended_updates = False
 
     @property
     def outputs(self) -> list[Output]:
-        """What the cell shows now, in order."""
+        """The outputs that the cell shows now, in order."""
         return self._shown.outputs()
 
     @property
     def is_flooded(self) -> bool:
-        """Whether the cell wrote so much that it should be stopped."""
+        """Whether the cell has written so much that it should be stopped."""
         return (
             self._received_bytes > FLOOD_LIMIT_BYTES
             or self._received_messages > FLOOD_LIMIT_MESSAGES
@@ -100,7 +102,7 @@ class OutputReader:
                 if is_from_server:
                     self.is_truncated = True
                     text = _OUTPUT_CUT if text.startswith(_RATE_NOTICES) else text
-                # Each code is work, also if it leaves nothing to show.
+                # Count each escape code: it costs time, even if it shows nothing.
                 self._received_bytes += CODE_COST_BYTES * text.count("\x1b")
                 if text:
                     self._clear_if_awaited()
@@ -122,7 +124,7 @@ class OutputReader:
         return []
 
     def leave_out(self, size_bytes: int) -> list[Output | Redrawn]:
-        """Return the notice about a message that was dropped unread."""
+        """Return the outputs that report a dropped message."""
         self._received_messages += 1
         self._received_bytes += size_bytes
         self.is_truncated = True
@@ -130,7 +132,7 @@ class OutputReader:
         return self._changes(self._add_text("stderr", notice))
 
     def finish(self) -> list[Output | Redrawn]:
-        """Return the outputs that are known only at the cell's end."""
+        """Return the outputs that are added at the cell's end, such as saved images."""
         ends: list[Output] = [*self._shown.end_text()]
         saved_images, self._saved_images = self._saved_images, []
         return self._changes(ends + [output for image in saved_images for output in self._add_file(image)])
@@ -140,7 +142,7 @@ class OutputReader:
         return self._shown.add(output)
 
     def _changes(self, added: Sequence[Output]) -> list[Output | Redrawn]:
-        """Return what the caller is told: the outputs that were added, or that earlier ones have changed."""
+        """Return the outputs that were added; if earlier outputs have changed, return a `Redrawn`."""
         return [redrawn] if (redrawn := self._shown.take_redrawn()) else [*added]
 
     def _clear_if_awaited(self) -> None:
@@ -155,27 +157,27 @@ class OutputReader:
         self._text_bytes = self._image_bytes = self._display_bytes = self._display_count = 0
 
     def _add_identified(self, content: Mapping[str, object]) -> list[Output]:
-        """Add a display. One with an id is an output of its own, which `_update` finds."""
+        """Add a display. A display with an id is kept as a separate output, so that `_update` can change it."""
         slot = self._shown.open_slot(display_id(content))
         return self._fill(slot, content) if slot else self._add_display(content)
 
     def _update(self, content: Mapping[str, object]) -> list[Output]:
-        """Show another form of all displays of an id. An id that is not shown is ignored, as in Jupyter."""
+        """Replace the content of all displays with an id. An id that is not shown is ignored, as in Jupyter."""
         slots = self._shown.slots_of(display_id(content))
         if self._received_image_bytes > RECEIVED_IMAGES_LIMIT_BYTES:
-            # What is shown stays.
+            # There are too many updates, so the display keeps its last content.
             return self._note_end_of_updates() if slots else []
         for slot in slots:
             self._images -= slot.images
             self._image_bytes -= slot.image_bytes
             self._display_bytes -= slot.display_bytes
             self._display_count -= slot.display_count
-            # Several displays of an id show the same, which is noted once.
+            # All displays of an id show the same, so only one notice is added.
             self._shown.empty_slot(slot, is_noted=slot is slots[0])
         for slot in slots[:1]:
             self._fill(slot, content)
         for slot in slots[1:]:
-            # Several displays of an id are counted once: they show the same.
+            # All displays of an id show the same, so they are counted once.
             slot.outputs[:] = slots[0].outputs
         return []
 
@@ -199,7 +201,7 @@ class OutputReader:
         encoded = text.encode()
         self._received_bytes += len(encoded)
         if text and self._text_bytes + len(encoded) > TEXT_LIMIT_BYTES and self._text_bytes <= TEXT_LIMIT_BYTES:
-            # Only what is shown counts, and most of it may have been overwritten.
+            # Count again, because only shown text counts, and most of it may have been overwritten.
             self._text_bytes = self._shown.count_text_bytes(self._text_bytes)
         remaining_bytes = TEXT_LIMIT_BYTES - self._text_bytes
         if not text or remaining_bytes < 0:
@@ -213,7 +215,7 @@ class OutputReader:
         return self._shown.write(stream, f"{start}\n[output cut: more than 1 MB]\n")
 
     def _add_error(self, content: Mapping[str, object]) -> list[Output]:
-        # A cell raises at most one exception; further error messages are forged.
+        # A cell raises at most one exception, so further error messages are forged.
         if self.has_error:
             return []
         self.has_error = True
@@ -222,11 +224,11 @@ class OutputReader:
         return [added for output in outputs for added in self.add(output)]
 
     def _add_display(self, content: Mapping[str, object], *, is_own: bool = False) -> list[Output]:
-        """Add a display. `is_own`: plain text is no text of a stream, because it may change."""
+        """Add a display. `is_own`: keep its plain text apart from the texts of streams, because it may change."""
         data, metadata = content.get("data"), content.get("metadata")
         if not isinstance(data, dict):
             return []
-        # A picture of a formula shows the same as its LaTeX.
+        # An image of a formula shows the same as its LaTeX, so it is left out.
         image = None if "text/latex" in data else first_image(data)
         if image is not None and isinstance(metadata, dict):
             image = replace(image, title=graph_title(metadata))
@@ -239,7 +241,7 @@ class OutputReader:
         if is_own and image is None and forms.keys() == {"text/plain"}:
             added = self._add_bundle(forms)
         elif forms.keys() <= {"text/plain"}:
-            # The plain text of an image only names its class.
+            # The plain text of an image only names its class, so it is left out.
             text = "" if image else clean_text(forms.get("text/plain"))
             added = self._add_text("stdout", f"{text}\n") if text else []
         else:
@@ -275,8 +277,8 @@ class OutputReader:
         return added
 
     def _add_file(self, file: ImageOutput | FileOutput) -> list[Output]:
-        # `savefig` to a file and to a buffer, or `show` twice, give the same bytes and count as one graph.
-        # A display that may change keeps its own.
+        # `savefig` to a file and to a buffer, or `show` twice, give the same bytes and count as one graph. A display
+        # that may change keeps its own image.
         if file.data in self._images and not self._shown.is_filling:
             return []
         size_bytes = len(file.data)

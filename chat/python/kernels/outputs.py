@@ -15,7 +15,7 @@ from chat.vocabulary.sanitize import sanitize_text
 
 
 class ExecutionStatus(StrEnum):
-    """How a cell ended; `KernelClient.is_alive` says whether its variables still exist."""
+    """The way in which a cell ended. `KernelClient.is_alive` says whether its variables still exist."""
 
     OK = "ok"
     FAILED = "failed"
@@ -39,7 +39,7 @@ class ErrorOutput:
     """An exception that the code raised, or the reason why the cell was stopped."""
 
     name: str
-    """Class of the exception, as `ZeroDivisionError`."""
+    """Class of the exception, such as `ZeroDivisionError`."""
     value: str
     traceback: str
     """Plain text whose last line is the error itself; empty if there is no traceback."""
@@ -53,7 +53,7 @@ class ImageOutput:
     """One of `attachments.validation.RASTER_TYPES`."""
     data: bytes
     title: str | None = None
-    """What the figure is called, empty if it has no title; `None` if that is not known. Written by untrusted code."""
+    """The title of the figure, empty if it has none; `None` if it is not known. Written by untrusted code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class FileOutput:
     """A sound or a video that the code displayed. Pages offer it as a file."""
 
     mime_type: str
-    """As the code named it."""
+    """The MIME type that the code gave."""
     data: bytes
 
 
@@ -69,8 +69,8 @@ class FileOutput:
 class DisplayOutput:
     """An object that the code displayed in a richer form than plain text, such as a table or a formula.
 
-    An image among its forms is an `ImageOutput` of its own, which follows directly, and so are images, sounds and
-    videos in its HTML (see `display_files`).
+    An image among its forms is a separate `ImageOutput`, which follows directly. Images, sounds and videos in its HTML
+    are separate outputs, too (see `display_files`).
     """
 
     bundle: Bundle
@@ -82,14 +82,14 @@ Output: TypeAlias = TextOutput | ErrorOutput | ImageOutput | FileOutput | Displa
 
 @dataclass(frozen=True, slots=True)
 class Redrawn:
-    """The code has changed what it showed before: all outputs of its cell are other ones now."""
+    """The code has changed earlier outputs, so all outputs of its cell must be read again."""
 
     read: Callable[[], Sequence[Output]]
-    """Returns the outputs as they are when it is called: many changes are read once."""
+    """Function that returns the current outputs, so that many changes can be read at once."""
     cleared: tuple[str, ...] = ()
-    """Texts that were shown and are cleared now, not what a cursor overwrote."""
+    """Texts that were shown and were then cleared, without text that a cursor overwrote."""
     left_out: int = 0
-    """How many such texts are not kept, because there are too many."""
+    """Number of cleared texts that are not kept, because there are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Execution:
 
     status: ExecutionStatus
     outputs: tuple[Output, ...]
-    """In the order of arrival; adjacent texts of one stream are merged."""
+    """The outputs in the order of arrival. Adjacent texts of one stream are merged."""
     duration_s: float
     is_truncated: bool
     """Whether output was left out; a notice among the outputs says so."""

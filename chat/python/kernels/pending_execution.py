@@ -26,7 +26,7 @@ class PendingExecution:
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     reader: OutputReader = field(default_factory=OutputReader)
     is_interrupted: bool = False
-    """The interrupt itself raises an error in the cell, which is not reported."""
+    """Whether the request was interrupted. The interrupt raises an error in the cell, which is not reported."""
     reply_content: Mapping[str, object] = field(default_factory=dict)
     error: Exception | None = None
     """The error that the caller's callback raised."""
@@ -39,7 +39,7 @@ class PendingExecution:
     flood: asyncio.Future[None] = field(default_factory=_create_future)
     """Done once the cell has written too much."""
     damage: asyncio.Future[None] = field(default_factory=_create_future)
-    """Done once the kernel has sent what is not Jupyter's protocol: the reply may never be understood."""
+    """Done once the kernel has sent an invalid message, because the reply may have been lost in it."""
     first_end: asyncio.Future[None] = field(default_factory=_create_future)
     """Done once the reply or the idle status has arrived. They travel on two sockets, and one of them may be lost."""
     completion: asyncio.Future[None] = field(default_factory=_create_future)
@@ -50,7 +50,7 @@ class PendingExecution:
     def receive(self, message: Message, *, is_from_server: bool) -> None:
         """Process one message that answers this request.
 
-        `is_from_server` means that not the kernel wrote the message, but the server in its name.
+        `is_from_server` means that the server wrote the message in the name of the kernel.
         """
         set_done(self.start)
         if message.channel in REPLY_CHANNELS:
@@ -68,7 +68,7 @@ class PendingExecution:
             set_done(self.completion)
 
     def leave_out(self, size_bytes: int) -> None:
-        """Report that a message of this size was dropped, which may have belonged to this request."""
+        """Report that a message of this size was dropped. It may have belonged to this request."""
         self.report(self.reader.leave_out(size_bytes))
         self._check_flood()
 
@@ -79,7 +79,7 @@ class PendingExecution:
         try:
             for output in outputs:
                 self.on_output(output)
-        except Exception as error:  # noqa: BLE001 - raised again where the caller waits
+        except Exception as error:  # noqa: BLE001 - raised again in the caller
             self.error = error
             set_done(self.failure)
 

@@ -1,8 +1,8 @@
-"""Where kernels run: the address of a Jupyter server or gateway.
+"""The places where kernels run: each is the address of a Jupyter server or gateway.
 
 `LocalService` is the service on this machine (see `service`). It is a process apart with a Unix socket in its folder:
 
-    DIR/control.sock    one request for each connection; a line of JSON each way
+DIR/control.sock one request for each connection; a line of JSON each way
 
 A request is `{"command": "status" | "start" | "stop"}`. `start` waits until the gateway answers its health check.
 `"on_demand": true` refuses to start a service that a person has stopped. The reply is a `ServiceStatus` as JSON.
@@ -67,16 +67,16 @@ class ServiceStatus:
     token: str = ""
     """Empty unless the state is `running`."""
     error: str = ""
-    """Why the gateway does not run, or why it was restarted last; a sentence for operators."""
+    """A sentence for operators: why the gateway does not run, or why it was last restarted."""
     launch_error: str = ""
-    """Why no code can run on this machine; a sentence for operators. It is known before anybody needs a kernel."""
+    """A sentence for operators: why no code can run on this machine. It is known before a kernel is needed."""
     is_sandboxed: bool = True
     restarts: int = 0
-    """How often the gateway was started again because it had ended or no longer answered."""
+    """Number of times that the gateway was restarted, because it had ended or no longer responded."""
     kernels: int = 0
-    """Kernels that belong to somebody."""
+    """Number of kernels that are in use."""
     warm_kernels: int = 0
-    """Kernels that are ready for the next caller."""
+    """Number of kernels that were started in advance for the next caller."""
     started_at: float | None = None
     """Unix time of the gateway's start; None unless it runs."""
 
@@ -89,13 +89,13 @@ class RemotePlace:
         self._address = Address(url.rstrip("/"), token)
 
     async def address(self) -> Address:
-        """Return the address. Nothing is started, and whether the server answers is not known."""
+        """Return the address. Nothing is started, and the server is not contacted."""
         return self._address
 
 
 def probe_server(url: str, token: str) -> None:
     """Ask a Jupyter server for its version; blocks for two seconds at most. Raises KernelsUnavailable."""
-    # A Jupyter Server answers this without a token, a Kernel Gateway does not.
+    # A Jupyter Server responds to this without a token, but a Kernel Gateway does not.
     headers = {"Authorization": f"token {token}"} if token else {}
     try:
         request = urllib.request.Request(f"{url.rstrip('/')}/api", headers=headers)
@@ -173,7 +173,7 @@ class LocalService:
     def _unreachable(self, error: Exception) -> KernelsUnavailable:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
-        # Without its folder, another machine or a wrong setting is as likely.
+        # If its folder does not exist either, the setting may be wrong, or the service may be on another machine.
         nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"

@@ -17,25 +17,26 @@ from chat.python.kernels.kernel_websocket import KernelWebSocket
 from chat.python.kernels.pending_execution import PendingExecution, set_done
 
 INTERRUPT_GRACE_S = 5.0
-"""How long an interrupted cell may take to stop before its kernel is shut down."""
+"""Maximum time until an interrupted cell has stopped. After it, the kernel is shut down."""
 _INTERRUPTS = 2
-"""Interrupts within this time: code that ignores errors for a moment, such as a finalizer, may swallow the first."""
+"""Number of interrupts within this time. Code that ignores errors for a moment, such as a finalizer, may swallow the
+first one."""
 _INTERRUPT_REPLY_S = 1.0
 _SHUT_DOWN_WAIT_S = 2.0
 _LAST_MESSAGES_S = 1.0
 _PROBE_STEPS = 6
-"""Seconds that a kernel whose messages are missing has for the answer to another request. They are counted one by one:
-a machine that stands still does not end its kernels."""
+"""Number of seconds that a kernel has to answer another request, if messages are missing. Each second is waited for
+separately, so that a machine that was suspended does not end its kernels."""
 _DAMAGE_GRACE_S = 3.0
-"""How long a cell may go on after a message that is not Jupyter's protocol."""
+"""Maximum time that a cell may go on after an invalid message."""
 _ALIVE_CHECK_INTERVAL_S = 3.0
-"""How often the server is asked whether the kernel of a running cell still exists."""
+"""Interval at which the server is asked whether the kernel of a running cell still exists."""
 _NOT_INTERRUPTIBLE = "It could not be interrupted."
 _NO_ANSWER = "It does not answer any more."
 
 
 class End(Enum):
-    """Why waiting for a request ended."""
+    """The reason why waiting for a request ended."""
 
     COMPLETED = "completed"
     LATE = "late"
@@ -44,12 +45,12 @@ class End(Enum):
 
 
 class RequestRunner:
-    """The requests of one connection. It belongs to the event loop that created the instance."""
+    """Runs the requests of one connection. It belongs to the event loop that created the instance."""
 
     def __init__(
         self, connection: KernelWebSocket, api: KernelApi, begin_shut_down: Callable[[], asyncio.Task[None]]
     ) -> None:
-        """`begin_shut_down` ends the kernel in a task that somebody else waits for."""
+        """`begin_shut_down` ends the kernel in a task; its owner waits for the task."""
         self._connection = connection
         self._kernel_api = api
         self._begin_shut_down = begin_shut_down
@@ -65,11 +66,11 @@ class RequestRunner:
 
     @property
     def death_sentence(self) -> str:
-        """Why the kernel has ended, if it has."""
+        """A sentence that says why the kernel has ended."""
         return self._death_sentence or VARIABLES_LOST
 
     async def close(self) -> None:
-        """Wait until requests that were cancelled have stopped, then close the connection. May be called again."""
+        """Wait until cancelled requests have stopped, then close the connection. May be called again."""
         while self._tasks:
             await asyncio.wait(self._tasks)
         self._is_closed = True
@@ -90,7 +91,7 @@ class RequestRunner:
         start_limit_s: float | None = None,
         interrupts_others: bool = True,
     ) -> End:
-        """Send an execute request and wait until it completes or is stopped. Raises what its callback raised.
+        """Send an execute request and wait until it completes or is stopped. Raises an error of its callback.
 
         The time limit starts when the kernel begins to work on the request. `interrupts_others`: whether a cell of
         another connection is interrupted if it delays this request for longer than `start_limit_s`, which is `limit_s`
@@ -116,7 +117,7 @@ class RequestRunner:
 
     async def check_alive(self) -> None:
         """Abort the connection if the server does not know the kernel any more."""
-        # If the server does not answer, the end of the websocket will tell.
+        # If the server does not respond, the websocket will end, too.
         with suppress(KernelsUnavailable):
             if await self._kernel_api.model() is None:
                 self._connection.abort()
@@ -139,15 +140,15 @@ class RequestRunner:
         return End.DAMAGED if request.damage.done() else End.LATE
 
     async def _wait_for_last_messages(self, request: PendingExecution) -> None:
-        """Complete a request of which the reply or the idle status has arrived.
+        """Complete a request after its reply or its idle status has arrived.
 
-        A server drops messages of a kernel that floods its output, and a slow one delivers them late. Outputs arrive in
-        their order: what has not arrived before those of a later request is lost. A kernel that does not even reply to
-        that one is ended.
+        A server drops messages of a kernel that floods its output, and a slow one delivers them late. Messages arrive
+        in order, so the runner sends another request: messages that have not arrived before its answer are lost. A
+        kernel that does not answer this request either is ended.
         """
         if request.completion.done():
             return
-        # A cell that is being stopped may have flooded already.
+        # Wait only for new events: the cell may be stopped because of a flood.
         possible_ends = (request.completion, request.flood, request.failure, request.damage)
         ends = [end for end in possible_ends if not end.done()]
         await _wait_for_any(_LAST_MESSAGES_S, *ends)
@@ -168,7 +169,7 @@ class RequestRunner:
     async def _wait_while_alive(self, limit_s: float, *futures: asyncio.Future[None]) -> None:
         """Wait for the first of the futures. The connection is aborted if the server does not know the kernel any more.
 
-        Jupyter's servers do not tell connections that somebody else has shut the kernel down.
+        Jupyter's servers do not tell a connection if another client has shut the kernel down.
         """
         give_up_at = time.monotonic() + limit_s
         while not _is_any_done(*futures) and (rest_s := give_up_at - time.monotonic()) > 0:
@@ -182,8 +183,8 @@ class RequestRunner:
         """Interrupt a request, and shut the kernel down if it does not stop."""
         request.is_interrupted = True
         if not request.start.done():
-            # A cell of another connection runs, and this request begins after it. Or the kernel cannot say that it has
-            # begun, because its code holds the interpreter's lock.
+            # Either a cell of another connection runs, and this request would begin after it. Or the request has begun,
+            # but the kernel cannot report this, because its code holds the interpreter's lock.
             await self._interrupt_until(request.start, request.completion)
         if request.start.done():
             await self._interrupt_until(request.first_end, request.completion)
@@ -193,21 +194,21 @@ class RequestRunner:
             await self._die(_NOT_INTERRUPTIBLE)
 
     async def _interrupt_until(self, *ends: asyncio.Future[None]) -> None:
-        """Interrupt the kernel, and again if that has no effect; return when one of the ends is done, or after 5 s."""
+        """Interrupt the kernel, twice if needed. Return when one of the ends is done, or after 5 s."""
         started_at = time.monotonic()
         for number in range(1, _INTERRUPTS + 1):
             interrupt = await self._interrupt(*ends)
             until = started_at + number * INTERRUPT_GRACE_S / _INTERRUPTS
             await _wait_for_any(max(0, until - time.monotonic()), *ends)
             if _is_any_done(*ends):
-                # An interrupt that arrives later would stop the next cell.
+                # Wait for the confirmation, because an interrupt that arrives later would stop the next cell.
                 await _wait_for_any(_INTERRUPT_REPLY_S, interrupt.reply, interrupt.completion)
             self._connection.forget(interrupt)
             if _is_any_done(*ends):
                 return
 
     async def _interrupt(self, *ends: asyncio.Future[None]) -> PendingExecution:
-        """Interrupt the kernel by a message, which it confirms, or by the server, which can send a signal.
+        """Interrupt the kernel by a message, which it confirms, and through the server, which can send a signal.
 
         Returns the message.
         """
@@ -220,7 +221,7 @@ class RequestRunner:
         return message
 
     async def _abandon(self, request: PendingExecution) -> None:
-        """Stop a request that nobody waits for any more."""
+        """Stop a request whose caller was cancelled."""
         try:
             if not request.completion.done():
                 await self._stop(request)
@@ -245,7 +246,7 @@ class RequestRunner:
             await self._die(self._connection.end_reason or report.reason, has_ended=report.has_ended)
 
     async def _die(self, reason: str, *, has_ended: bool = False) -> None:
-        """End the kernel; wait only shortly, because a server waits some seconds before it kills a busy kernel."""
+        """End the kernel. Wait only briefly, because a server waits some seconds before it kills a busy kernel."""
         self._death_sentence = f"{reason} {VARIABLES_LOST}"
         self._connection.abort()
         if not has_ended:

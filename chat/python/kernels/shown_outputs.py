@@ -12,15 +12,15 @@ from chat.vocabulary.display_text import HTML
 from chat.vocabulary.terminal_text import Terminal
 
 CLEARED_LIMIT_COUNT = 200
-"""Texts that are kept of what one cell has cleared."""
+"""Maximum number of cleared texts that are kept for one cell."""
 CLEARED_LIMIT_CHARS = 200_000
-"""All these texts together."""
+"""Maximum length of these texts together."""
 SLOTS_LIMIT = 64
-"""Displays of one id that change together."""
+"""Maximum number of displays with one id, which change together."""
 IDS_LIMIT = 1_000
-"""Displays that can change. Those of later ids stay as they are."""
+"""Maximum number of ids whose displays can change. Displays with later ids do not change."""
 RECOUNT_CHARS = 64 * 1024
-"""Text that is received before shown text is counted again."""
+"""Number of characters that are received before shown text is counted again."""
 
 
 @dataclass(eq=False, slots=True)

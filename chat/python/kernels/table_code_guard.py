@@ -1,4 +1,4 @@
-"""Which code of a table's reader is believed: `guard_code`. Pure.
+"""Checks the code with which a kernel says that a table can be read. Pure.
 
 The code comes from a kernel that a hostile file may have taken over. People copy it into programs of their own, and
 models and the demo model run it. So it must have one of the forms that the readers write, and open no other file; code
@@ -15,9 +15,9 @@ from chat.vocabulary.file_labels import file_labels
 
 CODE_LIMIT_CHARS = 4_000
 FORMS_LIMIT = 20
-"""Forms within each other, such as methods that are called one after the other."""
+"""Maximum number of nested forms, such as successive calls of methods."""
 INTEGER_LIMIT = 2**25
-"""No file has so many rows or columns."""
+"""Limit of integers in the code. No file has so many rows or columns."""
 WIDTH_LIMIT = 1_000
 OPTIONS = frozenset(
     {

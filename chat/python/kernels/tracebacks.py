@@ -9,18 +9,18 @@ import re
 from dataclasses import dataclass
 
 LINES_LIMIT = 40
-"""Lines of a traceback that are shown at once, and that a model reads."""
+"""Maximum number of lines of a traceback that a page shows at first, and that a model reads."""
 CHARS_LIMIT = 6_000
-"""Characters of the same lines."""
+"""Maximum number of characters of these lines."""
 WHOLE_LINES_LIMIT = 100
-"""Lines of the longer form, which a page shows folded."""
+"""Maximum number of lines of the longer form, which a page shows folded."""
 
 _LINE_LIMIT_CHARS = 500
 _NARROW_LINE_LIMIT_CHARS = 110
 _ERROR_LIMIT_CHARS = 1_500
 _NAME_LIMIT_CHARS = 1_000
 _MESSAGE_LINES_LIMIT = 12
-"""Lines of the error itself."""
+"""Maximum number of lines of the error itself."""
 _LIBRARY_FRAME = re.compile(r"[ |+]{0,40}File ")
 _INDENT = re.compile(r"[ |+]*+")
 

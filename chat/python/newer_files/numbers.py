@@ -19,7 +19,7 @@ from chat.python.sessions.branch import CodeBlock
 from chat.vocabulary.parts import Role
 
 NUMBERS_LIMIT = 500
-"""Numbers of one run that are stored."""
+"""Maximum number of numbers that are stored for one run."""
 
 
 class LostNumberJSON(TypedDict):

@@ -35,7 +35,7 @@ from chat.vocabulary.parts import OUTCOME_OK
 logger = logging.getLogger(__name__)
 
 RUNS_LIMIT = 1
-"""Runs at once, in this process. `config.kernels` allows for their kernels."""
+"""Maximum number of runs at the same time in this process. `config.kernels` allows for their kernels."""
 RENEWALS_PER_LEASE = 3
 END_LIMIT_S = 5.0
 

@@ -31,7 +31,7 @@ OTHER_TYPE = "The type of “{column}” is “{kind}” in “{name}”, and �
 OTHER_READING = "“{name}” is read in another way than “{former}”: compare their previews."
 MORE_DIFFERENCES = "{number} more differences."
 DIFFERENCES_LIMIT = 5
-"""Differences that are named."""
+"""Maximum number of differences that are named."""
 _FORM = ("delimiter", "decimal", "header_rows", "sheet", "path", "date_order")
 """Choices of a reading that code may have in it."""
 

@@ -55,7 +55,10 @@ class _Run:
     verdicts: list[BlockVerdict] = field(default_factory=list)
 
     async def compare(self, block: CodeBlock, execution: Execution) -> None:
-        """Store the verdict of a block that has ended. Raises _Left."""
+        """Store the verdict of a block that has ended.
+
+        Raises _Left if the conversation was deleted or unpinned, or an answer is being written in it.
+        """
         # Not on the thread of live turns, because storage may be slow.
         await database_sync_to_async(self._store_verdict, thread_sensitive=False)(block, execution)
 

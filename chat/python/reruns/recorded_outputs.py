@@ -1,4 +1,4 @@
-"""What code gave, in the form in which two runs are compared: read from an answer, or from a new execution."""
+"""Reads the results of code, from an answer or a new execution, in the form in which two runs are compared."""
 
 from __future__ import annotations
 

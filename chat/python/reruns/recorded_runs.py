@@ -1,4 +1,4 @@
-"""What a block of code gave when it ran in an answer, read from the answer's parts. Pure."""
+"""Reads the earlier results of a block of code from the parts of its answer. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether code that ran again gave what it gave before.
+"""Compares the results of two runs of the same code.
 
 Text must be equal, except addresses of objects. Whole numbers in it must be equal. Other numbers may differ by
 `TOLERANCE` of the larger one, or by `ABSOLUTE_TOLERANCE`: what is 0 but for rounding may be 0.0 or -1e-17. Images must
@@ -31,7 +31,7 @@ ABSOLUTE_TOLERANCE = 1e-12
 HASH_SIDE = 16
 """A difference hash has HASH_SIDE rows of as many bits."""
 HASH_LIMIT_BITS = 10
-"""The most bits in which the hashes of two images that look alike differ: 4 % of them."""
+"""Maximum number of different bits in the hashes of two images that look alike: 4 % of the bits."""
 PIXEL_LIMIT = 16_000_000
 """Larger images are not decoded. Comparing one takes about 12 bytes for each pixel."""
 QUOTE_LIMIT_CHARS = 80

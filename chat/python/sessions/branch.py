@@ -1,4 +1,4 @@
-"""Whether the variables of a session belong to the shown version of the conversation, and which code restores them."""
+"""Finds out whether a session's variables belong to the shown version, and which code restores them."""
 
 from __future__ import annotations
 

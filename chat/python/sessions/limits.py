@@ -1,4 +1,4 @@
-"""Who may start a kernel: limits for the server and for each person, a fair queue, and sessions that give way.
+"""Decides who may start a kernel: limits for the server and each person, a fair queue, and sessions that give way.
 
 A session that wants a kernel is in the queue (`queued_at`), and asks again and again. Its turn comes when as many
 kernels are free as sessions are in front of it. In front are those whose owner has fewer kernels, then those that wait

@@ -20,7 +20,7 @@ from chat.python.sessions.rows import IDLE, State, session_store
 logger = logging.getLogger(__name__)
 
 CHECK_LIMIT_S = 2.0
-"""How long a turn waits for the place's answer. After that, it goes on with what is stored."""
+"""Maximum time that a turn waits for the answer of the place. After it, the turn uses the stored state."""
 ERRORS_LIMIT = 2
 """How many kernels a pass may ask about in vain: a place that does not answer takes 5 to 10 s for each."""
 

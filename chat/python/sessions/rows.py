@@ -29,7 +29,7 @@ If the process dies, the reaper interrupts the cell, or ends the kernel that was
 STOP_LEASE_S = 45.0
 """Length of the claim on a kernel that is ended. It exceeds the time that the end may take."""
 MESSAGES_LIMIT = 1_000
-"""Messages whose ids are kept. A conversation with more keeps the newest."""
+"""Maximum number of messages whose ids are kept. A conversation with more keeps the newest."""
 
 IDLE = Q(busy_until__isnull=True) | Q(busy_until__lte=Now())
 """No process runs a cell in the session, or it has died."""

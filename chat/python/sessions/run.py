@@ -1,4 +1,4 @@
-"""Running one cell in the session of a conversation."""
+"""Runs one cell in the session of a conversation."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ from chat.python.sessions.rows import State, session_store
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.2
-"""How often a waiting process looks at the database."""
+"""Interval in seconds at which a waiting process queries the database."""
 STARTS_LIMIT = 3
-"""Kernels that are started for one cell, if each of them ends before it is used."""
+"""Maximum number of kernels that are started for one cell, if each ends before it is used."""
 
 IS_BUSY = "Other code runs in this Python session."
 KEEPS_ENDING = "The Python session could not be started: it ended {number} times before any code ran."

@@ -1,4 +1,4 @@
-"""What a kernel gets of an attached file: text as UTF-8, unpacked, as models and the code of answers get it. Pure."""
+"""Prepares an attached file for a kernel: unpacked, and text as UTF-8, as models and code of answers get it. Pure."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ from chat.python.table_readings.file_for_kernel import FileForKernel, file_for_k
 logger = logging.getLogger(__name__)
 
 PREVIEWS_LIMIT = 2
-"""Files that are described at once, in this process. `config.kernels` allows for their kernels."""
+"""Maximum number of files that are described at the same time in this process. `config.kernels` allows for their
+kernels."""
 READ_LIMIT_S = 30.0
 """Reading 30 MB of CSV takes about 5 s of CPU time, and kernels have a low priority."""
 TOO_MUCH = "reading it takes too much time or memory."

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 PREVIEWS_PER_MINUTE = 30
 WAITING_LIMIT = 10
-"""Readings of one person that may wait for another. A message may have as many files."""
+"""Maximum number of readings of one person that wait for another reading. A message may have as many files."""
 END_LIMIT_S = 5.0
 FAILURE_LIFETIME_S = 60
 """How long a reading that failed, and may succeed later, is remembered for the next who asks."""

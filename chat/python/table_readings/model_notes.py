@@ -1,4 +1,4 @@
-"""What a model is told about how a table is read: one line of JSON. Pure.
+"""Describes for a model how a table is read, in one line of JSON. Pure.
 
 The same reading gives the same line each time, so that the caches of providers stay valid.
 """

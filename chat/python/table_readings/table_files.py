@@ -1,4 +1,4 @@
-"""Which files can hold a table, by their names and beginnings."""
+"""Decides which files can hold a table, by their names and first lines."""
 
 from __future__ import annotations
 

@@ -276,7 +276,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
             _, error = await read_all(provider)
             assert error is not None
             # Plotline's own reader does not quote data that are no event.
-            assert "[key]" in error.detail or "characters that are no event" in error.detail
+            assert "[removed]" in error.detail or "characters that are no event" in error.detail
             for secret in (KEY, "AIza", "abcdef"):
                 assert secret not in error.detail + str(error) + repr(error)
             assert error.__suppress_context__, "a traceback would show the SDK's error"

@@ -12,7 +12,7 @@ HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp")
 
 
 def shown_path(path: str) -> str:
-    """Return a path below the working directory, with the names of its folders and file as `shown_name` has them."""
+    """Return a path below the working directory, with `shown_name` applied to the names of its folders and its file."""
     return "/".join(map(shown_name, path.split("/")))
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 FOLDERS_LIMIT = 6
-"""Parts of a file's path. Files in deeper folders are not listed."""
+"""Maximum number of parts in a file's path. Files in deeper folders are not listed."""
 SCANNED_ENTRIES_LIMIT = 10_000
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 
@@ -21,7 +21,7 @@ def written_entries(root: str) -> Iterator[tuple[str, os.stat_result]]:
     folders = [""]
     scanned = 0
     for prefix in folders:
-        # Code may have opened too many files, or another of its processes removes the folder just now.
+        # Opening fails if the code has opened too many files, or if another process has just removed the folder.
         with contextlib.suppress(OSError), os.scandir(os.path.join(root, prefix)) as entries:
             for entry in entries:
                 scanned += 1

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read and write regular files of the working directory in pieces.
+"""Runs inside a kernel: reads and writes regular files of the working directory in pieces.
 
 Names of files that are written are labels without folders. Files that are read may lie in folders below the working
 directory. A pipe, a device or a link of such a name is never opened, and no link among the folders is followed.
@@ -45,7 +45,10 @@ def drop_file(token: str) -> dict[str, object]:
 
 
 def open_shown(path: str) -> int:
-    """Return a descriptor of the file with this path, as `shown_path` has it. Raises OSError."""
+    """Open the file whose path `shown_path` shows as `path`, and return its descriptor.
+
+    Raises OSError if it cannot be opened.
+    """
     folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     *folders, name = path.split("/")
     try:
@@ -60,7 +63,10 @@ def open_shown(path: str) -> int:
 
 
 def real_name(name: str, folder: int) -> str:
-    """Return the name in a folder that is shown under this name. Raises FileNotFoundError for names such as `..`."""
+    """Return the real name of the entry that `shown_name` shows as `name`.
+
+    Raises FileNotFoundError for names such as `..`.
+    """
     if name in ("", ".", ".."):
         raise FileNotFoundError("It is not the name of a file.")
     with contextlib.suppress(OSError):
@@ -70,7 +76,10 @@ def real_name(name: str, folder: int) -> str:
 
 
 def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
-    """Return a piece of a file as base64, and the file's identity and size. `name`: see `shown_path`."""
+    """Return a piece of a file as base64, and the file's identity and size.
+
+    `name`: its path as `shown_path` shows it.
+    """
     descriptor = open_shown(name)
     try:
         status = os.fstat(descriptor)
@@ -84,7 +93,7 @@ def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
 
 
 def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> dict[str, object]:
-    """Run one operation; an error of the file system is an answer too."""
+    """Run one operation and return its result. An error of the file system is returned as `error`."""
     operations = (write_piece, finish_file, drop_file, read_piece)
     try:
         return next(each for each in operations if each.__name__ == operation)(*arguments)

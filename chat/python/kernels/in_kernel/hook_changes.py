@@ -1,7 +1,7 @@
-"""Runs inside a kernel: says which tables of pandas a cell has made or changed, and how.
+"""Runs inside a kernel: describes which pandas tables a cell has created or changed, and how.
 
 Before a cell, the hook keeps a shallow copy of each table that has a name. pandas copies a column before it is changed
-in place, so this costs nothing for columns that stay.
+in place, so the copy of an unchanged column needs no memory.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 _TABLES_LIMIT = 40
 _SIZE_LIMIT_BYTES = 64 * 1024 * 1024
-"""Tables that are kept during a cell, which cannot free their memory. Of others only the number of rows is compared."""
+"""Maximum size of the tables that are kept during a cell, which cannot free their memory. For others, only the number
+of rows is compared."""
 _LINES_LIMIT = 8
 _JOINS_LIMIT = 4
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
-"""Ways of joining whose number of rows says nothing about the rows of the first table."""
+"""Kinds of joins for which the number of rows does not show whether rows of the first table were lost."""
 MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
 
 
@@ -63,10 +64,10 @@ class TableChanges:
                 self._before[name] = frame.copy(deep=False)
 
     def end(self) -> None:
-        """Keep the sentences about the cell that has ended."""
+        """Store the sentences about the cell that has ended."""
         lines, missing = [], list[str]()
         words = {*self._words}
-        # Tables may hold values of classes that break whatever looks at them. The cell has worked all the same.
+        # Tables may hold values whose classes raise errors when they are read. The cell itself has worked.
         with contextlib.suppress(Exception):
             for name, frame in self._tables().items():
                 if name in self._rows and name in words:
@@ -92,10 +93,13 @@ class TableChanges:
         return [f"made from `{origin}`", *changes] if changes else []
 
     def _origin(self, frame: DataFrame) -> str:
-        """Return the table of which this one holds rows: the cell names it, and it has most of the columns."""
+        """Return the name of the table from which the rows of this one come; empty if there is none.
+
+        The cell must mention that table, and it must have most of the columns.
+        """
         columns = {*frame.columns}
         shared = {name: len(columns & {*self._before[name].columns}) for name in self._words if name in self._before}
-        # Of two that are joined, the first one.
+        # If two tables were joined, take the first one.
         name = max(shared, key=lambda one: shared[one], default="")
         is_like = bool(name) and shared[name] * 2 > len(columns) and frame.index.nlevels == 1
         return name if is_like and has_rows_of(self._before[name], frame) else ""
@@ -107,7 +111,7 @@ class TableChanges:
         cls = pandas.DataFrame
         namespace = [*self._namespace.items()]
         named = ((name, value) for name, value in namespace if type(value) is cls and not name.startswith("_"))
-        # Another name of the same table, and what only IPython uses, are no tables of their own.
+        # Skip second names of a table, and names with an underscore, which IPython uses.
         names: dict[int, str] = {}
         tables = {name: value for name, value in named if names.setdefault(id(value), name) == name}
         return dict(islice(tables.items(), _TABLES_LIMIT))
@@ -119,7 +123,7 @@ class TableChanges:
         vars(pandas)["merge"] = self._watched(vars(pandas)["merge"])
 
     def _watched(self, join: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-        """Return the function with a note of joins that multiply or lose rows of their first table."""
+        """Wrap a join function: it notes joins that multiply or lose rows of their first table."""
 
         @wraps(join)
         def watched(left: DataFrame, *arguments: object, **options: object) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: how code ends that exits, asks a person or starts a debugger."""
+"""Runs inside a kernel: ends code that exits, asks a person for input or starts a debugger."""
 
 from __future__ import annotations
 
@@ -18,30 +18,33 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _LAST_OUTPUT_S = 0.2
-"""Time in which ZeroMQ's own thread sends what was flushed."""
+"""Time that ZeroMQ's thread needs to send flushed text."""
 
 
 def exit_cell(caller: object, code: object = None) -> NoReturn:
-    """Take the place of `exit` and `quit`, which end the kernel in Jupyter: exit with the status or message `code`."""
+    """Replace `exit` and `quit`, which would end the kernel in Jupyter.
+
+    End only the cell, with the status or message `code`.
+    """
     raise SystemExit(code)
 
 
 def refuse_input(*arguments: object, **options: object) -> NoReturn:
-    """Take the place of `input` and `getpass`."""
+    """Replace `input` and `getpass`: raise an error."""
     raise EOFError("Nobody can type here while code runs. Put the values into the code.")
 
 
 def refuse_debugger(*arguments: object, **options: object) -> NoReturn:
-    """Take the place of debuggers."""
+    """Replace debuggers: raise an error."""
     raise RuntimeError("No debugger can be used here, because nobody can type while code runs. Print values instead.")
 
 
 def end_code_in_words(shell: InteractiveShell) -> None:
-    """Let code end with a result or a sentence wherever a person would have to type, and show errors shortly."""
+    """Install these functions, so that code never waits for typed input, and show errors in a short form."""
     ErrorDisplay(shell)
     ZMQExitAutocall.__call__ = exit_cell
     shell.ask_exit = sys.exit
-    # Modules that code imports use the built-in names.
+    # Modules that the code imports use the built-in names.
     shell.builtin_trap.auto_builtins.update(exit=shell.exiter, quit=shell.exiter)
     shell.kernel.raw_input = shell.kernel.getpass = refuse_input
     sys.breakpointhook = pdb.set_trace = debugger.set_trace = refuse_debugger
@@ -53,13 +56,13 @@ def end_code_in_words(shell: InteractiveShell) -> None:
 
 
 def _flush_before_exit() -> None:
-    """Let `os._exit` send what was printed. Forked processes exit at once."""
+    """Make `os._exit` send printed text before it exits. In forked processes it exits at once."""
     exit_now, kernel_pid = os._exit, os.getpid()
 
     def exit_after_output(status: int) -> NoReturn:
         if os.getpid() == kernel_pid:
             for stream in (sys.stdout, sys.stderr):
-                # The stream's own method: `bootstrap` skips flushes that follow each other closely.
+                # Call the original method of the class, because `bootstrap` makes `stream.flush` skip frequent flushes.
                 type(stream).flush(stream)
             time.sleep(_LAST_OUTPUT_S)
         exit_now(status)

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 _ERROR_LIMIT_CHARS = 200_000
-"""Longer errors lose their middle. The server shortens them further."""
+"""Maximum length of an error. Longer ones lose their middle. The server shortens them further."""
 _MESSAGE_LIMIT_CHARS = 100_000
 _FRAMES_LIMIT = 5_000
-"""Of a deeper stack, only the innermost frames are read."""
+"""Maximum number of frames of a traceback that are read: the innermost ones."""
 _OWN_FOLDERS = tuple(f"{os.path.dirname(module.__file__ or '')}{os.sep}" for module in (IPython, ipykernel))
 _HIDDEN_FILES = tuple(module.__file__ for module in (bdb, debugger_module, threading))
 _CELL_FRAME = re.compile(
@@ -48,14 +48,14 @@ _AWAIT = (
 
 
 class ErrorFormat:
-    """Turns errors into lines."""
+    """Formats errors as lines of text."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         """Use the names that the shell gives to cells."""
         self._shell = shell
 
     def lines(self, error: BaseException) -> list[str]:
-        """Return the lines of an error with its causes. The last one names it."""
+        """Return the lines of an error with its causes. The last line has the error's type and message."""
         if isinstance(error, SystemExit):
             return [f"SystemExit: {message_of(error)}"]
         summary = traceback.TracebackException(
@@ -84,7 +84,7 @@ class ErrorFormat:
                 for frame in frames
             ]
             if not frames:
-                # Python leaves out the heading then.
+                # Without a stack, Python leaves out the heading “Traceback”.
                 vars(summary)["stack"] = None
 
     def short_name(self, filename: str) -> str:
@@ -121,11 +121,11 @@ def _is_hidden(frame: traceback.FrameSummary) -> bool:
 
 
 HIDDEN_FUNCTIONS = frozenset({"refuse_input", "refuse_debugger", "start_process", "run_command", "read_command"})
-"""Functions of this program that code calls without knowing."""
+"""Functions of this program that replace others, so that code calls them without knowing. Their frames are hidden."""
 
 
 def message_of(error: BaseException) -> str:
-    """Return the text of an error, which code of its class makes."""
+    """Return the message of an error. The error's class makes it, and may fail."""
     try:
         return str(error.msg if isinstance(error, SyntaxError) else error)[:_MESSAGE_LIMIT_CHARS]
     except Exception:
@@ -139,7 +139,7 @@ def with_advice(text: str, error: BaseException) -> str:
 
 
 def advice_on(error: BaseException) -> str:
-    """Return a sentence about an error that means something else here than on a machine of one's own."""
+    """Return advice on an error that has another reason here than on a person's own computer; else an empty text."""
     message = message_of(error)
     if isinstance(error, RuntimeError) and message.endswith(_BUSY_LOOP):
         return _AWAIT
@@ -162,7 +162,7 @@ def _is_present(module: str) -> bool:
 
 
 def _close_coroutines(error: BaseException) -> None:
-    """Close the coroutines that asyncio did not run, so that Python does not warn that nobody awaited them."""
+    """Close the coroutines that asyncio refused to run, so that Python does not warn that they were never awaited."""
     if isinstance(error, RuntimeError) and message_of(error).endswith(_BUSY_LOOP):
         for frame, _ in traceback.walk_tb(error.__traceback__):
             if str(frame.f_globals.get("__name__")).startswith("asyncio."):
@@ -175,7 +175,7 @@ class ErrorDisplay:
     """Shows the errors of cells and threads in place of IPython."""
 
     def __init__(self, shell: InteractiveShell) -> None:
-        """Take the place of the shell's own functions. They are used if an error cannot be formatted."""
+        """Replace the shell's functions for errors. The original functions are used if an error cannot be formatted."""
         self._shell = shell
         self._format = ErrorFormat(shell)
         self._show_by_shell: Callable[..., None] = shell.showtraceback
@@ -204,7 +204,10 @@ class ErrorDisplay:
         self.show()
 
     async def _run_code(self, code: object, result: ExecutionResult | None = None, **options: object) -> bool:
-        """Run code by the shell; an error without a readable text is replaced, because the kernel sends it."""
+        """Run code in the shell.
+
+        An error whose message cannot be read is replaced, because the kernel sends the message.
+        """
         has_failed: bool = await self._run_by_shell(code, result, **options)
         if result is not None and result.error_in_exec is not None:
             try:
@@ -228,12 +231,12 @@ class ErrorDisplay:
         return f"{where}: {category.__name__}: {message}\n"
 
     def _warn(self, message: object, *arguments: object, **options: object) -> None:
-        """Warn as the shell does, but not that another word would end the kernel."""
+        """Warn as the shell does, except for IPython's hint about how to end the kernel."""
         if not str(message).startswith("To exit:"):
             self._warn_by_shell(message, *arguments, **options)
 
 
 def is_good_exit(error: BaseException) -> bool:
-    """Return whether code ended itself as a script does that has not failed."""
+    """Return whether the error is an exit without a failure, such as `sys.exit(0)`."""
     code = error.code if isinstance(error, SystemExit) else 1
     return code is None or (isinstance(code, int) and code == 0)

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: lets pandas read workbooks with the package that is installed."""
+"""Runs inside a kernel: lets pandas read workbooks with calamine, the installed package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def choose_reader(info: ExecutionInfo) -> None:
-    """Let `pandas.read_excel` use calamine, which is installed, if a cell that is about to run calls it."""
+    """Make `pandas.read_excel` use calamine, if the cell that is about to run mentions it."""
     if "read_excel" in (info.raw_cell or ""):
         with contextlib.suppress(ImportError, KeyError):
             pandas = importlib.import_module("pandas")

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: shows figures of matplotlib as graphs whatever backend code chooses, and knows what they show.
+"""Runs inside a kernel: shows matplotlib figures as graphs, whatever backend the code chooses, and compares them.
 
 Each display of a figure gets its title as metadata. A figure that is saved to a file is compared with those that were
 displayed, by what it contains: files of other sizes and resolutions differ in all their bytes.
@@ -29,14 +29,14 @@ TITLE_KEY = "plotline_title"
 """The key of a figure's title in the metadata of a display."""
 _TITLE_LIMIT_CHARS = 200
 _VALUES_LIMIT = 100_000
-"""Texts and data of one figure that are compared."""
+"""Maximum number of texts and data values of one figure that are compared."""
 _FILES_LIMIT = 5_000
 _DESCRIPTIONS = (
     *("get_text", "get_xlim", "get_ylim", "get_zlim", "get_xydata", "get_offsets", "get_array"),
     *("get_facecolor", "get_color", "get_alpha", "get_linestyle", "get_linewidth", "get_marker", "get_cmap"),
     *("get_clim", "get_xscale", "get_yscale"),
 )
-"""Methods of artists of any kind, whose results do not depend on the resolution."""
+"""Methods of matplotlib's artists whose results do not depend on the resolution."""
 
 
 class CellFigures:
@@ -70,14 +70,14 @@ class CellFigures:
         self._saved.clear()
 
     def saved(self, path: str) -> tuple[bool, str | None]:
-        """Return whether the image in this file should be displayed, and its title if a figure was saved there."""
+        """Return whether the image in this file should be displayed, and the title of the figure saved to it."""
         content, title, is_empty = self._saved.get(os.path.realpath(path), (0, None, False))
         return not (is_empty or content in self._shown), title
 
     def _watch_figures(self, module: ModuleType) -> None:
         save = module.Figure.savefig
 
-        # pyplot copies the signature.
+        # pyplot copies the signature of this method, so it must be kept.
         @wraps(save)
         def savefig(figure: Figure, fname: object, *arguments: object, **options: object) -> object:
             result = save(figure, fname, *arguments, **options)
@@ -102,7 +102,7 @@ class CellFigures:
 
 
 def _choose_inline(rcsetup: ModuleType) -> None:
-    """Let every choice of a backend in matplotlib's settings mean the inline one, as of `matplotlib.use("Agg")`."""
+    """Make every backend chosen in matplotlib's settings the inline one, also after `matplotlib.use("Agg")`."""
     validate = rcsetup.validate_backend
 
     def validate_backend(name: object) -> object:
@@ -132,12 +132,12 @@ def _content(figure: Figure) -> int:
         values = tuple(islice(_describe_artists(figure), _VALUES_LIMIT))
         if len(values) < _VALUES_LIMIT:
             return hash(values)
-    # It equals no other one, so that the figure is shown.
+    # A unique number, so that the figure counts as new and is shown.
     return hash(object())
 
 
 def _describe_artists(artist: Artist) -> Iterator[object]:
-    """Yield texts and data of an artist and all that it contains, without positions on the screen."""
+    """Yield the texts and data of an artist and of all artists in it, without positions on the screen."""
     name = type(artist).__name__
     yield name
     yield from (_value(artist, method) for method in _DESCRIPTIONS)
@@ -159,7 +159,7 @@ def _value(artist: Artist, method: str) -> object:
     """Return what a method of an artist returns, as a text or bytes; `None` if it has no such method."""
     call = getattr(artist, method, None)
     value: object = call() if call is not None else None
-    # A colour map has a name, and its text has an address of the memory.
+    # Use the name of a colour map, because its text has a memory address, which differs each time.
     value = getattr(value, "name", value)
     as_bytes = getattr(value, "tobytes", None)
     return str(value) if as_bytes is None else as_bytes()

@@ -33,11 +33,11 @@ FAMILIES = (
     ("Noto Sans Hebrew",),
     ("Noto Emoji", "Symbola", "Unifont"),
 )
-"""Names of fonts, by what they are for. Of each row, the first one that is installed is used."""
+"""Rows of fonts for the same writing systems. Of each row, the first installed font is used."""
 _CJK_PACKAGE, _OTHER_PACKAGE, _SYMBOL_PACKAGE = "fonts-wqy-zenhei", "fonts-noto-core", "fonts-symbola"
 """Packages of Debian."""
 _CJK_NAMES = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC", "BOPOMOFO")
-"""First words of the names of characters."""
+"""First words of the Unicode names of Chinese, Japanese and Korean characters."""
 _SHOWN_CHARACTERS = 10
 
 
@@ -52,7 +52,7 @@ class GraphFonts:
         when_imported("matplotlib._text_helpers", self._collect_missing)
 
     def note(self) -> None:
-        """Write one note about the characters that were missing, after the cell. Each package is named once."""
+        """After a cell, print a note about the characters that no font has. Each font package is named only once."""
         packages: dict[str, list[str]] = {}
         for character in self._missing:
             packages.setdefault(_package(character), []).append(character)
@@ -87,7 +87,8 @@ class GraphFonts:
             return [*paths, *(path for path in known[count] if path not in paths)]
 
         module.FontManager._find_fonts_by_props = find_fonts
-        # Code of models names fonts of other systems, such as SimHei. What it lacks is found by the fallbacks.
+        # Hide the warnings about fonts that are not installed: models often choose fonts of other systems, such as
+        # SimHei, and the fallback fonts replace them.
         logging.getLogger("matplotlib.font_manager").addFilter(
             lambda record: not record.getMessage().startswith("findfont:")
         )

@@ -21,19 +21,19 @@ _IMAGES_LIMIT_COUNT = 32
 
 
 class SavedImages:
-    """Knows the image files of earlier cells."""
+    """Displays image files that cells save, and remembers those of earlier cells."""
 
     def __init__(self, figures: CellFigures) -> None:
-        """Know no file. The folders of a new kernel are empty."""
+        """Start without known files, because the folders of a new kernel are empty."""
         self._figures = figures
         self._known_times: dict[str, int] = {}
         when_imported("PIL.ImageShow", _display_pillow_images)
-        # The folder of temporary files belongs to this kernel alone in the sandbox only.
+        # Search the folder of temporary files only in the sandbox, where it belongs to this kernel alone.
         self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
 
     def show(self) -> None:
         """Display the images that are new or changed."""
-        # Code may have opened too many files, or another of its processes may remove an image just now.
+        # Reading fails if the code has opened too many files, or if another process has just removed an image.
         with contextlib.suppress(OSError):
             times = self._image_files()
             new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
@@ -55,7 +55,7 @@ class SavedImages:
 
 
 def _display_pillow_images(module: ModuleType) -> None:
-    """Let `Image.show` display the image. There is no program that could open a window."""
+    """Make Pillow's `Image.show` display the image, because no program can open a window here."""
     module.register(module.IPythonViewer(), 0)
 
 

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: says at once that packages cannot be installed, and what can be imported."""
+"""Runs inside a kernel: refuses at once to install packages, and says what can be imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _INSTALLERS = ("pip", "pip3", "conda", "mamba", "micromamba", "uv")
 _INSTALL_VERBS = ("install", "download", "wheel", "create", "add", "update", "upgrade")
 _PIP = re.compile(r"^pip3?(?= )")
-"""The program's folder is not in the search path of the sandbox."""
+"""Matches pip at the start of a command, because the folder of this program is not in the sandbox's search path."""
 _KNOWN_PACKAGES = (
     *("numpy", "pandas", "scipy", "matplotlib", "seaborn", "sympy", "sklearn", "statsmodels", "pyarrow", "polars"),
     *("openpyxl", "xlsxwriter", "python_calamine", "lxml", "jinja2", "tabulate", "PIL"),
@@ -25,7 +25,10 @@ _KNOWN_PACKAGES = (
 
 
 def is_own_service() -> bool:
-    """Return whether this is a kernel of Plotline's own service: installing would fail, or change it for all."""
+    """Return whether this is a kernel of Plotline's service.
+
+    Installing a package would fail there, or would change it for everyone.
+    """
     return "PLOTLINE_KERNEL" in os.environ
 
 
@@ -39,7 +42,10 @@ def no_installs_sentence() -> str:
 
 
 def packages_to_install(command: object) -> list[str] | None:
-    """Return what a command, as a text or as words, would install; `None` if it is for something else."""
+    """Return the packages that a command would install; `None` if it installs nothing.
+
+    `command`: a text, or a list of words.
+    """
     if isinstance(command, str):
         words = command.split()
     elif isinstance(command, list | tuple):
@@ -55,7 +61,7 @@ def packages_to_install(command: object) -> list[str] | None:
 
 
 def refusal_of(command: object) -> str:
-    """Return a sentence in place of running a command; empty if it installs nothing."""
+    """Return the sentence to show in place of running a command; empty if the command installs nothing."""
     names = packages_to_install(command)
     if names is None:
         return ""
@@ -63,7 +69,7 @@ def refusal_of(command: object) -> str:
 
 
 def _are_installed(names: Sequence[str]) -> bool:
-    """Return whether all of these packages, named without a version, are there."""
+    """Return whether all of these packages are installed and are named without a version."""
     try:
         for name in names:
             importlib.metadata.version(name)
@@ -73,10 +79,13 @@ def _are_installed(names: Sequence[str]) -> bool:
 
 
 def refuse_installs(shell: InteractiveShell) -> None:
-    """Let each way to install a package from a cell say at once that it is none. Others, such as `pip list`, work."""
+    """Make each way to install a package from a cell fail at once with a sentence.
+
+    Other commands, such as `pip list`, work.
+    """
     if not is_own_service():
         return
-    # pip itself ends at once then, also in a process that this module does not see.
+    # With these variables pip itself fails at once, also in processes that this module does not start.
     os.environ.update(PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
     process_class = sys.modules["subprocess"].Popen
     system, getoutput, start = shell.system, shell.getoutput, process_class.__init__

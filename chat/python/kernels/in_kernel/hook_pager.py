@@ -1,4 +1,4 @@
-"""Runs inside a kernel: shows help, as of `len?`, as output. A notebook has a pager for it, and here is none."""
+"""Runs inside a kernel: shows help, such as that of `len?`, as output. Notebooks have a pager; pages have none."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 def _print_page(shell: InteractiveShell, data: object, start: int = 0, screen_lines: int = 0) -> None:
     text = data.get("text/plain", "") if isinstance(data, Mapping) else data
-    # In one write: `print` writes the end of the line by itself, and a warning may come between.
+    # Write the text and its line end in one call, because a warning could come between two calls.
     print(f"{text}\n", end="")
 
 
 def print_pages(shell: InteractiveShell) -> None:
-    """Print what would go to a pager."""
+    """Print the texts that the shell would send to a pager."""
     shell.set_hook("show_in_pager", _print_page)

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: shows Series of pandas as tables, and DataFrames of moderate size whole."""
+"""Runs inside a kernel: shows pandas Series as tables, and all rows and columns of moderately large DataFrames."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _SHOWN_ROWS_LIMIT = 1_000
 _SHOWN_COLUMNS_LIMIT = 100
 _HTML_LIMIT_CHARS = 500_000
 _DEFAULTS = {"display.max_rows": (60,), "display.min_rows": (10,), "display.max_columns": (0, 20)}
-"""The values of the options of pandas that nobody has changed."""
+"""The default values of pandas' options, in its different versions. Other values were set by the code."""
 
 
 def register_tables(shell: InteractiveShell) -> None:
-    """Let the shell show tables of pandas so. It does not import pandas."""
+    """Register these formats in the shell, without importing pandas."""
     formatter = shell.display_formatter.formatters["text/html"]
     for frames, series in (("pandas.core.frame", "pandas.core.series"), ("pandas", "pandas")):
-        # pandas 3 names the package alone as the module of its classes.
+        # In pandas 3, the `__module__` of its classes is only `pandas`.
         formatter.for_type_by_name(frames, "DataFrame", _frame_html)
         formatter.for_type_by_name(series, "Series", _series_html)
 
 
 def _series_html(series: Series) -> str | None:
-    # The column has no name if the Series has none. A Series that cannot be a column is shown as text.
+    # A Series that cannot become a column is shown as text.
     with contextlib.suppress(Exception):
         return _frame_html(series.to_frame("" if series.name is None else series.name))
     return None

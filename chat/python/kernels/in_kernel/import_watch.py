@@ -12,13 +12,13 @@ _CHANGES: dict[str, Callable[[ModuleType], None]] = {}
 
 
 class _ImportWatch:
-    """A finder that changes nothing but what follows the execution of some modules."""
+    """An import finder that calls a function after some modules were executed, and changes nothing else."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the spec of a module that is watched; `None`: other finders go on."""
+        """Return the spec of a watched module; `None` for other modules, which the other finders find."""
         change = _CHANGES.get(name)
         spec = importlib.machinery.PathFinder.find_spec(name, path) if change else None
         if change is None or spec is None or spec.loader is None:
@@ -34,13 +34,16 @@ class _ImportWatch:
 
 
 def _apply(change: Callable[[ModuleType], None], module: ModuleType) -> None:
-    # Another version of the library may lack what is changed. It must work all the same.
+    # Another version of the library may lack the changed attributes. The import must still work.
     with contextlib.suppress(Exception):
         change(module)
 
 
 def when_imported(name: str, change: Callable[[ModuleType], None]) -> None:
-    """Call a function with a module, now or as soon as it is imported. It takes hundreds of milliseconds to import."""
+    """Call a function with a module, now or as soon as the code imports it.
+
+    Importing it here would take hundreds of milliseconds.
+    """
     if name in sys.modules:
         _apply(change, sys.modules[name])
         return

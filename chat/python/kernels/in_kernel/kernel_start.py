@@ -1,6 +1,6 @@
-"""Runs inside a new kernel, before any other code: enters a directory of its own, and adds hooks to cells.
+"""Runs inside a new kernel, before any other code: enters the kernel's own directory, and adds hooks to cells.
 
-The hooks hold for kernels of every place: of Plotline's own service, with or without its sandbox, and of other servers.
+The hooks work in kernels of every place: of Plotline's own service, with or without its sandbox, and of other servers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
         fonts.note()
         changes.end()
 
-    # After `post_execute`, in which matplotlib shows the figures that are left.
+    # This event comes after `post_execute`, in which matplotlib shows the remaining figures.
     shell.events.register("post_run_cell", end_cell)
     register_tables(shell)
     print_pages(shell)

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: say how large the limits are that Linux and the folders set to its code."""
+"""Runs inside a kernel: reports the limits that Linux and the sizes of the folders set for its code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 
 def main(namespace: Mapping[str, object]) -> dict[str, int]:
-    """Return the limits that there are, by the names that `chat.python.kernels.limit_sentences` uses."""
+    """Return the limits that are set, by the names that `chat.python.kernels.limit_sentences` uses."""
     limits = {
         "processes": resource.getrlimit(resource.RLIMIT_NPROC)[0],
         "open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],

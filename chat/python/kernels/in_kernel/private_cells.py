@@ -1,4 +1,4 @@
-"""Runs inside a kernel: an index of cells, which finds texts by their beginnings, and numbers by rounded values."""
+"""Runs inside a kernel: an index of cells. Texts are found by their first characters, numbers by rounded values."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from itertools import pairwise
 from chat.python.kernels.in_kernel.table_source import Unreadable
 
 KEY_CHARS = 120
-"""Longer texts are found by this beginning, and by their words."""
+"""Number of first characters by which a text is found. Longer texts are also found by their words."""
 PREFIX_CHARS = 6
-"""Shorter beginnings of a text are no cell."""
+"""Minimum length of a shortened text. A shorter one does not count as a cell."""
 PRIVATE_WORDS_LIMIT = 1_500_000
 SHORT_CHARS = 4
 CJK = "\u2e80"
-"""The first sign of Chinese, Japanese and Korean."""
+"""The first of the Chinese, Japanese and Korean characters."""
 LONG_WORDS = 6
-"""Of texts with more words, three successive words are found, and rare words; of others, each word."""
+"""In texts with more words than this, groups of three successive words and rare words are found; in others, each word.
+"""
 RARE_TEXTS = 3
 USUAL_ROWS = 20
-"""In smaller tables, the median and the quartiles are cells like others."""
+"""Minimum number of values for which the median and the quartiles count as results. Below it, they are cells like
+others."""
 NEIGHBOURS = 8
-"""Cells on each side that tell how dense numbers are."""
+"""Number of neighbouring cells on each side from which the density of the numbers is computed."""
 CLOCK = r"(?:(?:T|,? )\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?"
 DATE = re.compile(
     rf"(?<![\w.])(?:\d{{4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,2}}(?!\d){CLOCK}|\d{{4}}年\d{{1,2}}月\d{{1,2}}日"
@@ -42,7 +44,7 @@ ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 def folded(text: str) -> str:
-    """Return the text without capitals and accents."""
+    """Return the text in small letters without accents."""
     return text.casefold() if text.isascii() else ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
 
 
@@ -61,12 +63,15 @@ def moment_number(moment: date) -> float:
 
 
 class Numbers:
-    """The numbers of a column, or its dates as days."""
+    """The numbers of a column, or its dates as numbers of days."""
 
     def __init__(
         self, values: Sequence[float], others: Collection[float] = (), first: int = 0, *, is_date: bool = False
     ) -> None:
-        """`values`: one of each row, NaN for none. `others`: further readings. `first`: its first row."""
+        """`values`: one for each row, NaN if there is none. `others`: further readings of ambiguous dates.
+
+        `first`: first row of data.
+        """
         self.is_date = is_date
         self.values = array("d", values)
         self.first = first
@@ -75,13 +80,13 @@ class Numbers:
         self.count = len(ordered)
         places = [quarter * (self.count - 1) for quarter in (1, 2, 3)] if self.count >= USUAL_ROWS else []
         self.usual = [ordered[place // 4] for place in places if place % 4 == 0]
-        """The median and the quartiles that are cells."""
+        """The median and the quartiles, if they are exactly values of cells."""
         texts = [repr(value) for value in self.distinct[: 2 * NEIGHBOURS]] + [
             repr(value) for value in self.distinct[-9:]
         ]
         ends = [len(text.partition(".")[2]) if not text.endswith(".0") and "e" not in text else 0 for text in texts]
         self.unit = 10.0 ** -max(ends, default=0)
-        """The smallest difference that the cells are written with."""
+        """The unit of the last written digit of the cells, such as 0.01."""
 
     @cached_property
     def order(self) -> list[int]:
@@ -91,7 +96,7 @@ class Numbers:
 
     @cached_property
     def is_counter(self) -> bool:
-        """Whether the values only number the rows."""
+        """Whether the values only count the rows, in equal steps."""
         values = self.values[self.first :]
         return len(values) > 1 and all(two - one == values[1] - values[0] for one, two in pairwise(values))
 
@@ -100,9 +105,9 @@ class Numbers:
         return any(low <= value <= high for value in self.usual)
 
     def chance(self, low: float, high: float, unit: float) -> float | None:
-        """Return how probable it is that a number like the cells is one by chance; `None` if no cell is in the range.
+        """Return the probability that a random number of this size equals a cell; `None` if no cell is in the range.
 
-        `unit`: what the last written digit of the number stands for.
+        `unit`: the unit of the number's last written digit, such as 0.01.
         """
         cells = self.distinct
         start, end = bisect_left(cells, low), bisect_right(cells, high)
@@ -114,13 +119,13 @@ class Numbers:
         return min(1.0, (right - left) * max(unit, self.unit) / (cells[right] - cells[left]))
 
     def rows(self, low: float, high: float) -> tuple[int, int]:
-        """Return where the rows with values of the range begin and end in `order`."""
+        """Return the start and the end, in `order`, of the rows whose values are in the range."""
         key = self.values.__getitem__
         return bisect_left(self.order, low, key=key), bisect_right(self.order, high, key=key)
 
 
 def is_long(word: str) -> bool:
-    """Return whether a word has at least four letters, or two signs of Chinese, Japanese or Korean."""
+    """Return whether a word has at least four letters, or two Chinese, Japanese or Korean characters."""
     return len(word) >= (SHORT_CHARS if word[:1] < CJK else 2)
 
 
@@ -128,20 +133,21 @@ class Texts:
     """Texts of cells. `keys`: their letters and digits, in order."""
 
     def __init__(self) -> None:
-        """Begin without texts."""
+        """Create an index without texts."""
         self._found: set[str] = set()
         self.short: set[str] = set()
-        """Cells of fewer than four letters, or of digits and signs, as they are written."""
+        """Cells with fewer than four letters, such as those of digits and signs, exactly as they are written."""
         self.sequences: set[int] = set()
         """Hashes of three successive words of long texts."""
         self._rare = Counter[str]()
-        """Number of long texts that have a word, without words in small letters from a to z."""
+        """Number of long texts in which each word occurs. Words that have only the small letters a to z are not
+        counted."""
         self._word_count = 0
         self.keys: list[str] = []
 
     def add(self, texts: Sequence[str]) -> None:
         """Add texts. Raises Unreadable for too many words."""
-        # Texts that begin with letters are the most, and need no count.
+        # Skip texts that begin with four letters before their letters are counted. Most texts do.
         short = (text.strip() for text in texts if len(text) < 24 and not (text[3:] and text[:4].isalpha()))
         self.short.update(text for text in short if sum(map(str.isalpha, text)) < SHORT_CHARS)
         joined = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts))
@@ -163,7 +169,7 @@ class Texts:
             raise Unreadable("it has too many words.")
 
     def finish(self) -> None:
-        """Sort the keys. Numbers of fewer than seven digits are no texts."""
+        """Sort the keys. Drop keys of fewer than seven digits, which are found as numbers."""
         rare = {word for word, count in self._rare.items() if count < RARE_TEXTS and is_long(word)}
         self._found = self._found.union(self.keys, rare) - {""}
         self.keys = sorted(key for key in self._found if len(key) > 6 or not key.isdigit())
@@ -175,7 +181,7 @@ class Texts:
         return self.keys[at : at + 1] == [key]
 
     def common_length(self, text: str) -> int:
-        """Return the length of the longest beginning of this text with which a cell begins, too."""
+        """Return the length of the longest prefix that this text shares with a cell."""
         at = bisect_left(self.keys, text)
         return max((common_length(text, key) for key in self.keys[max(0, at - 1) : at + 1]), default=0)
 
@@ -187,6 +193,6 @@ class Texts:
 
 
 def common_length(text: str, other: str) -> int:
-    """Return the length of the common beginning of two texts."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(text, other, strict=False))
     return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))

@@ -20,14 +20,17 @@ NAN = float("nan")
 DIGIT = re.compile(r"\d")
 NUMBER_IN_TEXT = re.compile(r"(?<![\w-])\d(?:[\d.,'’]*\d)?(?![\w-])")
 PLAIN_NUMBER = re.compile(r"^-?\d{1,21}(?:\.\d{1,15})?$", re.MULTILINE | re.ASCII)
-"""A number that is read alike in every column without decimal commas."""
+"""A number that has the same value in every column, except in one with decimal commas."""
 PLAIN_DATE = re.compile(r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?$", re.MULTILINE | re.ASCII)
 NO_DIGIT = re.compile(r"^[^\d\n]+$", re.MULTILINE)
 MAY_BE_DATE = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)|\d[./-] ?\d")
 
 
 class PlainCells(NamedTuple):
-    """The cells of a column. One search in all of them finds most: several times as fast as one in each."""
+    """The different cells of a column, by kind.
+
+    They are found by one search in all cells, several times as fast as one search in each.
+    """
 
     numbers: Sequence[str]
     days: Mapping[str, float]
@@ -47,7 +50,7 @@ def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[
     except TypeError:
         different = {cell if isinstance(cell, (str, int, float)) else str(cell) for cell in cells}
         cells = [cell if isinstance(cell, (str, int, float, date, Decimal)) else None for cell in cells]
-    # Of repeated cells, one search among different ones is faster.
+    # If many cells are repeated, searching among the different ones is faster.
     if len(different) * 2 > len(cells) and (plain := read_plain_column(cells, first)):
         texts.add(read_cells({*cells[:first]}, {}, {}, set()))
         yield plain
@@ -69,7 +72,10 @@ def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[
 
 
 def read_plain_column(cells: Sequence[object], first: int) -> Numbers | None:
-    """Return the cells if all that are not empty are plain numbers, or all plain dates, below names without digits."""
+    """Return the column if its cells, without empty ones, are all plain numbers or all plain dates; else None.
+
+    The names above them must have no digits.
+    """
     rows = [cell for cell in cells[first:] if isinstance(cell, str)]
     joined = "\n".join(rows)
     is_whole = len(rows) == len(cells) - first == joined.count("\n") + 1
@@ -79,7 +85,7 @@ def read_plain_column(cells: Sequence[object], first: int) -> Numbers | None:
     if len(PLAIN_NUMBER.findall(joined)) + empty_count == len(rows) > empty_count:
         return Numbers(names + [float(cell) if cell else NAN for cell in rows], (), first)
     if len(PLAIN_DATE.findall(joined)) + empty_count == len(rows) > empty_count:
-        # The calendar may not have all of them.
+        # A date may not exist in the calendar.
         with contextlib.suppress(ValueError):
             days = [moment_number(datetime.fromisoformat(cell)) if cell else NAN for cell in rows]
             return Numbers(names + days, (), first, is_date=True)
@@ -97,7 +103,7 @@ def find_plain(cells: Set[object]) -> PlainCells:
     try:
         days = {text: moment_number(datetime.fromisoformat(text)) for text in dates}
     except ValueError:
-        # The calendar does not have all of them.
+        # One of the dates does not exist in the calendar.
         return PlainCells(numbers, {}, texts, others.union(dates))
     return PlainCells(numbers, days, texts, others)
 
@@ -148,7 +154,10 @@ def is_value(text: str) -> bool:
 def add_dates(
     dates: Sequence[tuple[str, DateReading]], days: dict[object, float], others: set[float], texts: list[str]
 ) -> None:
-    """Read dates in the usual order of their column, and what else they may be. Those that are none are texts."""
+    """Add dates, read in the most frequent order of their column, and their other possible readings.
+
+    Invalid dates become texts.
+    """
     orders = Counter(order for _, reading in dates for order in reading.orders)
     [(usual, _)] = orders.most_common(1) or [(DAY_FIRST, 0)]
     for cell, moment in dates:
@@ -168,7 +177,7 @@ def add_reading(
     dates: list[tuple[str, DateReading]],
     texts: list[str],
 ) -> None:
-    """Sort a text with a digit by what it stands for."""
+    """Add a text with a digit to the numbers, the dates or the texts."""
     if reading.form:
         forms.setdefault(reading.form, []).append(cell)
     elif reading.date:

@@ -19,7 +19,7 @@ from chat.python.kernels.in_kernel.table_source import Source, Unreadable
 PRIVATE_CELLS_LIMIT = 1_200_000
 PRIVATE_FILE_LIMIT_BYTES = 64 * 1024 * 1024
 PRIVATE_SAMPLE_BYTES = 512 * 1024
-"""Part of a text from which its delimiter and the names of its columns are found."""
+"""Length of a text's start from which its delimiter and the names of its columns are found."""
 SEARCHED_ROWS = 60
 MEDIA = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"ID3", b"OggS")
 """First bytes of images and sounds, which hold no cells."""
@@ -33,11 +33,14 @@ class PrivateTable(NamedTuple):
     columns: Sequence[Sequence[object]]
     """Columns of the same length; missing cells are `None`. The first rows may be names."""
     first: int = 0
-    """Number of rows above those that pandas counts from 0."""
+    """Number of rows above the row that pandas numbers 0."""
 
 
 def read_private_file(name: str) -> list[PrivateTable]:
-    """Return all tables of a file. Raises Unreadable if it has cells that cannot be read, OSError, ImportError."""
+    """Return all tables of a file.
+
+    Raises Unreadable if it has cells that cannot be read; also OSError and ImportError.
+    """
     if os.stat(name).st_size > PRIVATE_FILE_LIMIT_BYTES:
         raise Unreadable("it is too large.")
     with open(name, "rb") as file:
@@ -82,7 +85,7 @@ def find_first(source: Source, rows: Sequence[Sequence[object]]) -> int:
 
 
 def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
-    """Return all records of a text: of one without a delimiter, its lines."""
+    """Return all records of a text. If it has no delimiter, each line is a record."""
     source = None
     sample = data if len(data) <= PRIVATE_SAMPLE_BYTES else data[: data.rfind(b"\n", 0, PRIVATE_SAMPLE_BYTES) + 1]
     if not name.lower().endswith(NO_TABLES):
@@ -103,13 +106,13 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
         rows = [line.split(delimiter) for line in lines]
     if sum(map(len, rows)) > PRIVATE_CELLS_LIMIT:
         raise Unreadable("it is too large.")
-    # Blank lines are no rows of pandas.
+    # pandas does not count blank lines as rows.
     rows = [row for row in rows if any(row)]
     return PrivateTable(source.names, [*zip_longest(*rows)], find_first(source, rows))
 
 
 def split_even_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the columns of lines without quotes that have the same number of cells; nothing for other lines."""
+    """Return the columns of lines that have no quotes and the same number of cells; an empty list for other lines."""
     lines = [line for line in lines if line.strip(delimiter)]
     counts = {line.count(delimiter) for line in lines}
     joined = delimiter.join(lines)
@@ -122,7 +125,10 @@ def split_even_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 
 def read_leaves(value: object, names: Sequence[str]) -> PrivateTable:
-    """Return the values in JSON, each with others of its key as a column. Keys are cells, too, if they are no names."""
+    """Return the values in JSON: all values with the same key form a column.
+
+    Keys that are not names count as cells, too.
+    """
     columns: dict[str, list[object]] = {}
     keys: set[str] = set()
     open_values: list[tuple[str, object, int]] = [("", value, 0)]

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: reads private files once, and leaves a filter of texts at the shell for `private_texts`."""
+"""Runs inside a kernel: reads private files once, and stores a filter of texts in the shell for `private_texts`."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ ROWS = "[{count} lines with rows are shown to the user only]"
 NUMBER_LABEL = "[number]"
 NUMBERS_RUN = re.compile(r"\[number\](?:[^\w\[]{1,6}\[number\]){4,}")
 ROWS_SHOWN = 4
-"""More successive lines that hold nothing but cells become a sentence."""
+"""Maximum number of successive lines of cells. More lines are replaced by a sentence."""
 Part: TypeAlias = tuple[int, int, str]
-"""Where a part of a text begins and ends, and what stands in its place."""
+"""Start and end of a hidden part of a text, and the label that replaces it."""
 
 
 class FileCells(NamedTuple):
-    """What is known of a file."""
+    """The cells of a private file, as the filter needs them."""
 
     problem: str = ""
-    """Why its cells are not known; empty if they are."""
+    """The reason why its cells could not be read; empty if they were."""
     names: Sequence[str] = ()
     tables: Sequence[Sequence[Numbers]] = ()
-    """The columns of its tables that have numbers or dates."""
+    """For each table, the columns that have numbers or dates."""
     sizes: Sequence[float] = ()
-    """Numbers of rows and columns."""
+    """The numbers of rows and columns, which are not hidden."""
 
 
 class PrivateFilter:
     """The cells of the private files of this kernel."""
 
     def __init__(self) -> None:
-        """Begin without files."""
+        """Create a filter without files."""
         self.files: dict[str, FileCells] = {}
-        """By name and version."""
+        """The cells of each file, by its name and version."""
         self._texts = Texts()
         self._labels: dict[str, str] = {}
 
     def add(self, name: str, version: str) -> None:
         """Read a file."""
         cells = FileCells(NOT_READ.format(name=name))
-        # Readers of broken files raise many errors of libraries.
+        # Libraries raise many kinds of errors for broken files.
         with contextlib.suppress(Exception):
             cells = self._read(name)
         self.files[f"{name}/{version}"] = cells
@@ -74,7 +74,10 @@ class PrivateFilter:
         return FileCells("", names, tables, sizes)
 
     def without_cells(self, texts: Sequence[str], known: str, versions: Sequence[str]) -> list[str]:
-        """Return the texts without cells."""
+        """Return the texts with labels in place of cells.
+
+        If a file could not be read, return a sentence in place of each text.
+        """
         files = [self.files[version] for version in versions]
         if problem := next((file.problem for file in files if file.problem), ""):
             return [problem if text.strip() else text for text in texts]
@@ -108,9 +111,11 @@ class PrivateFilter:
 
 
 def join_rows(text: str, hidden: Sequence[Part], results: Sequence[int]) -> Iterator[Part]:
-    """Yield the hidden parts, with a sentence in place of successive lines that hold numbers of rows and no result.
+    """Yield the hidden parts.
 
-    `results`: places of numbers that stay.
+    Several successive lines with hidden numbers and no result become one part with a sentence.
+
+    `results`: offsets of numbers that are shown.
     """
     lines = [match.span() for match in re.finditer("[^\n]+", text)]
     for is_row, group in groupby(lines, lambda line: is_row_line(line, hidden, results)):
@@ -131,7 +136,10 @@ def is_row_line(line: tuple[int, int], hidden: Sequence[Part], results: Sequence
 
 
 def main(namespace: Mapping[str, object], files_json: str) -> dict[str, object]:
-    """Read the files that were not read yet. `files_json`: names in the working directory -> versions."""
+    """Read the files that were not read yet.
+
+    `files_json`: JSON object with the version of each file, by its name in the working directory.
+    """
     shell = vars(sys.modules["IPython"].get_ipython())
     kept: PrivateFilter = shell.setdefault(PRIVATE, PrivateFilter())
     for name, version in json.loads(files_json).items():

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: finds numbers and dates in a text that identify cells, and rows of a table."""
+"""Runs inside a kernel: finds the numbers and dates of a text that identify cells or rows of a private table."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ NUMBER = re.compile(
 PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
 """Numbers of lines of code in tracebacks."""
 QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
-"""Code that shows the median and quartiles, which are results though they may be cells."""
+"""Words of code that prints the median or quartiles. These are results, even if a cell has the same value."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
 THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
-"""By significant digits: a number that is a cell is hidden if a number like it is a cell by chance so rarely."""
+"""By significant digits: a number that equals a cell is hidden if a match by chance is less probable."""
 LONG_THRESHOLD = 0.5
 ROW_CHANCE = log(0.001)
-"""Numbers are hidden as those of a row, or of successive ones, if they fit so rarely by chance."""
+"""Log-probability. Numbers that match a row or successive rows are hidden if this is less probable by chance."""
 STARTS_LIMIT = 30
 CHAINS_LIMIT = 100
 SMALL = 10
 FIRST_DAY_OF_UNIX = 719_163
 UNITS_OF_UNIX = {10: 86_400, 13: 86_400_000, 16: 86_400_000_000, 19: 86_400_000_000_000}
-"""Units in a day, by the usual number of digits of times since 1970."""
+"""Number of time units in a day, by the number of digits that a time since 1970 has in this unit."""
 
 
 class Range(NamedTuple):
-    """The values that a written number may be rounded from."""
+    """The range of values that a written, perhaps rounded, number may stand for."""
 
     low: float
     high: float
@@ -53,28 +53,28 @@ class Token:
     """A number or a date in a text."""
 
     def __init__(self, start: int, end: int, text: str, ranges: list[Range]) -> None:
-        """`ranges`: the values that it may stand for."""
+        """`ranges`: the ranges of values that it may stand for."""
         self.start, self.end, self.text, self.ranges = start, end, text, ranges
         self.is_date = ranges[0].is_date
         self.is_hidden = False
         self.matches: list[list[tuple[Numbers, Range]]] = []
-        """By table: the columns that have such a cell."""
+        """For each table, the columns that have a matching cell, and the matching range."""
 
     @property
     def middle(self) -> float:
-        """The first value that it may stand for."""
+        """The value that it most probably stands for: the middle of its first range."""
         return (self.ranges[0].low + self.ranges[0].high) / 2
 
 
 def read_moment(text: str, parts: str | None) -> Iterator[Range]:
-    """Yield the days that a date may stand for. `parts`: those of a `datetime.date(2024, 3, 5)`."""
+    """Yield the days that a date may stand for. `parts`: the arguments of `datetime.date(2024, 3, 5)`."""
     if parts:
         text = "-".join(part.zfill(2) for part in parts.split(", "))
     reading = read_date(text)
     for order in (DAY_FIRST, MONTH_FIRST, YEAR_FIRST) if reading else ():
         if reading and (not reading.orders or order in reading.orders):
             value = date_value(reading, order)
-            # The time may be none, such as 25:00.
+            # The time may be invalid, such as 25:00.
             with contextlib.suppress(ValueError):
                 day = day_number(value)
                 if day == int(day):
@@ -85,7 +85,7 @@ def read_moment(text: str, parts: str | None) -> Iterator[Range]:
 
 
 def read_number(match: re.Match[str]) -> Iterator[Range]:
-    """Yield the values that a number may stand for."""
+    """Yield the ranges of values that a number may stand for."""
     body, group = match["body"], match["group"] or ""
     decimal = next((mark for mark in body if mark in ".," and mark != group), "")
     readings = [body.replace(group, "").replace(decimal or ".", ".")] if group else [body.replace(",", ".")]
@@ -98,10 +98,10 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
         unit = 10.0 ** (power - len(text.partition(".")[2]))
         half = unit / 2 + abs(value) * 1e-12
         yield Range(value - half, value + half, unit)
-        # A minus may be written as brackets.
+        # The number may be negative, with brackets in place of a minus sign.
         yield Range(-value - half, half - value, unit)
         if unit == 1:
-            # It may be cut and not rounded.
+            # The number may be truncated and not rounded.
             yield Range(min(value, value + sign), max(value, value + sign), 0)
         if match["percent"]:
             yield Range((value - half) / 100, (value + half) / 100, unit / 100)
@@ -113,20 +113,20 @@ def read_number(match: re.Match[str]) -> Iterator[Range]:
 
 
 class NumberFilter:
-    """Finds numbers and dates that tell something of single rows."""
+    """Finds numbers and dates that reveal something about single rows."""
 
     def __init__(self, tables: Sequence[Sequence[Numbers]], sizes: Iterable[float], known: str) -> None:
-        """`sizes`: numbers of rows and columns. `known`: what the model has written or was sent."""
+        """`sizes`: numbers of rows and columns. `known`: text that the model has written or was sent."""
         self._tables = tables
         self._sizes = {*sizes, *(column.count for table in tables for column in table if column.count)}
         self._height = max((len(column.values) for table in tables for column in table), default=0)
         self._shows_quartiles = QUARTILES.search(known) is not None
         self._matched: dict[tuple[str, float], tuple[list[list[tuple[Numbers, Range]]], bool]] = {}
-        """By the text of a token and its first value: the cells that it may be, and whether it identifies one."""
+        """Cache: the matching cells of a token, and whether it identifies one, by its text and its first value."""
         self._known = {match["body"] for match in NUMBER.finditer(known)}
 
     def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Token]:
-        """Return the numbers and dates of a text. `taken`: parts that are hidden as texts, in order."""
+        """Return the numbers and dates of a text. `taken`: parts that are already hidden as texts, in order."""
         tokens = [*self._tokens(text, taken)]
         for token in tokens:
             key = (token.text, token.ranges[0].low)
@@ -149,7 +149,7 @@ class NumberFilter:
         return tokens
 
     def _tokens(self, text: str, taken: Sequence[tuple[int, int]]) -> Iterator[Token]:
-        """Yield numbers and dates that are not taken."""
+        """Return an iterator over numbers and dates outside of `taken`."""
         free = bytearray(len(text))
         for start, end in [*taken, *(match.span() for match in PLACES_IN_CODE.finditer(text))]:
             free[start:end] = b"\1" * (end - start)
@@ -169,7 +169,7 @@ class NumberFilter:
         return iter(sorted(found, key=lambda token: token.start))
 
     def _parts(self, match: re.Match[str]) -> Iterable[re.Match[str]]:
-        """Return a number, or the numbers that stand in it if no cell is written so, as in `34,520` of a raw row."""
+        """Return a number, or its pieces if no cell has its value: `34,520` may be two cells of a raw row."""
         mark = next((mark for mark in ", " if mark in match["body"]), "")
         columns = [column for table in self._tables for column in table]
         if not mark or any(
@@ -190,7 +190,7 @@ class NumberFilter:
         ]
 
     def _identifies(self, token: Token) -> bool:
-        """Return whether the number alone tells a cell."""
+        """Return whether the number alone identifies a cell."""
         value = token.middle
         is_count = value.is_integer() and 0 <= value <= self._height
         is_small = value.is_integer() and (abs(value) <= SMALL or value == 100)
@@ -207,34 +207,34 @@ class NumberFilter:
 
 
 def begins_line(text: str, token: Token) -> bool:
-    """Return whether a number stands first in its line, as labels of rows do."""
+    """Return whether a number is the first word of its line, as row labels are."""
     start = text.rfind("\n", 0, token.start) + 1
     return INDEX.fullmatch(text, start, token.start) is not None
 
 
 class TablePlace(NamedTuple):
-    """Where a number stands in a table."""
+    """The cells and rows of a table that have a number."""
 
     cells: Sequence[tuple[Sequence[float], float, float]]
-    """The values of each column that has it, and its range."""
+    """For each column that has the number: its values, and the range of the number."""
     log_share: float
-    """The logarithm of the share of rows that have it."""
+    """The logarithm of the share of rows that have the number."""
     rows: Sequence[int]
-    """The rows of the column that has it least often, if they are few."""
+    """The rows with the number, in the column that has it least often; empty if they are too many."""
 
 
 class RowSearch:
-    """Finds numbers that are cells of one row of a table, or of successive ones."""
+    """Finds numbers of a text that are cells of one row of a table, or of successive rows."""
 
     def __init__(self, columns: Sequence[Numbers], number: int) -> None:
-        """`number`: that of the table."""
+        """`number`: the position of the table among all tables."""
         self._columns = columns
         self._number = number
         self._height = max([1, *(len(column.values) for column in columns)])
         self._known: dict[tuple[str, float], TablePlace] = {}
 
     def hide_indexed(self, lines: Iterable[list[Token]]) -> None:
-        """Hide cells of the rows whose numbers stand first in lines."""
+        """Hide cells in lines that begin with the number of their row."""
         score = 0.0
         members: list[Token] = []
         for index, *group in lines:
@@ -247,7 +247,7 @@ class RowSearch:
             self._hide(score, members)
 
     def hide_chains(self, groups: Iterable[list[Token]]) -> None:
-        """Hide cells of successive rows in successive groups of numbers, and those of one row in one group."""
+        """Hide numbers if one group matches a row, or successive groups match successive rows."""
         chains: dict[tuple[int, int], tuple[float, list[Token]]] = {}
         for group in groups:
             starts: dict[tuple[int, int], tuple[float, list[Token]]]
@@ -268,12 +268,12 @@ class RowSearch:
             members.clear()
 
     def _starts(self, group: list[Token]) -> Sequence[int]:
-        """Return the rows that have the rarest number of a group."""
+        """Return the rows that have the group's rarest number."""
         found = (self._facts(token).rows for token in group)
         return min(filter(None, found), key=len, default=())
 
     def _fit(self, group: list[Token], row: int) -> tuple[float, list[Token]]:
-        """Return the logarithm of how probable it is that a row has so many of the numbers, and these numbers."""
+        """Return the numbers of the group that the row has, after the log-probability that a row has them by chance."""
         found, score = [], 0.0
         for token in group if 0 <= row < self._height else ():
             facts = self._facts(token)
@@ -285,7 +285,7 @@ class RowSearch:
         return score + log(comb(len(group), len(found))), found
 
     def _facts(self, token: Token) -> TablePlace:
-        """Return where a number stands in the table."""
+        """Return the cells and rows of the table that have a number."""
         key = (token.text, token.ranges[0].low)
         if facts := self._known.get(key):
             return facts

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: withholds cells of private files from texts, with the filter that `private_filter` has left."""
+"""Runs inside a kernel: hides cells of private files in texts, with the filter that `private_filter` has stored."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ WITHHELD = "[withheld]"
 
 
 def main(namespace: Mapping[str, object], files_json: str, texts_json: str, known: str) -> dict[str, object]:
-    """Return the texts without cells of the files, in their order; nothing if some files were not read yet.
+    """Return the texts without cells of the files, in the same order; an empty result if a file was not read yet.
 
-    `files_json`: names of the private files in the working directory -> versions. `texts_json`: the texts. `known`:
-    what the model has written or was sent; its words come through.
+    `files_json`: the versions of the private files, by their names in the working directory. `texts_json`: the texts.
+    `known`: text that the model has written or was sent; its words are not hidden.
     """
     kept = vars(sys.modules["IPython"].get_ipython()).get(PRIVATE)
     versions = [f"{name}/{version}" for name, version in json.loads(files_json).items()]

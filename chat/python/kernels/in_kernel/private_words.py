@@ -1,4 +1,4 @@
-"""Runs inside a kernel: finds texts of cells in a text."""
+"""Runs inside a kernel: finds words of a text that are cells of private files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ WORD = re.compile(
     r"\\[nrt]|&(?:[a-z]{2,6}|#x?[0-9a-fA-F]{2,6});|(?P<word>[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
     r"|(?:[^\W_\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[\u0300-\u036f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-f]{2})+)"
 )
-"""A word, or an escape code that stands before one. A sign of Chinese, Japanese or Korean is a word of its own."""
+"""A word, or an escape code before a word. Each Chinese, Japanese or Korean character is one word."""
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-f]{2})")
 CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+|(?<=\d)\.\d+")
-"""The end of a text whose middle was cut, or the decimals of a number."""
+"""The end of a text whose middle was replaced by an ellipsis, or the decimals of a number."""
 FIELD_START = re.compile(r"(?:^|[\t,;|=(\[{'\":]|  |\d) ?$")
 FIELD_END = re.compile(r" ?(?:$|[\t,;|=)\]}'\":\n]|  |-?\d)")
 COMMON = frozenset(
@@ -27,7 +27,7 @@ COMMON = frozenset(
         " def class lambda most recent call last input traceback",
     )
 )
-"""Words of messages and tables. A cell of such a word is found only where it stands alone, between separators."""
+"""Words that are common in messages and tables. A cell that is such a word is found only alone between separators."""
 
 
 class Word(NamedTuple):
@@ -39,7 +39,7 @@ class Word(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """A part of a text that is a cell, and what tells it from other cells."""
+    """A part of a text that is a cell, and the key of this cell."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def unescaped(word: str) -> str:
-    """Return a word with characters in place of their codes, as `json.dumps` and `repr` of bytes write them."""
+    """Return a word with characters in place of the escape codes of `json.dumps` and of `repr` of bytes."""
     if "\\" not in word:
         return word
     plain = ESCAPED.sub(lambda match: chr(int(match[1] or match[2], 16)), word)
@@ -64,10 +64,10 @@ def unescaped(word: str) -> str:
 
 
 class WordFilter:
-    """Finds texts of cells, but for those that the model knows."""
+    """Finds texts of cells, except those that the model already knows."""
 
     def __init__(self, texts: Texts, known: str) -> None:
-        """`known`: what the model has written or was sent."""
+        """`known`: text that the model has written or was sent."""
         self._texts = texts
         words = words_of(known)
         self._known = f" {' '.join(word.text for word in words)} "
@@ -89,7 +89,7 @@ class WordFilter:
             at = max(end, at + 1)
 
     def _cell_end(self, text: str, words: list[Word], at: int, line_end: int) -> int:
-        """Return the end of the words from here that are a cell of this line, or its beginning; 0 for none."""
+        """Return the index after the words from `at` on that are a cell on this line, or its start; 0 for none."""
         joined, lengths, last_end = "", list[int](), words[at].start
         for word in words[at : at + KEY_CHARS]:
             gap = text[last_end : word.start]
@@ -121,7 +121,7 @@ class WordFilter:
         return bool(FIELD_START.search(before) and FIELD_END.match(text, end))
 
     def _sequence_end(self, words: list[Word], at: int) -> int:
-        """Return the end of the words from here that follow each other in a long text; 0 for none."""
+        """Return the index after the words from `at` on that follow each other in a long cell; 0 if there are none."""
         end = 0
         while (
             len(three := words[at : at + 3]) == 3 and hash(tuple(word.text for word in three)) in self._texts.sequences

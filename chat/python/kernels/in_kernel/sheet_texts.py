@@ -11,7 +11,7 @@ SHEETS_LIMIT_CHARS = 500_000
 
 
 def main(namespace: Mapping[str, object], name: str) -> dict[str, object]:
-    """Return the `text` of the sheets that people see, with an empty line between two; empty if they have too much."""
+    """Return the `text` of the visible sheets, with an empty line between two sheets; empty if they are too large."""
     with open(name, "rb") as file:
         opened = open_sheets(open_workbook(file.read()))
     blocks: list[str] = []
@@ -30,7 +30,7 @@ def lines_of(grid: Sequence[Sequence[object]]) -> Iterator[str]:
 
 
 def written(cell: object) -> str:
-    """Return a cell on one line. Workbooks hold all numbers as fractions."""
+    """Return a cell as text on one line. Workbooks store all numbers as floats, so whole ones lose their `.0`."""
     if isinstance(cell, float):
         return f"{cell:.15g}"
     return "" if cell is None else " ".join(str(cell).split())

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read Parquet, Feather (Arrow IPC) and Stata files."""
+"""Runs inside a kernel: reads Parquet, Feather (Arrow IPC) and Stata files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 50_000
 FILE_ERRORS = (OSError, ValueError, LookupError, TypeError, OverflowError, EOFError)
-"""What the readers of broken files raise, beside errors of their own."""
+"""Errors that the libraries raise for broken files, beside their own classes of errors."""
 INT96_UNIT = "us"
-"""Times that Spark, Hive and Impala store in 96 bits; in nanoseconds, the year 9999 would become 1816."""
+"""Unit for the 96-bit times of Spark, Hive and Impala. In nanoseconds, the year 9999 would become 1816."""
 STATA_FIRST_BYTES = range(102, 116)
-"""Versions of Stata before 117, which is the first that begins with a tag."""
+"""First bytes of Stata files of formats before 117, the first format that begins with a tag."""
 FORMATS = {"Parquet": "a Parquet", "Feather": "a Feather (Arrow IPC)", "Stata": "a Stata"}
 BINARY_SUFFIXES = ("parquet", "feather", "arrow", "dta")
 
@@ -32,11 +32,11 @@ class ArrowFile(NamedTuple):
     names: Sequence[str]
     """Names of all columns."""
     row_count: int | None
-    """`None` if the rows must be counted."""
+    """Number of rows; `None` if they must be counted."""
     batches: Iterator[pyarrow.RecordBatch]
-    """Rows with the first `COLUMNS_LIMIT` columns."""
+    """Batches of rows, with the first `COLUMNS_LIMIT` columns."""
     index_names: Sequence[str] = ()
-    """Names of columns that pandas reads as labels of rows. `__index_level_0__` stands for none."""
+    """Names of columns that pandas reads as row labels. `__index_level_0__` means labels without a name."""
     option: str = ""
     """An argument that pandas needs to read the file."""
 
@@ -72,7 +72,7 @@ def read_arrow_file(path: str, format_name: str) -> Source:
         raise Unreadable("it has no columns.")
     width = len(file.names)
     named = list(zip(file.names, columns, strict=False))
-    # As `reset_index` orders them.
+    # Row labels come first, as `reset_index` orders them.
     named.sort(key=lambda pair: pair[0] not in file.index_names)
     cells = [column.cells for _, column in named]
     return Source(
@@ -93,7 +93,7 @@ def read_arrow_file(path: str, format_name: str) -> Source:
 def read_columns(path: str, format_name: str) -> tuple[ArrowFile, list[ArrowCells], int, list[str]]:
     """Return the file, its columns in the first rows, the number of all rows, and the names of broken columns.
 
-    Raises many errors of the libraries that read the formats.
+    Raises many kinds of errors, because the libraries that read the formats do.
     """
     import pyarrow
 
@@ -125,17 +125,17 @@ def open_parquet(path: str) -> ArrowFile:
 def parquet_batches(
     file: pyarrow.parquet.ParquetFile, names: Sequence[str], width: int
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of a Parquet file with these columns, of so many."""
+    """Yield batches of rows of a Parquet file with these columns."""
     if len(names) == width:
         yield from file.iter_batches(batch_size=BATCH_ROWS)
         return
     for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
-        # A name with a point can stand for a part of another column, too.
+        # Select by name again: a name with a point can also match a field inside another column.
         yield batch.select(names)
 
 
 def open_feather(path: str) -> ArrowFile:
-    """Open a Feather file, which is one of Arrow IPC. Files of Feather's first version are refused as uploads."""
+    """Open a Feather file of version 2, which is an Arrow IPC file. Version 1 is refused when files are uploaded."""
     import pyarrow
 
     reader = pyarrow.ipc.open_file(pyarrow.memory_map(path))
@@ -143,7 +143,7 @@ def open_feather(path: str) -> ArrowFile:
 
 
 def index_names(schema: pyarrow.Schema) -> list[str]:
-    """Return the names of columns that pandas reads as labels of rows. Labels that only count rows have none."""
+    """Return the names of columns that pandas reads as row labels. Labels that only count the rows have no column."""
     try:
         found = (schema.pandas_metadata or {}).get("index_columns", [])
     except (ValueError, AttributeError):
@@ -152,7 +152,7 @@ def index_names(schema: pyarrow.Schema) -> list[str]:
 
 
 def ipc_batches(reader: pyarrow.RecordBatchFileReader) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of a file of Arrow IPC. Raises ArrowException for a batch that is not valid."""
+    """Yield the batches of an Arrow IPC file. Raises ArrowException for an invalid batch."""
     for number in range(reader.num_record_batches):
         batch = reader.get_batch(number)
         batch = batch.select(range(min(batch.num_columns, COLUMNS_LIMIT)))
@@ -161,10 +161,10 @@ def ipc_batches(reader: pyarrow.RecordBatchFileReader) -> Iterator[pyarrow.Recor
 
 
 def open_stata(path: str) -> ArrowFile:
-    """Open a Stata file. Labels stand for the values that have them, if each label stands for one."""
+    """Open a Stata file. Values are replaced by their labels, unless two values have the same label."""
     import pandas  # only these files need it
 
-    warnings.simplefilter("ignore")  # pandas warns of dates that it reads as other types
+    warnings.simplefilter("ignore")  # pandas warns about dates that it reads as other types
     with pandas.read_stata(path, chunksize=1) as reader:
         names = [str(name) for name in reader.variable_labels()]
     return ArrowFile(names, None, stata_batches(path))
@@ -181,7 +181,7 @@ def stata_batches(path: str) -> Iterator[pyarrow.RecordBatch]:
             yield pyarrow.RecordBatch.from_pandas(frame.iloc[:, :COLUMNS_LIMIT], preserve_index=False)
             has_yielded = True
     except ValueError:
-        # Labels of two values can be equal.
+        # If no rows were yielded yet, try again without labels, because two labels may be equal.
         if has_yielded:
             raise
         for frame in pandas.read_stata(path, chunksize=BATCH_ROWS, convert_categoricals=False):
@@ -189,7 +189,7 @@ def stata_batches(path: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def collect_cells(file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int]:
-    """Return the columns in so many first rows, and the number of all rows. Raises ArrowException, OSError."""
+    """Return the columns in the first `limit` rows, and the number of all rows. Raises ArrowException or OSError."""
     columns = [ArrowCells() for _ in file.names[:COLUMNS_LIMIT]]
     row_count = examined = 0
     for batch in file.batches:
@@ -205,7 +205,7 @@ def collect_cells(file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int]:
 
 
 def collect_whole_columns(path: str, file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int, list[str]]:
-    """Return the same for a Parquet file with broken columns, whose cells are empty, and their names."""
+    """Do the same for a Parquet file with broken columns. Their cells are empty; their names are returned, too."""
     import pyarrow.parquet
 
     row_count = file.row_count or 0
@@ -226,7 +226,7 @@ def collect_whole_columns(path: str, file: ArrowFile, limit: int) -> tuple[list[
 
 
 def describe_broken(names: Sequence[str]) -> list[str]:
-    """Return a note about columns that are damaged."""
+    """Return a list with a note about damaged columns; an empty list if there are none."""
     listed = ", ".join(f"“{name[:40]}”" for name in names[:3]) + (", …" if len(names) > 3 else "")
     return [f"The file is damaged: {listed} cannot be read, and the other columns are."] if names else []
 
@@ -248,7 +248,7 @@ def describe_lost(names: Sequence[str], columns: Sequence[ArrowCells]) -> list[s
 
 
 def find_arrow_code(format_name: str, file: ArrowFile, columns: Sequence[ArrowCells], broken: Sequence[str]) -> str:
-    """Return the expression that reads the table with pandas. Values that Python cannot hold are texts there."""
+    """Return the expression that reads the table with pandas. Values that Python cannot represent are read as texts."""
     if format_name == "Stata":
         return "pd.read_stata(NAME)"
     lost = [name for name, column in zip(file.names, columns, strict=False) if column.lost]
@@ -259,7 +259,7 @@ def find_arrow_code(format_name: str, file: ArrowFile, columns: Sequence[ArrowCe
     if file.index_names:
         code += ".reset_index()"
     if lost:
-        # Without an example, they are within lists or objects, which have no texts.
+        # Columns without an example have such values only inside lists or objects, which are not read as texts.
         dated = [name for name, column in zip(file.names, columns, strict=False) if column.example]
         types = ", ".join(f'{key_literal(name)}: "large_string[pyarrow]"' for name in dated[:20])
         code += f".astype({{{types}}})" if types else ""

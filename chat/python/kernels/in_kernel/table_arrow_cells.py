@@ -1,4 +1,4 @@
-"""Runs inside a kernel: turn columns of Arrow into cells of Python, also where a type of Python is too small."""
+"""Runs inside a kernel: converts columns of Arrow to Python values, also where a Python type is too small."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ DAY_S = 86_400
 RANGES_S = {
     "date": (-719_162 * DAY_S, 2_932_896 * DAY_S),
     "timestamp": (-719_162 * DAY_S, 2_932_897 * DAY_S - 1),
-    # A day less at each end.
+    # The range is a day shorter at each end, because a time zone may shift the time.
     "timestamp with a zone": (-719_161 * DAY_S, 2_932_896 * DAY_S - 1),
     "duration": (-999_999_999 * DAY_S, 999_999_999 * DAY_S),
     "time": (0, DAY_S - 1e-9),
 }
-"""Seconds, from 1970 on or from midnight, that the types of Python can hold."""
+"""Ranges of Python's types in seconds, counted from 1970 or from midnight."""
 UNITS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 INT64 = 2**63
 
 
 class ArrowCells:
-    """The cells of one column. Values that no type of Python can hold are left out, and counted."""
+    """The cells of one column. Values that no Python type can represent are left out, and counted."""
 
     def __init__(self) -> None:
         self.cells: list[object] = []
         self.lost = 0
         """Number of values that are left out."""
         self.example = ""
-        """One of them."""
+        """An example of the values that are left out."""
         self.is_utc = False
         """Whether the time zone is not known, so that times are in UTC."""
 
@@ -41,14 +41,14 @@ class ArrowCells:
 
         types = pyarrow.types
         if types.is_dictionary(array.type) and len(array.dictionary) > len(array):
-            # The dictionary is that of many more rows.
+            # Decode it, because the dictionary may hold the values of many more rows.
             array = array.dictionary_decode()
         if types.is_dictionary(array.type):
             values = ArrowCells()
             values.add(array.dictionary)
             self.lost += values.lost
             self.example = self.example or values.example
-            # Equal cells are one object, which saves memory.
+            # Equal cells share one object, which saves memory.
             self.cells += [None if index is None else values.cells[index] for index in array.indices.to_pylist()]
             return
         if types.is_string(array.type) or types.is_large_string(array.type):
@@ -57,7 +57,7 @@ class ArrowCells:
         if types.is_temporal(array.type) and not types.is_interval(array.type):
             array = self._in_range(array)
         elif types.is_float32(array.type):
-            # The shortest text of the number has its digits: 0.1, and not 0.10000000149011612.
+            # Convert through text, which keeps the digits: 0.1, and not 0.10000000149011612.
             array = array.cast(pyarrow.string()).cast(pyarrow.float64())
         try:
             self.cells += array.to_pylist()
@@ -75,7 +75,10 @@ class ArrowCells:
             return [data.decode(errors="replace") for data in binary.to_pylist()]
 
     def _in_range(self, array: pyarrow.Array) -> pyarrow.Array:
-        """Return dates, times or durations without those that Python cannot hold, in microseconds at most."""
+        """Return dates, times or durations without those that Python cannot represent.
+
+        The finest unit is the microsecond.
+        """
         import pyarrow
         import pyarrow.compute as compute
 
@@ -99,7 +102,7 @@ class ArrowCells:
             self.example = self.example or self._text_of(array.filter(is_bad), numbers.filter(is_bad))
             array = compute.if_else(is_good, array, None)
         if name != "date" and kind.unit == "ns":
-            # Nanoseconds would need pandas, and are not shown.
+            # Drop nanoseconds: Python's types do not have them, and they are not shown.
             wide = {"timestamp": pyarrow.timestamp("us", zone), "duration": pyarrow.duration("us")}
             array = array.cast(wide.get(name, pyarrow.time64("us")), safe=False)
         if zone and len(array):
@@ -115,7 +118,7 @@ class ArrowCells:
         return text
 
     def _with_zone(self, array: pyarrow.Array) -> pyarrow.Array:
-        """Return the array, in UTC if its time zone is not known here."""
+        """Return the array; in UTC if its time zone is not known on this machine."""
         import pyarrow
 
         try:
@@ -127,7 +130,7 @@ class ArrowCells:
         return array
 
     def _add_each(self, array: pyarrow.Array) -> None:
-        """Add cells one by one, such as objects with a date that Python cannot hold."""
+        """Add cells one by one, for columns such as objects with a date that Python cannot represent."""
         import pyarrow
 
         for scalar in array:

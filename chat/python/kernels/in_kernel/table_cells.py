@@ -1,4 +1,4 @@
-"""Runs inside a kernel: find what the cells of a column are, texts or values of Python."""
+"""Runs inside a kernel: finds the kind of values in a column, whose cells are texts or Python values."""
 
 from __future__ import annotations
 
@@ -34,25 +34,26 @@ from chat.python.kernels.in_kernel.table_values import (
 )
 
 FEW_WORDS = 3
-"""So many different texts in a column of numbers are exceptions, even if they are frequent."""
+"""Maximum number of different texts in a column of numbers that count as exceptions even if they are frequent."""
 NUMBERS = ("integer", "number")
 DATE_ORDERS = ("YMD", "DMY", "MDY")
 WIDER_KINDS = {"integer": "number", "datetime": "date"}
-"""Kinds that fit to others."""
+"""The wider kind to which a kind belongs: whole numbers are numbers, and dates with a time are dates."""
 
 
 class Column:
     """The cells of one column, in the examined rows.
 
-    A column is read in two steps: first alone, then (`decide`) with what the table tells about decimals and dates.
+    A column is read in two steps: first alone, then (`decide`) with the decimal mark and the order of dates that were
+    found for the whole table.
     """
 
     def __init__(
         self, cells: Sequence[object], *, name: str = "", is_text_file: bool, missing_words: Sequence[str] | None = None
     ) -> None:
-        """`is_text_file`: numbers and dates are texts in every file of this format, which is then not unusual.
+        """`is_text_file`: all cells of this file format are texts, so that numbers and dates as texts are not unusual.
 
-        `missing_words`: what a person has chosen.
+        `missing_words`: the texts that a person has chosen to mean a missing value.
         """
         self.name = name
         self.cells = len(cells)
@@ -60,27 +61,27 @@ class Column:
         self.kinds: Counter[str] = Counter()
         """Number of cells with a value, by kind."""
         self.oddities: dict[str, str] = {}
-        """Code of what is unusual -> an example of it."""
+        """An example for each unusual property of the column, by the code of the property."""
         self.missing_words: list[str] = []
         self.keeps_missing_words = False
-        """Whether a text is a value here that pandas takes for a missing one."""
+        """Whether a text counts as a value here that pandas would read as missing."""
         self.texts: Counter[str] = Counter()
         self.plain = ""
         """The kind of all texts, if they are numbers or dates in their plainest form."""
         self.forms: dict[NumberForm, list[str]] = {}
         self.date_texts: list[tuple[str, DateReading]] = []
         self.decimal = ""
-        """What stands before decimals, `.` or `,`; empty if nothing tells."""
+        """The decimal mark, `.` or `,`; empty if the column does not show which."""
         self.doubtful_decimal = ""
-        """A number such as `1.234`, if nothing in the column tells whether it has decimals."""
+        """A number such as `1.234`, if the column does not show whether its mark is a decimal mark."""
         self.orders: tuple[str, ...] = ()
-        """The orders of day, month and year that fit all dates which are three numbers."""
+        """The orders of day, month and year that fit the dates of three numbers."""
         self.numbers: list[Number] = []
         self.days: list[str] = []
         self.times: list[str] = []
         self.others: Counter[str] = Counter()
         self.words: list[str] = []
-        """Different values of another type, such as words among numbers."""
+        """The exceptions: different values of another type, such as words among numbers."""
         self._by_group: dict[str, list[str]] = {}
         self._sort(cells, chosen_numbers(missing_words or ()))
         self._drop_missing(missing_words)
@@ -161,7 +162,7 @@ class Column:
         self._by_group[WIDER_KINDS.get(kind, kind)] = texts
 
     def _read_each(self) -> None:
-        """Sort texts by what they stand for. Those that differ in digits alone are numbers of the same form."""
+        """Sort the texts by their kind. Texts that differ only in their digits have the same form."""
         for text, count in self.texts.items():
             kind, form, date_reading = self._shapes.read(text)
             if date_reading:
@@ -178,7 +179,7 @@ class Column:
             self._read_measures()
 
     def _has_leading_zeros(self) -> bool:
-        """Return whether all numbers are whole ones, and some begin with zeros, such as postal codes, or with `+`."""
+        """Return whether all numbers are whole and some begin with 0 or `+`, as postal codes and phone numbers do."""
         if any(form.decimal or form.is_doubtful or form.unit or form.sign for form in self.forms):
             return False
         for form, texts in self.forms.items():
@@ -191,11 +192,11 @@ class Column:
         return False
 
     def _are_references(self) -> bool:
-        """Return whether all numbers are like `(1)`: whole and in brackets, which then mean no sign."""
+        """Return whether all numbers are references such as `(1)`, whose brackets are not a minus sign."""
         return all(form.sign == "brackets" and form.style == "integer" and not form.unit for form in self.forms)
 
     def _read_measures(self) -> None:
-        """Read a column whose texts are all numbers with the same unit. A few different ones are an oddity."""
+        """Read the texts as numbers if all have the same unit. A few different units are noted as an oddity."""
         forms: dict[NumberForm, list[str]] = {}
         units: dict[str, str] = {}
         for text in self.texts:
@@ -216,11 +217,11 @@ class Column:
 
     @property
     def group(self) -> str:
-        """The kind without the difference of whole numbers, and of dates with a time."""
+        """The kind, with `number` for whole numbers, and `date` for dates with a time."""
         return WIDER_KINDS.get(self.kind, self.kind)
 
     def _find_kind(self) -> str:
-        """Return the kind of all values but for a few exceptions, `text`, `mixed` or `empty` without a value."""
+        """Return the kind of all values except for a few; else `text` or `mixed`; `empty` if there are no values."""
         groups: Counter[str] = Counter()
         for kind, count in self.kinds.items():
             groups[WIDER_KINDS.get(kind, kind)] += count
@@ -239,7 +240,7 @@ class Column:
         return "datetime" if group == "date" and self.kinds["datetime"] else group
 
     def _compare(self, *, is_text_file: bool) -> None:
-        """Find the values that are exceptions, and what the others tell about decimals and dates."""
+        """Find the exceptions among the values, and the decimal mark or the order of dates that the others show."""
         numbers = [] if self.group == "number" else [*map(show_number, self.numbers)]
         cells = {"number": numbers, "date": self.days, "time": self.times}
         is_mixed = self.kind in ("text", "mixed") and self.kinds["text"] * 2 <= self.kinds.total()
@@ -262,11 +263,11 @@ class Column:
                 self.oddities["infinite"] = infinite[0]
                 self.words = [word for word in self.words if word not in infinite]
         elif self.date_texts and self.group == "date":
-            # Most dates decide. Others are exceptions.
+            # The order that fits most dates is taken. Other dates are exceptions.
             counts = Counter(order for _, reading in self.date_texts for order in reading.orders)
             firsts, _, lasts = (set(part) for part in zip(*(date.parts for _, date in self.date_texts), strict=True))
             if len(counts) > 1 and len(firsts) >= len(lasts):
-                # Years repeat more often than days.
+                # The last number repeats more often than the first, so it is the year: days repeat less often.
                 del counts["YMD"]
             most = max(counts.values(), default=0)
             self.orders = tuple(order for order in DATE_ORDERS if counts[order] == most > 0)
@@ -274,7 +275,7 @@ class Column:
             self.oddities[f"{self.group} as text"] = next(iter(self.texts))
 
     def decide(self, decimal: str, order: str, *, is_order_chosen: bool = False) -> None:
-        """Read the values. `decimal`, `order`: those of the table, for what this column leaves in doubt."""
+        """Read the values. `decimal`, `order`: those of the table, for a column that does not show its own."""
         if self.group == "number":
             self.decimal = decimal if self.doubtful_decimal or not self.decimal else self.decimal
             if self.plain:
@@ -295,5 +296,5 @@ class Column:
 
     @property
     def word_count(self) -> int:
-        """Number of cells that are exceptions."""
+        """The number of cells that are exceptions."""
         return sum(self.texts[word] or 1 for word in self.words)

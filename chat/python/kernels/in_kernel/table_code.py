@@ -1,4 +1,4 @@
-"""Runs inside a kernel: the arguments with which pandas reads the values of a text file as they are described."""
+"""Runs inside a kernel: builds the arguments with which pandas reads a text file as its columns are described."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from chat.python.kernels.in_kernel.table_numbers import thousands_mark
 from chat.python.kernels.in_kernel.table_values import PANDAS_MISSING
 
 ARGUMENTS_LIMIT_CHARS = 2_500
-"""Arguments beyond this are left out, the least important ones first."""
+"""Maximum length of the arguments. If they are longer, the less important ones are left out."""
 WORDS_LIMIT = 20
-"""A column with more different exceptions is left to the code."""
+"""Maximum number of different exceptions of a column that the arguments handle."""
 NEED_CODE = frozenset({"marks", "comma and point", "signs"})
 """Oddities of numbers that `read_csv` cannot read."""
 EXACT_LIMIT = 2**53
@@ -24,9 +24,10 @@ EXACT_LIMIT = 2**53
 
 
 def read_arguments(columns: Sequence[Column], names: Sequence[str], *, is_text_file: bool) -> str:
-    """Return further arguments of `read_csv` or `read_excel`, with a comma before each.
+    """Return further arguments for `read_csv` or `read_excel`, each after a comma.
 
-    `names`: all names of the table. `is_text_file`: see `Column`. Workbooks have numbers and dates of their own.
+    `names`: the names of all columns. `is_text_file`: see `Column`. In workbooks, numbers and dates have their own
+    types.
     """
     counts = Counter(names)
     named = [column for column in columns if column.name and counts[column.name] == 1]
@@ -54,7 +55,7 @@ def read_arguments(columns: Sequence[Column], names: Sequence[str], *, is_text_f
 
 
 def _literal(value: object) -> str:
-    """Return a literal of Python for texts in lists and dictionaries."""
+    """Return the Python literal of a list or dictionary of texts."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -81,7 +82,7 @@ def _missing_arguments(columns: Sequence[Column], named: Sequence[Column]) -> li
 
 
 def _date_pattern_of(column: Column) -> str:
-    """Return the format of a column of dates, if pandas can read all of them by one; else an empty text."""
+    """Return the format of a column of dates, if pandas can read all of them with one format; else an empty text."""
     if column.group != "date" or len(column.words) > WORDS_LIMIT or "signs" in column.oddities:
         return ""
     order = column.orders[0] if column.orders else ""
@@ -89,7 +90,7 @@ def _date_pattern_of(column: Column) -> str:
     if column.plain:
         patterns.add("%Y%m%d" if "compact date" in column.oddities else "ISO8601")
     has_one_zone = len({date.zone for _, date in column.date_texts}) < 2
-    # pandas reads no midnight at the end of a day.
+    # pandas cannot read 24:00.
     has_midnight = any(date.time.startswith("24") for _, date in column.date_texts)
     return patterns.pop() if len(patterns) == 1 and has_one_zone and not has_midnight else ""
 

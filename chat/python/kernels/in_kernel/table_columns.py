@@ -1,4 +1,4 @@
-"""Runs inside a kernel: describe the columns of a table, and decide what they leave in doubt together."""
+"""Runs inside a kernel: describes the columns of a table, and decides doubtful values by all columns together."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from chat.python.kernels.in_kernel.table_source import Choices
 EXAMPLES_LIMIT = 3
 EXAMPLE_LIMIT_CHARS = 40
 FACT_TEXTS_LIMIT = 2_000
-"""Different texts of a column by which its role is found."""
+"""Maximum number of different texts of a column from which its role is found."""
 PANDAS_MARKS = frozenset({",", ".", " ", "'"})
-"""Marks between thousands that `read_csv` can remove."""
+"""Thousands separators that `read_csv` can remove."""
 SENTINEL_LIMIT = -99
 FLOAT_LIMIT = 1.7976931348623157e308
 Shown = TypeVar("Shown")
@@ -37,15 +37,15 @@ TYPE_NAMES = {
     "datetime": "date and time",
     "boolean": "yes or no",
 }
-"""The names that people see, by kind of value, where they differ."""
+"""The names of kinds as people see them, if they differ."""
 
 
 def decide_columns(
     columns: Sequence[Column], choices: Choices, *, delimiter: str, is_text: bool
 ) -> tuple[Choices, dict[str, list[str]]]:
-    """Read the values of all columns. Return what was decided, and the candidates, both by keys of `Choices`.
+    """Read the values of all columns. Return the decisions, and the other candidates, both by the keys of `Choices`.
 
-    `is_text`: whether all cells of the format are texts.
+    `is_text`: whether all cells of the file format are texts.
     """
     words = list(dict.fromkeys(word for column in columns for word in column.missing_words))
     candidates: dict[str, list[str]] = {}
@@ -75,9 +75,9 @@ def decide_columns(
 def _decide_decimal(
     columns: Sequence[Column], choices: Choices, delimiter: str, candidates: dict[str, list[str]]
 ) -> str:
-    """Return what stands before decimals where a column leaves a doubt. Add candidates if the table leaves one."""
+    """Return the decimal mark for columns that do not show it. Add candidates if no column shows it."""
     marks = Counter(column.decimal for column in columns if column.decimal)
-    # Semicolons separate cells where commas stand before decimals.
+    # Files with decimal commas usually separate cells by semicolons.
     likely = max(".,", key=lambda mark: marks[mark]) if marks else "," if delimiter == ";" else "."
     decimal = choices.get("decimal", likely)
     doubtful = [column for column in columns if column.doubtful_decimal] if not marks else []
@@ -91,7 +91,7 @@ def _decide_decimal(
 
 
 def _obey_decimal(column: Column, decimal: str) -> None:
-    """Take numbers for texts that cannot be written with the decimal mark a person has chosen, as pandas does."""
+    """Treat numbers that do not fit the decimal mark chosen by a person as texts, as pandas does."""
     if column.plain == "number" and decimal == ",":
         column.plain = ""
         for text in column.texts:
@@ -109,7 +109,7 @@ def _obey_decimal(column: Column, decimal: str) -> None:
 
 
 def _decide_order(columns: Sequence[Column], choices: Choices, candidates: dict[str, list[str]]) -> str:
-    """Return the order of day, month and year where a column leaves a doubt. Add candidates if the table does, too."""
+    """Return the date order for columns that do not show it. Add candidates if other columns do not show it either."""
     certain = Counter(column.orders[0] for column in columns if len(column.orders) == 1)
     doubtful = [column for column in columns if len(column.orders) > 1 and not set(column.orders) & set(certain)]
     usual = max(certain, key=lambda order: certain[order], default=doubtful[0].orders[0] if doubtful else DAY_FIRST)
@@ -150,7 +150,7 @@ def _odd_numbers(column: Column) -> dict[str, str]:
 
 
 def _find_sentinel(numbers: Sequence[Number]) -> str:
-    """Return the least number if it is one such as -999.9, far below all others; empty if it is not."""
+    """Return the least number if it is a placeholder such as -999.9, far below all others; else an empty text."""
     least = min(numbers)
     text = show_number(least) if least <= SENTINEL_LIMIT else ""
     if not text or set(text) - set("-9."):
@@ -160,7 +160,7 @@ def _find_sentinel(numbers: Sequence[Number]) -> str:
 
 
 def _style_of(form: NumberForm, text: str, decimal: str) -> str:
-    """Return the style of a form with what was decided for its column."""
+    """Return the style of a form, with the decimal mark that was decided for its column."""
     if not form.is_doubtful:
         return form.style
     if text[form.start] == "0":
@@ -190,7 +190,7 @@ def _is_infinite(number: object) -> bool:
 
 
 def describe_column(column: Column, note: str) -> dict[str, object]:
-    """Return the description of a column, of which all parts have a limited size."""
+    """Return the description of a column. All of its parts have a limited size."""
     distinct, examples = _examples(column)
     role = role_of(facts_of(column, distinct))
     low, high = _range(column)
@@ -210,13 +210,13 @@ def describe_column(column: Column, note: str) -> dict[str, object]:
 
 
 def facts_of(column: Column, distinct: int) -> Facts:
-    """Return what tells the role of a column."""
+    """Return the facts from which the role of a column is found."""
     units = frozenset(form.unit for form in column.forms) - {""}
     present = column.cells - column.missing
     return Facts(
         name=column.name,
         group=column.group,
-        # pandas writes identifiers in a column with missing values as `12.0`.
+        # In a column with missing values, pandas writes whole identifiers as `12.0`.
         is_whole=column.kind == "integer" or all(map(is_whole, column.numbers)),
         present=present,
         distinct=distinct,
@@ -244,7 +244,10 @@ def _range(column: Column) -> tuple[str, str]:
 
 
 def _examples(column: Column) -> tuple[int, list[list[object]]]:
-    """Return the number of different values, and the most frequent texts with their counts, or the first values."""
+    """Return the number of different values, and examples.
+
+    The examples are the most frequent texts with their counts, or the first numbers or dates.
+    """
     if column.kind in NUMBERS:
         return len(set(column.numbers)), [[show_number(one), 0] for one in _first(column.numbers)]
     if column.group in ("date", "time"):
@@ -261,7 +264,7 @@ def _first(values: Sequence[Shown]) -> list[Shown]:
 
 
 def _is_index(column: Column) -> bool:
-    """Return whether the column only numbers the rows."""
+    """Return whether the column only counts the rows."""
     numbers = column.numbers
     if column.kind != "integer" or column.missing or not 3 <= len(numbers) == column.cells:
         return False

@@ -1,6 +1,6 @@
-"""Runs inside a kernel: what differs between two states of a table of pandas, in words.
+"""Runs inside a kernel: describes the differences between two states of a pandas table in words.
 
-Names are quoted as in Markdown. Numbers have commas.
+Names are quoted as in Markdown. Numbers have thousands separators.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Index, Series
 
 _CELLS_LIMIT = 1_000_000
-"""Of larger tables, only the first columns are read."""
+"""Maximum number of cells that are compared. Of larger tables, only the first columns are read."""
 _PHRASES_LIMIT = 8
 _NAME_LIMIT_CHARS = 40
 _NAMED_COLUMNS = 4
-"""More columns that are new or gone are only counted."""
+"""Maximum number of new or removed columns that are named. More are only counted."""
 _SHIFT_LIMIT_ROWS = 3
 _SAME = 1e-9
-"""How much numbers may differ that count as equal, relative to the larger one: rounding of sums."""
+"""Relative difference up to which two numbers count as equal, because sums are rounded."""
 _SAMPLE_ROWS = 100
 _MOVED_ROWS = 10_000
 
 
 def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = True) -> list[str]:
-    """Return what differs, the most important first. `is_same_table`: false for one that was made from the other."""
+    """Return the differences, the most important first. `is_same_table`: false if `after` was made from `before`."""
     phrases = [*_rows(before, after), *_columns(before, after, names_gone=is_same_table)]
-    # Columns of one name cannot be told apart.
+    # Columns with the same name cannot be matched.
     if before.columns.is_unique and after.columns.is_unique:
         rows = None if _is_reordered(before, after) else _same_rows(before, after)
         for name in _read_columns(after):
@@ -45,12 +45,12 @@ def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = Tr
 
 
 def rows_change(before: int, after: int) -> list[str]:
-    """Return how the number of rows has changed."""
+    """Return the change of the number of rows; an empty list if it is the same."""
     return [] if before == after else [f"{before:,} -> {after:,} rows"]
 
 
 def new_table(frame: DataFrame) -> list[str]:
-    """Return what is to be known of a table that came from no other: missing cells and duplicates."""
+    """Return the missing cells and duplicates of a table that was not made from another table."""
     phrases = []
     if frame.columns.is_unique:
         counts = {name: int(frame[name].isna().sum()) for name in _read_columns(frame)}
@@ -71,7 +71,7 @@ def missing_cells(frame: DataFrame, words: set[str]) -> Iterator[str]:
 
 
 def has_rows_of(before: DataFrame, after: DataFrame) -> bool:
-    """Return whether a table seems to hold rows of another one, and no results such as sums of groups."""
+    """Return whether a table seems to hold rows of another table, rather than results such as sums of groups."""
     if len(before) == len(after):
         return True
     shared = [name for name in after.columns if name in before.columns]
@@ -84,7 +84,8 @@ def has_rows_of(before: DataFrame, after: DataFrame) -> bool:
 
 def _share_within(cells: Series, column: Series) -> float:
     """Return the share of a few cells whose values are in a column."""
-    # pandas reads each of the values that are looked for by itself, which takes seconds for a million texts.
+    # Look for the few cells in the column, not the reverse: pandas hashes each value that it looks for, which takes
+    # seconds for a million texts.
     there = column[column.isin(cells)].unique()
     return float(cells.isin(there).mean())
 
@@ -117,12 +118,12 @@ def _columns(before: DataFrame, after: DataFrame, *, names_gone: bool) -> Iterat
 
 
 def _same_rows(before: DataFrame, after: DataFrame) -> Index | None:
-    """Return the labels of the rows of the second, if they name rows of the first; `None` if that is not sure."""
+    """Return the row labels of `after` if they name the same rows in `before`; `None` if that is not certain."""
     if before.index.equals(after.index):
         return after.index if before.index.is_unique else None
     if not before.index.is_unique or not after.index.is_unique or not after.index.isin(before.index).all():
         return None
-    # A table that was numbered anew has other rows under the same labels.
+    # After `reset_index`, the same labels name other rows.
     is_numbered = list(after.index[:2]) == [0, 1] and bool((after.index == range(len(after))).all())
     return None if is_numbered else after.index
 
@@ -140,7 +141,7 @@ def _is_reordered(before: DataFrame, after: DataFrame) -> bool:
 
 
 def _has_same_rows(before: DataFrame, after: DataFrame) -> bool:
-    """Return whether all rows are the same, and at least one at another place."""
+    """Return whether all rows are the same, and at least one has moved."""
     with contextlib.suppress(TypeError):
         hash_rows = importlib.import_module("pandas").util.hash_pandas_object
         first, second = (hash_rows(frame, index=False).to_numpy() for frame in (before, after))
@@ -160,7 +161,7 @@ def _has_moved(before: DataFrame, after: DataFrame) -> bool:
 
 
 def _column(name: object, before: Series, after: Series, old: Series | None) -> Iterator[str]:
-    """Yield what has changed in a column. `old`: the cells before of the rows that it has now, if they are known."""
+    """Yield the changes of a column. `old`: the earlier cells of the rows that it has now, if these rows are known."""
     quoted = _quoted(name)
     if str(before.dtype) != str(after.dtype):
         yield f"{quoted} {before.dtype} -> {after.dtype}"
@@ -170,7 +171,7 @@ def _column(name: object, before: Series, after: Series, old: Series | None) -> 
     if old is None or old is after:
         return
     with contextlib.suppress(Exception):
-        # Values of unknown classes may refuse to be compared.
+        # Values of unknown classes may raise errors when they are compared.
         yield from _values(quoted, old, after)
 
 
@@ -199,7 +200,7 @@ def _values(quoted: str, old: Series, new: Series) -> Iterator[str]:
 
 
 def _factor(first: ndarray, second: ndarray) -> float:
-    """Return by what all numbers were multiplied; 0 if they were not."""
+    """Return the factor by which all numbers were multiplied; 0 if there is none."""
     if not len(first):
         return 0.0
     ratios = second / first
@@ -209,7 +210,7 @@ def _factor(first: ndarray, second: ndarray) -> float:
 
 
 def _shift(old: Series, new: Series) -> int:
-    """Return by how many rows the values were moved down; 0 if they were not."""
+    """Return the number of rows by which the values were moved down; 0 if they were not moved."""
     for count in range(1, min(_SHIFT_LIMIT_ROWS, len(old) - 2) + 1):
         for shift in (count, -count):
             moved = old.shift(shift)
@@ -220,10 +221,10 @@ def _shift(old: Series, new: Series) -> int:
 
 
 def _duplicates(frame: DataFrame) -> int | None:
-    """Return how many rows are equal to an earlier one; `None` if their cells are too many, or cannot be compared."""
+    """Return the number of rows that equal an earlier row; `None` if the table is too large or cannot be compared."""
     if frame.size > _CELLS_LIMIT:
         return None
-    # Rows of one result may differ by their labels alone. Numbers without a name only count the rows.
+    # Labels with names or of texts are part of a row. Unnamed numbers only count the rows.
     has_labels = frame.index.nlevels > 1 or frame.index.name is not None or frame.index.dtype.kind not in "iu"
     with contextlib.suppress(TypeError, ValueError):
         return int((frame.reset_index() if has_labels else frame).duplicated().sum())

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: dates and times as people write them."""
+"""Runs inside a kernel: reads dates and times as people write them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MOMENTS = (_YEAR_FIRST, _CHINESE, _YEAR_LAST, _NAMED, _CLOCK, _DURATION)
 
 
 def _month_prefixes() -> dict[str, int]:
-    """Return the number of a month by its names and their beginnings, without those of two months."""
+    """Return the number of a month by its names and their first letters, without abbreviations that fit two months."""
     found: dict[str, set[int]] = {}
     for number, names in enumerate(_MONTH_NAMES, start=1):
         for name in names.split():
@@ -65,11 +65,12 @@ class DateReading(NamedTuple):
     style: str
     """`iso`, `year first`, `dots`, `slashes`, `named` or `compact`."""
     parts: tuple[str, str, str]
-    """Day, month, year; of a date with its year last, the three numbers in their order."""
+    """Day, month and year. For dates that may end with the year, the three numbers as they are written, because the
+    order is not known yet."""
     time: str
     zone: str
     orders: tuple[str, ...]
-    """The orders that give a day of the calendar; none for a style that has only one."""
+    """The orders in which the numbers are a valid date; empty for styles that have only one order."""
     separator: str
 
 
@@ -79,7 +80,7 @@ def may_be_moment(shape: str) -> bool:
 
 
 def read_date(text: str) -> DateReading | None:
-    """Return the date in a text; `None` if it is no day of the calendar in any order."""
+    """Return the date in a text; `None` if it is not a valid date in any order."""
     begins_with_digit = text[0].isdigit()
     if begins_with_digit and (match := _YEAR_FIRST.fullmatch(text) or _CHINESE.fullmatch(text)):
         mark = match.groupdict().get("mark") or "年"
@@ -113,7 +114,7 @@ def _time_of(match: re.Match[str]) -> tuple[str, str]:
 
 @lru_cache(maxsize=50_000)
 def is_date(year: str, month: str, day: str) -> bool:
-    """Return whether the calendar has this day."""
+    """Return whether this day exists in the calendar."""
     if not 1 <= int(month) <= 12:
         return False
     return 1 <= int(day) <= monthrange(int(_full_year(year)) or 4, int(month))[1]
@@ -124,15 +125,15 @@ def _full_year(year: str) -> str:
 
 
 def are_seasons(texts: Collection[str]) -> bool:
-    """Return whether texts are different pairs of years that follow each other, such as `2004/05`, and no months."""
+    """Return whether all texts are pairs of successive years, such as `2004/05`, and not months."""
     seasons = map(_SEASON.fullmatch, texts)
     return len(texts) > 1 and all(one and (int(one[1]) + 1) % 100 == int(one[2]) for one in seasons)
 
 
 def date_value(reading: DateReading, order: str) -> str:
-    """Return a date as `2024-05-31`, `2024-05` or with a time, which sorts like the date.
+    """Return a date as a text that sorts by time: `2024-05-31`, `2024-05` or `2024-05-31 13:00`.
 
-    `order`: that of the column. A date that is none in this order has its own.
+    `order`: the order of the column. A date that is invalid in this order is read in its own order.
     """
     if reading.orders and order not in reading.orders:
         order = reading.orders[0]
@@ -146,14 +147,14 @@ def date_value(reading: DateReading, order: str) -> str:
 
 
 def compact_date(text: str) -> str:
-    """Return the day of a text such as `20240301`; empty if it is none of the years 1800 to 2199."""
+    """Return `2024-03-01` for a text such as `20240301`; empty if it is not a date of the years 1800 to 2199."""
     if len(text) != 8 or not "1800" <= text[:4] < "2200" or not is_date(text[:4], text[4:6], text[6:]):
         return ""
     return f"{text[:4]}-{text[4:6]}-{text[6:]}"
 
 
 def date_pattern(reading: DateReading, order: str) -> str:
-    """Return the format by which pandas reads such a date; empty if there is none."""
+    """Return the format with which pandas reads a date of this style; empty if there is none."""
     if reading.style == "iso":
         return "ISO8601" if reading.time[-1:] not in ("m", "M", ".") else ""
     if reading.style == "named" or reading.zone or not reading.parts[0] or reading.separator == "年":
@@ -172,7 +173,7 @@ def date_pattern(reading: DateReading, order: str) -> str:
 
 
 def clock_text(time: str) -> str:
-    """Return a time of the day with 24 hours: `3:04 PM` becomes `15:04`."""
+    """Return a time of day in 24-hour form: `3:04 PM` becomes `15:04`."""
     hour, _, rest = time.upper().replace(".M.", "M").partition(":")
     if rest.endswith("M"):
         return f"{int(hour) % 12 + (12 if 'P' in rest else 0):02}:{rest[:-2].strip()}"

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: find out how the cells of a text are separated."""
+"""Runs inside a kernel: finds the delimiter between the cells of a text."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ SAMPLE_ROWS = 200
 CELLS_WEIGHED = 2_000
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 UNLIKELY = ("\t", "\x1f")
-"""Characters that a text with one column can be split by, because they are absent."""
+"""Delimiters for a text with a single column. They hardly ever occur in texts, so nothing is split."""
 
 _SEP_LINE = re.compile(rb'"?sep=([^\n"])"?;*,*\n', re.IGNORECASE)
-"""A first line that Excel reads."""
+"""A first line such as `sep=;`, with which Excel is told the delimiter."""
 
 
 class Fit(NamedTuple):
     """How well a delimiter fits a text."""
 
     score: float
-    """From 0 to 1: the share of rows with the usual number of cells, less for cells that hold other delimiters."""
+    """From 0 to 1: the share of rows with the usual number of cells. It is lower if cells hold other delimiters."""
     width: int
     delimiter: str
     dialect: Dialect
     has_narrow_start: bool
-    """Whether rows with a single cell are above the others."""
+    """Whether the first row has a single cell."""
 
 
 def find_named(data: bytes) -> str:
-    """Return the delimiter that the first line names, as `sep=;` does; empty if it names none."""
+    """Return the delimiter that a first line such as `sep=;` names; empty if there is no such line."""
     match = _SEP_LINE.match(data)
     return decode(match[1]) if match and len(decode(match[1])) == 1 else ""
 
 
 def find_dialect(data: bytes, chosen: str, *, prefers_tabs: bool) -> tuple[Dialect, int, list[str]]:
-    """Return how cells are separated, the usual number of cells, and other delimiters that fit as well.
+    """Return the dialect, the usual number of cells in a row, and other delimiters that fit as well.
 
-    `chosen`: the delimiter that a person or the file names; empty if none.
+    `chosen`: the delimiter that a person or the file names; empty if there is none.
     """
     sample = data[:SAMPLE_BYTES]
     if len(data) > SAMPLE_BYTES:
-        # The last line is cut.
+        # Drop the last line, which is incomplete.
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     if chosen == " ":
         dialect = Dialect(" ", is_gap=spaces_fit(sample, is_gap=True) > 1)
@@ -72,7 +72,7 @@ def find_dialect(data: bytes, chosen: str, *, prefers_tabs: bool) -> tuple[Diale
 
 
 def weigh(sample: bytes, delimiter: str) -> Fit:
-    """Return how well a delimiter fits; its width is 0 if it separates nothing."""
+    """Return how well a delimiter fits. The width is 0 if it separates no cells."""
     dialect = Dialect(delimiter)
     mark = re.escape(delimiter.encode())
     if delimiter != "\t" and len(re.findall(mark + b' +"', sample)) > len(re.findall(mark + b'"', sample)):
@@ -87,7 +87,7 @@ def weigh(sample: bytes, delimiter: str) -> Fit:
         return Fit(0, 0, delimiter, dialect, has_narrow_start=False)
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
     wide = [at for at, row in enumerate(rows) if len(row) > 1]
-    # Titles above the table and remarks below it have one cell.
+    # Rows of one cell at the start and the end are titles and remarks, and do not count.
     inner = rows[wide[0] : wide[-1] + 1] if len(wide) > 1 else rows
     if len(inner) * 2 < len(rows):
         inner = rows
@@ -103,7 +103,7 @@ def weigh(sample: bytes, delimiter: str) -> Fit:
 
 
 def count_broken(sample: bytes, dialect: Dialect) -> int:
-    """Return how many records of a sample have broken quotes."""
+    """Return the number of records in a sample that have broken quotes."""
     records = Records(sample, dialect)
     for _ in records:
         pass
@@ -111,7 +111,7 @@ def count_broken(sample: bytes, dialect: Dialect) -> int:
 
 
 def purity(rows: Sequence[Sequence[str]], delimiter: str) -> float:
-    """Return the share of cells that are values, or texts without another delimiter."""
+    """Return the share of cells that are values, or are texts without another delimiter."""
     others = [other for other in DELIMITERS if other != delimiter]
     cells = [cell for cell in islice((cell for row in rows for cell in row), CELLS_WEIGHED) if cell.strip()]
     if not cells:
@@ -125,13 +125,13 @@ def purity(rows: Sequence[Sequence[str]], delimiter: str) -> float:
 
 
 def is_single_column(lines: Sequence[str], fit: Fit) -> bool:
-    """Return whether lines are cells themselves, and the delimiter that fits best is a part of values or sentences."""
+    """Return whether each line is one cell, so that the best delimiter is only a part of values or sentences."""
     if len(lines) < 2:
         return not fit.width
     head, body = lines[0], lines[1:]
     with_mark = [line for line in body if fit.delimiter in line]
     if fit.delimiter in head.strip('"') and not (head[0] == head[-1] == '"' and '",' not in head):
-        # Names have no such marks, but a sentence can stand in the first line.
+        # The first line has the delimiter. It is a row of names, unless it is a sentence with commas.
         return fit.delimiter == "," and fit.score < 0.5 and all(", " in line for line in (head, *with_mark))
     kinds = [kind_of(line.strip('"')) for line in body]
     if set(kinds) - {"", "text"} and kinds.count("text") * 10 <= len(body):
@@ -146,7 +146,7 @@ def is_single_column(lines: Sequence[str], fit: Fit) -> bool:
 
 
 def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
-    """Return the number of columns that are separated by spaces, 0 if they are not."""
+    """Return the number of columns separated by spaces; 0 if spaces do not separate columns."""
     dialect = Dialect(" ", is_gap=is_gap)
     rows = [row for _, row in islice(Records(sample, dialect), SAMPLE_ROWS) if row and row[0][0] != "#"]
     rows = [row for row in rows if not is_rule("".join(row))]
@@ -167,7 +167,7 @@ def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
 
 
 def is_phrase_like(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether words are those of phrases, such as `Part 1: costs, plan`."""
+    """Return whether the words form phrases, such as `Part 1: costs, plan`."""
     return any(all(word[-1] in ",:" for word in words) for words in zip(*rows, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: find totals and remarks after the rows of a table."""
+"""Runs inside a kernel: finds totals and remarks below the rows of a table."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from chat.python.kernels.in_kernel.table_words import (
 )
 
 LABELLED_ROWS = 200_000
-"""Rows among which totals are searched."""
+"""Maximum number of rows among which totals are searched."""
 BALANCE_ROWS = 500
-"""Rows at the beginning and at the end among which balances are searched."""
+"""Number of rows, at the start and at the end of a table, among which balances are searched."""
 UNLABELLED_ROWS = 5_000
-"""Rows below which a total without a known label is searched."""
+"""Maximum number of rows of a table in which a total without a known label is recognized by larger numbers."""
 END_ROWS = 30
-"""Rows at the end that are examined."""
+"""Number of rows at the end of a table that are examined."""
 
 _NO_AMOUNT = re.compile(r"[^\d,.-]")
 
 
 def count_short(rows: Sequence[Sequence[object]], gaps: Iterable[int]) -> int:
-    """Return how many rows at the end follow a gap, such as a blank line, and have fewer cells than all rows above."""
+    """Return the number of last rows that follow a gap, such as a blank line, and have fewer cells than those above."""
     for at in gaps:
         if at > 1 and len(rows) - at <= END_ROWS and len(rows[at]) < len(rows[at - 1]):
             return len(rows) - at if max(map(len, rows[at:])) < min(map(len, rows[:at])) else 0
@@ -41,9 +41,9 @@ def count_short(rows: Sequence[Sequence[object]], gaps: Iterable[int]) -> int:
 def count_after(
     body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool, short: int = 0
 ) -> tuple[int, list[str]]:
-    """Return how many rows at the end of a table are no part of it, and notes about them.
+    """Return the number of rows at the end that do not belong to the table, and notes about them.
 
-    `short`: how many are so because they are shorter.
+    `short`: the result of `count_short`, rows that certainly do not belong to it.
     """
     if not is_whole or len(body) < 2:
         return 0, []
@@ -82,7 +82,8 @@ def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Gr
     at, cell = present[0]
     text = str(cell).strip()
     if len(present) > 1:
-        # A sentence with commas. Its cells have other kinds than the columns, or are fewer than in most rows.
+        # A sentence with commas was split into cells. It has other kinds than the columns, or fewer cells than most
+        # rows.
         longer = sum(len(row) < len(other) for other in above[-200:])
         is_short = longer * 2 > len(above[-200:])
         return REMARK.match(text) is not None and at == 0 and (is_short or not matches_columns(row, grid))
@@ -97,7 +98,7 @@ def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Gr
 
 
 def matches_columns(row: Sequence[object], grid: Grid) -> bool:
-    """Return whether a cell has the kind of its column, which is not text."""
+    """Return whether a cell has the same kind as its column, which is not a column of texts."""
     return any(
         usual not in ("", "text") and kind_of(cell) == usual
         for cell, usual in zip(row[:COLUMNS_LIMIT], grid.profile, strict=False)
@@ -107,8 +108,8 @@ def matches_columns(row: Sequence[object], grid: Grid) -> bool:
 def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
     """Return whether the last row is certainly a total or an average of the rows above it.
 
-    Its label alone is no proof: the numbers must fit, or the label must stand where values are, or cells be empty that
-    all other rows have.
+    A label such as “Total” is not enough. The numbers must fit, or the label must be in a column of values, or the row
+    must lack cells that all other rows have.
     """
     label = label_of(row)
     numbers = [at for at, cell in enumerate(row[:COLUMNS_LIMIT]) if kind_of(cell) == "number"]
@@ -119,7 +120,8 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
         if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
     ]
     if not is_summary_word(label):
-        # Each number must be the sum, and without a label, the key must be missing or the sums be no chance.
+        # Without a known label, each number must be the sum of its column, and the first cell must be empty or two sums
+        # must be larger than all numbers above.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
         is_told = is_keyless or is_total_word(label)
         are_totals = bool(numbers) and len(above) > 1 and (is_told or are_larger(row, above, numbers))
@@ -140,7 +142,7 @@ def label_of(row: Sequence[object]) -> str:
 
 
 def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int, *, is_exact: bool = False) -> bool:
-    """Return whether a cell is the sum or the mean of the numbers above it. `is_exact`: whether it is the exact sum."""
+    """Return whether a cell is the sum or mean of the numbers above it. `is_exact`: accept only the exact sum."""
     columns = (
         (amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
     )
@@ -148,7 +150,10 @@ def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int,
 
 
 def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers: Sequence[int]) -> bool:
-    """Return whether two numbers of a row are larger than all above them, which are several and not many."""
+    """Return whether at least two numbers of a row are larger than all numbers above them.
+
+    False if there are fewer than three rows, or more than `UNLABELLED_ROWS`.
+    """
     if not 2 < len(above) <= UNLABELLED_ROWS:
         return False
     columns = [[amount(other[at], ".") or 0.0 for other in (row, *above) if at < len(other)] for at in numbers]
@@ -156,7 +161,10 @@ def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers
 
 
 def fits(total: float | None, values: Sequence[float | None], *, is_exact: bool) -> bool:
-    """Return whether a number is the sum of others, or but for rounding their sum or mean."""
+    """Return whether a number is the sum or mean of others, apart from rounding.
+
+    `is_exact`: accept only the exact sum.
+    """
     numbers = [value for value in values if value is not None]
     if total is None or not numbers or len(numbers) * 2 < len(values):
         return False
@@ -167,7 +175,7 @@ def fits(total: float | None, values: Sequence[float | None], *, is_exact: bool)
 
 
 def amount(cell: object, mark: str) -> float | None:
-    """Return the number in a cell, which is written with this decimal mark."""
+    """Return the number in a cell, read with this decimal mark; None if it is not a number."""
     if isinstance(cell, bool) or cell is None:
         return None
     if not isinstance(cell, str):
@@ -184,12 +192,12 @@ def _float_or_none(text: str) -> float | None:
 
 
 def describe_totals_within(body: Sequence[Sequence[object]]) -> list[str]:
-    """Return a note about rows that look like totals and were kept."""
+    """Return a list with a note about rows inside the table that look like totals; an empty list if there are none."""
     rows = body[:LABELLED_ROWS]
     firsts = Counter(map(label_of, rows))
     labels = {label: count for label, count in firsts.items() if is_total_word(label)}
     if not labels:
-        # Balances stand before and after bookings, behind a date.
+        # In a bank statement, balances are in the first and last rows, after a date.
         outer = [*rows[:BALANCE_ROWS], *rows[BALANCE_ROWS:][-BALANCE_ROWS:]]
         labels = Counter(cell.strip() for row in outer for cell in row if isinstance(cell, str) and is_balance(cell))
     if not labels:

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read the table in a file, whatever its format."""
+"""Runs inside a kernel: reads the table in a file of any format."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from chat.python.kernels.in_kernel.table_text import read_text_file
 
 JSON_SUFFIXES = ("json", "jsonl", "ndjson")
 HEAD_BYTES = 16
-"""The first bytes of a file name the formats that are not text."""
+"""Number of first bytes of a file by which binary formats are recognized."""
 
 
 def read_table(name: str, choices: Choices) -> Source:
-    """Read a file, whose format is decided by its content. Raises Unreadable, ImportError."""
+    """Read a file, whose format is found from its content.
+
+    Raises Unreadable if it has no table that can be read, ImportError if a library is missing.
+    """
     suffix = name.lower().rpartition(".")[2]
     with open(name, "rb") as file:
         if source := read_binary_file(name, file.read(HEAD_BYTES), suffix):
@@ -29,7 +32,10 @@ def read_table(name: str, choices: Choices) -> Source:
 
 
 def read_plain_file(data: bytes, name: str, suffix: str, choices: Choices) -> Source:
-    """Read a text in UTF-8: JSON or delimited text, by its content if its name is wrong. Raises Unreadable."""
+    """Read a text in UTF-8 as JSON or delimited text, also if its name is wrong.
+
+    Raises Unreadable if it holds no table.
+    """
     first, is_json = data.lstrip()[:1], suffix in JSON_SUFFIXES
     if not is_json and first not in (b"[", b"{"):
         return read_text_file(data, name, choices)

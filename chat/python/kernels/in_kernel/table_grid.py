@@ -1,4 +1,4 @@
-"""Runs inside a kernel: the kinds of cells in the first rows of a table, from which its layout is found."""
+"""Runs inside a kernel: finds the layout of a table from the kinds of cells in its first rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from chat.python.kernels.in_kernel.table_values import MISSING, read_text
 from chat.python.kernels.in_kernel.table_words import LABEL_LIMIT_CHARS, is_summary_word
 
 HEAD_ROWS = 80
-"""The names of columns are searched in so many rows."""
+"""Number of first rows in which the names of columns are searched."""
 PROFILE_ROWS = 120
-"""The kinds of columns are those of so many of the later rows."""
+"""Approximate number of later rows from which the kinds of columns are found."""
 FAMILIES = {"integer": "number", "datetime": "date"}
 _ALMOST_VALUE = re.compile(r"[-+(<>~≈ ]{0,3}[$€£]? ?[.,]?\d[\d.,:/ -]*[^\W\d]{0,4}[)*%]?$")
 _YEAR_START = re.compile(r"(?:1[89]|20|21)\d\d")
@@ -42,10 +42,10 @@ def kind_of(cell: object) -> str:
 
 
 class Grid:
-    """The first rows of a table with the kinds of their cells, and the usual kind of each column."""
+    """The first rows of a table, the kinds of their cells, and the usual kind of each column."""
 
     def __init__(self, rows: Sequence[Sequence[object]]) -> None:
-        """Examine the first rows, and some of the later ones. `rows`: at least one, each with a value."""
+        """Examine the first rows, and some later ones. `rows`: at least one; each has a value."""
         self.rows = rows[:HEAD_ROWS]
         self.kinds = [[kind_of(cell) for cell in row[:COLUMNS_LIMIT]] for row in self.rows]
         self.extents = [
@@ -62,7 +62,7 @@ class Grid:
         self.fullness = sorted(sum(map(bool, row)) for row in later)[len(later) // 2]
 
     def find_body(self) -> int | None:
-        """Return the first row whose cells have the kinds of their columns; None if all columns are texts."""
+        """Return the index of the first row whose cells fit their columns; None if all columns are texts."""
         if not any(kind not in ("", "text") for kind in self.profile):
             return None
         for at in range(len(self.rows)):
@@ -75,14 +75,18 @@ class Grid:
         return None
 
     def _has_names_below(self, at: int) -> bool:
-        """Return whether a row below is more like names: this row is one of `key,value` or a first row of names."""
+        """Return whether a row below looks more like names.
+
+        Then this row is a line such as `key,value`, or the first of several rows of names.
+        """
         least = self._count(at) + (1 if any(self.can_be_names(above) for above in range(at)) else 0)
         names = [below for below in range(at + 1, min(at + 10, len(self.rows))) if self.is_text(below)]
         if any(self.kinds[row].count("text") >= least and self.rows[row] not in self.rows[:at] for row in names):
             return True
         if at + 1 < len(self.rows) and self._has_repeated_years(at) and self.is_text(at + 1):
             return True
-        # Values fit less well above names than below them, such as those of `key,value`.
+        # If all columns have values, a row below is the row of names if no row above it fits the columns, and those
+        # below it do.
         return "text" not in self.profile and any(
             self.is_full(row)
             and self.is_distinct(row)
@@ -93,12 +97,12 @@ class Grid:
         )
 
     def _names_groups(self, at: int) -> bool:
-        """Return whether a row has one text in neighbouring cells, as filled merged cells, above different ones."""
+        """Return whether a row repeats a text in neighbouring cells above different ones, as filled merged cells do."""
         pairs = list(zip(self.rows[at], self.rows[at + 1], strict=False)) if at + 1 < len(self.rows) else []
         return any(is_present(one[0]) and one[0] == two[0] and one[1] != two[1] for one, two in pairwise(pairs))
 
     def is_second_of_names(self, at: int) -> bool:
-        """Return whether a row belongs to names that begin above it: it numbers the columns, or has a name of there."""
+        """Return whether a row is a second row of names: it counts the columns, or repeats a name of the row above."""
         if at == 0 or not self.is_text(at - 1):
             return False
         pairs = zip(self.rows[at - 1], self.rows[at], strict=False)
@@ -107,7 +111,7 @@ class Grid:
         )
 
     def is_numbering(self, at: int) -> bool:
-        """Return whether a row has the numbers of the columns, which are no values of all of them."""
+        """Return whether a row holds the numbers 1 to n of the columns, and not all columns hold numbers."""
         values = self._whole_numbers(at)
         is_counted = len(values) > 2 and values == list(range(1, self.width + 1))
         return is_counted and bool({*self.profile} - {"", "number"})
@@ -118,15 +122,16 @@ class Grid:
         return 1 < len(set(values)) * 2 <= len(values) and all(1800 <= value <= 2199 for value in values)
 
     def _fits(self, at: int) -> bool:
-        """Return whether all cells of a row have the kinds of their columns."""
+        """Return whether all cells of a row fit the kinds of their columns."""
         usual = [kind for kind in self.kinds[at][: self.width] if kind]
         pairs = zip(self.kinds[at], self.profile, strict=False)
         return self.extents[at] <= self.width and bool(usual) and all(kind in ("", one) for kind, one in pairs)
 
     def count_levels(self, body: int) -> int:
-        """Return the number of rows of names above the body if the last of them names the first column alone.
+        """Return the number of rows of names if the last one names only the first column; else 0.
 
-        pandas writes the names of an index so, below the levels of the other names: `Price,Close,Volume`, `Date,,`.
+        pandas writes the name of an index in this way, below the levels of the column names: `Price,Close,Volume`,
+        `Date,,`.
         """
         last = body - 1
         if last < 1 or not self.profile:
@@ -138,14 +143,14 @@ class Grid:
             first -= 1
         has_corner = any(is_present(row[0]) for row in self.rows[first:last])
         if first == last or (self.profile[0] in ("", "text") and has_corner):
-            # In a first column of texts, it can be the title of some rows.
+            # If the first column has texts, the single cell may be a title of some rows.
             return 0
         groups = range(first, last - 1)
         is_named = self.is_text(last - 1) and all(self.is_text(row) or self.is_group_row(row) for row in groups)
         return body - first if is_named else 0
 
     def _is_nearly_body(self, at: int) -> bool:
-        """Return whether cells are missing or begin with digits where columns have values: `10 kr`, `(1.5)`, `n/a`."""
+        """Return whether the cells in columns of values are missing or almost values: `10 kr`, `(1.5)`, `n/a`."""
         cells = [
             (kind, name_of(cell))
             for cell, kind, usual in zip(self.rows[at], self.kinds[at], self.profile, strict=False)
@@ -174,7 +179,7 @@ class Grid:
         return self._count(at) * 3 >= self.width * 2 and self._count(at) >= min(2, self.width)
 
     def is_distinct(self, at: int) -> bool:
-        """Return whether no value is repeated in the row, but at most one in ten."""
+        """Return whether at most one in ten values of the row is a repetition."""
         cells = [str(cell).strip() for cell in self.rows[at] if is_present(cell)]
         return len(set(cells)) * 10 >= len(cells) * 9
 
@@ -184,7 +189,7 @@ class Grid:
             return False
         if self.width == 1:
             return True
-        # The first column has no name where a program has written the numbers of rows.
+        # The first column may have no name, if a program has written row numbers into it.
         return (self._count(at) >= 2 and self._count(at) * 2 >= self.width) or (
             self.extents[at] >= self.width and not is_present(self.rows[at][0])
         )
@@ -224,7 +229,7 @@ class Grid:
         return [int(text) for text in texts] if all(len(text) < 10 and text.isdecimal() for text in texts) else []
 
     def is_group_row(self, at: int) -> bool:
-        """Return whether a row stands above the names as a further row of names, each for one or more columns."""
+        """Return whether a row above the names is a further row of names, each for one or more columns."""
         below = at + 1
         if self.extents[at] > max(self.extents[below], self.width) or self.width < 3 or self._count(at) < 1:
             return False
@@ -253,7 +258,7 @@ def usual_kind(kinds: Sequence[str]) -> str:
 
 
 def excerpt(rows: Sequence[Sequence[object]]) -> str:
-    """Return the beginning of rows as a quotation: “a, b …”."""
+    """Return the first cells of the rows as a quotation: “a, b …”."""
     parts = [", ".join(name_of(cell) for cell in row[:8] if is_present(cell)) for row in rows[:3]]
     line = " ".join(" | ".join(part[:200] for part in parts).split())
     is_cut = len(line) > 80 or len(rows) > 3

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read the table in a JSON file."""
+"""Runs inside a kernel: reads the table in a JSON file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from chat.python.kernels.in_kernel.table_source import (
 )
 
 PATH_LIMIT_CHARS = 80
-"""A longer path can be neither shown nor chosen."""
+"""Maximum length of a path that can be chosen."""
 PATHS_LIMIT = 20
 PLACES_LIMIT = 1000
-"""Objects and lists that are searched for a table."""
+"""Maximum number of objects and lists that are searched for a table."""
 CODE_LIMIT_CHARS = 4000
 ONE_ROW = "The JSON holds no list of rows: the object is one row."
 
 
 def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
-    """Return the table in a JSON file in UTF-8, which may hold several values. Raises Unreadable.
+    """Return the table in a JSON file in UTF-8, which may hold several values. Raises Unreadable if it has no table.
 
-    `suffix`: that of the file's name.
+    `suffix`: of the file's name.
     """
     text = data.decode(errors="replace")
     if not text.strip():
@@ -56,7 +56,10 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
 
 
 def find_inner_list(parsed: ParsedJson) -> ParsedJson:
-    """Return the list that stands in a list beside objects about it: `[{"page": 1}, [{…}, {…}]]`, or else the same."""
+    """Return the inner list of a list that holds only it and objects about it; else the same value.
+
+    An example is `[{"page": 1}, [{…}, {…}]]`.
+    """
     items = parsed.value if isinstance(parsed.value, list) and not parsed.is_lines else []
     [(number, inner), *more] = [(n, item) for n, item in enumerate(items) if not is_object(item)] or [(0, None)]
     if (
@@ -91,7 +94,7 @@ Table = tuple[list[str], JsonForm]
 
 
 def find_tables(parsed: ParsedJson, choices: Choices) -> list[Table]:
-    """Return the tables in a value, first the chosen or the largest one, and at least one. Raises Unreadable."""
+    """Return the tables in a value, the chosen or largest one first. Raises Unreadable if there is none."""
     value, header_rows, path = parsed.value, choices.get("header_rows"), choices.get("path")
     if parsed.is_lines and (form := find_form(value, header_rows)):
         return [([], form)]
@@ -115,7 +118,7 @@ def find_tables(parsed: ParsedJson, choices: Choices) -> list[Table]:
 
 
 def tables_below(value: object, header_rows: int | None) -> Iterator[Table]:
-    """Yield the tables below the keys of an object, at any depth. The items of lists are not tried."""
+    """Yield the tables below the keys of an object, at any depth. The items of lists are not searched."""
     objects: list[tuple[list[str], object]] = [([], value)]
     tried = 0
     while objects:
@@ -136,7 +139,10 @@ def tables_below(value: object, header_rows: int | None) -> Iterator[Table]:
 
 
 def resolve_path(value: object, path: str) -> tuple[list[str], object]:
-    """Return the keys of a path and the value there. A key may hold points. Raises Unreadable."""
+    """Return the keys of a path and the value there. A key may hold points.
+
+    Raises Unreadable if the path does not exist.
+    """
     keys: list[str] = []
     rest = path.split(".")
     while rest:
@@ -157,7 +163,7 @@ def describe_place(table: Table) -> tuple[str, str]:
 
 
 def describe_tables(tables: Sequence[Table]) -> list[str]:
-    """Return notes about where the table is, and where others are."""
+    """Return notes about the path of the table and the paths of other tables."""
     places = [place for path, place in map(describe_place, tables[:6]) if path]
     if not tables[0][0]:
         return []
@@ -172,7 +178,7 @@ def describe_tables(tables: Sequence[Table]) -> list[str]:
 
 
 def find_code(parsed: ParsedJson, keys: Sequence[str], form: JsonForm) -> str:
-    """Return an expression that reads the table with pandas; empty if there is none, or none of a bounded length."""
+    """Return an expression that reads the table with pandas; empty if there is none, or if it would be too long."""
     if not parsed.code or sum(map(len, keys)) > CODE_LIMIT_CHARS:
         return ""
     code = form.code(parsed.code + "".join(f"[{key_literal(key)}]" for key in keys))

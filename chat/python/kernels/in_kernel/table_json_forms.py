@@ -1,4 +1,4 @@
-"""Runs inside a kernel: tables in lists of JSON, whose rows are objects, lists or single values."""
+"""Runs inside a kernel: finds tables in JSON lists, whose rows are objects, lists or single values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from chat.python.kernels.in_kernel.table_grid import kind_of
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, columns_of, is_present
 
 HEADER_ROWS = 1000
-"""Rows that decide whether the first one has the names."""
+"""Number of rows that are examined to decide whether the first row has the names."""
 PARTS_LIMIT = 20
-"""Columns that a column of objects may become."""
+"""Maximum number of columns into which a column of objects is split."""
 KEYS_LIMIT_CHARS = 2000
-"""Length of names in an expression. With longer ones, there is none."""
+"""Maximum length of all names in an expression. With longer names, there is no expression."""
 
 
 class JsonForm(NamedTuple):
@@ -23,21 +23,23 @@ class JsonForm(NamedTuple):
     names: Sequence[str]
     row_count: int
     columns: Callable[[int], Sequence[Sequence[object]]]
-    """Returns the cells of the first `COLUMNS_LIMIT` columns, in so many first rows."""
+    """Function that returns the cells of the first `COLUMNS_LIMIT` columns, for a given number of first rows."""
     code: Callable[[str], str]
-    """Returns an expression of pandas for the table, from one for the value; empty if there is none."""
+    """Function that returns the pandas expression for the table, from the expression for the JSON value; empty if there
+    is none."""
     notes: Sequence[str] = ()
     header_rows: int | None = None
     """Number of rows that hold the names, if the rows are lists; `None` otherwise."""
     header_candidates: Sequence[int] = ()
     is_series: bool = False
-    """Whether there is one value in each row. A list with other data beside it may be anything."""
+    """Whether each row is a single value. Such a list beside other data may not be a table."""
 
 
 def list_form(items: list[object], header_rows: int | None) -> JsonForm | None:
-    """Return the table in a list; `None` if it is none. `header_rows`: what a person has chosen.
+    """Return the table in a list; `None` if the list is not a table.
 
-    Most items are objects, or most are lists. Others are left out, and counted in a note.
+    `header_rows`: the number that a person has chosen. If most items are objects, or most are lists, the other items
+    are left out and counted in a note.
     """
     objects, lists = sum(isinstance(item, dict) for item in items), sum(isinstance(item, list) for item in items)
     nulls = items.count(None)
@@ -56,12 +58,12 @@ def list_form(items: list[object], header_rows: int | None) -> JsonForm | None:
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
-    """Return whether a value is an object of JSON."""
+    """Return whether a value is a JSON object."""
     return isinstance(value, dict)
 
 
 def describe_left_out(nulls: int, others: int) -> list[str]:
-    """Return a note about items of a list that are no rows."""
+    """Return a list with a note about items that are not rows; an empty list if there are none."""
     parts = [f"{nulls:,} null"] if nulls else []
     parts += [f"{others:,} of another type"] if others else []
     return [f"Items of the list that are no rows are left out: {', '.join(parts)}."] if parts else []
@@ -70,10 +72,10 @@ def describe_left_out(nulls: int, others: int) -> list[str]:
 def records_form(
     records: Sequence[dict[str, object]], code: Callable[[str], str], notes: Sequence[str] = ()
 ) -> JsonForm | None:
-    """Return the table whose rows are objects; `None` without a name.
+    """Return the table whose rows are objects; `None` if they have no names.
 
-    Small objects in all cells of a column become columns such as `address.city`. `code` returns an expression for
-    the rows, from one for the value.
+    If all cells of a column are small objects, it is split into columns such as `address.city`. `code`: function that
+    returns the expression for the rows, from the expression for the value.
     """
     nested = nested_parts(records)
     if nested:
@@ -102,12 +104,12 @@ def records_form(
 
 
 def cells_of(records: Sequence[Mapping[str, object]], names: Sequence[str], limit: int) -> list[list[object]]:
-    """Return the cells of the first columns, in so many first rows."""
+    """Return the cells of the first columns, in the first `limit` rows."""
     return [[record.get(name) for record in islice(records, limit)] for name in names[:COLUMNS_LIMIT]]
 
 
 def nested_parts(records: Sequence[Mapping[str, object]]) -> dict[str, list[str]]:
-    """Return the names of columns with objects -> the names in them; empty if one of them must stay as it is."""
+    """Return the inner names of each column of objects; empty if one of these columns must not be split."""
     parts: dict[str, dict[str, None]] = {}
     names: set[str] = set()
     for record in records:
@@ -137,7 +139,7 @@ def flatten(record: Mapping[str, object], nested: Mapping[str, object]) -> dict[
 
 
 def joined_name(nested: Mapping[str, Sequence[str]]) -> str:
-    """Return the first name of a column that comes from an object."""
+    """Return the first joined name, such as `address.city`."""
     name, keys = next(iter(nested.items()))
     return f"{name}.{keys[0]}"[:80]
 
@@ -155,7 +157,10 @@ def scalars_form(items: Sequence[object]) -> JsonForm:
 
 
 def values_form(rows: Sequence[list[object]], header_rows: int | None, code: Callable[[str], str]) -> JsonForm | None:
-    """Return the table whose rows are lists. The first one has the names if that is certain, or chosen."""
+    """Return the table whose rows are lists.
+
+    The first row has the names if that is certain, or if a person chose it.
+    """
     if not any(rows):
         return None
     can_be_header = len({cell for cell in rows[0] if isinstance(cell, str) and cell.strip()}) == len(rows[0]) > 0
@@ -170,7 +175,7 @@ def values_form(rows: Sequence[list[object]], header_rows: int | None, code: Cal
 
 
 def has_values_below(rows: Sequence[Sequence[object]]) -> bool:
-    """Return whether a column has values that are no texts, or stand for values, below a name in its first row."""
+    """Return whether a column has values such as numbers below a text in its first row."""
     for name, column in zip(rows[0], columns_of(rows[1:HEADER_ROWS], len(rows[0]), None), strict=False):
         cells = [cell for cell in column if is_present(cell)]
         is_name = not any(isinstance(cell, str) for cell in cells) or kind_of(name) == "text"
@@ -198,7 +203,7 @@ def rows_form(
 
 
 def literal_of(names: Iterable[str]) -> str:
-    """Return the list of names as Python source; empty if it is long."""
+    """Return the list of names as Python source; empty if it is too long."""
     names = list(names)
     is_long = sum(map(len, names)) + 4 * len(names) > KEYS_LIMIT_CHARS
     return "" if is_long else f"[{', '.join(map(key_literal, names))}]"
@@ -213,7 +218,7 @@ def key_literal(key: str) -> str:
 
 
 def free_name(name: str, names: Iterable[str]) -> str:
-    """Return the name, or with underscores before it if it is taken."""
+    """Return the name, with underscores before it if `names` has it already."""
     taken = set(names)
     while name in taken:
         name = f"_{name}"
@@ -221,5 +226,5 @@ def free_name(name: str, names: Iterable[str]) -> str:
 
 
 def is_range(labels: Sequence[object]) -> bool:
-    """Return whether labels only number the rows, from 0 on. Keys of JSON are texts."""
+    """Return whether labels only count the rows from 0 on. Labels may be texts, because JSON keys are."""
     return all(str(label) == str(number) for number, label in enumerate(labels))

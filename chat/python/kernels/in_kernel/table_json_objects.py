@@ -1,4 +1,4 @@
-"""Runs inside a kernel: tables in objects of JSON, such as those that pandas writes."""
+"""Runs inside a kernel: finds tables in JSON objects, such as those that pandas writes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT
 HEADER_KEYS = ("columns", "column_names", "header", "headers", "fields", "names")
 ROWS_KEYS = ("data", "rows", "values", "records", "results", "result")
 SERIES_LENGTH = 10
-"""A list of single values that is at least as long is a table, even beside other data."""
+"""Minimum length of a list of single values that is a table even beside other data."""
 KINDS_LIMIT = 1000
-"""Cells that decide whether a column has one type."""
+"""Number of cells that are examined to decide whether a column has one type."""
 LABEL = re.compile(r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.{0,30})?")
-"""A label of a row: a number or a date."""
+"""A row label: a number or a date."""
 ROWS_NOTE = "Each key of the JSON object is a row"
 
 
 def find_form(value: object, header_rows: int | None = None) -> JsonForm | None:
-    """Return the table that a value is, not one below it; `None` if it is none. `header_rows`: a person's choice."""
+    """Return the table that the value itself is, not one inside it; `None` if it is not a table.
+
+    `header_rows`: the number that a person has chosen.
+    """
     if isinstance(value, list):
         return list_form(value, header_rows)
     if not is_object(value) or not value:
@@ -46,7 +49,7 @@ def find_form(value: object, header_rows: int | None = None) -> JsonForm | None:
 
 
 def geo_form(value: Mapping[str, object]) -> JsonForm | None:
-    """Return the table of a GeoJSON collection: the type of each geometry, the places of points, and properties."""
+    """Return the table of a GeoJSON collection: geometry types, coordinates of points, and properties."""
     features = value.get("features")
     if value.get("type") != "FeatureCollection" or not isinstance(features, list) or not features:
         return None
@@ -67,7 +70,7 @@ def geo_form(value: Mapping[str, object]) -> JsonForm | None:
 
 
 def geo_record(feature: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
-    """Return the columns of these names from a feature, and its properties."""
+    """Return the values of a GeoJSON feature for these columns, and its properties."""
     geometry, properties = feature.get("geometry"), feature.get("properties")
     geometry = geometry if is_object(geometry) else {}
     place = geometry.get("coordinates")
@@ -109,7 +112,7 @@ def split_form(value: Mapping[str, object]) -> JsonForm | None:
 
 
 def joined(name: object) -> str:
-    """Return the name of a column, which pandas writes as a list if it has several levels."""
+    """Return the name of a column as one text. pandas writes a name of several levels as a list."""
     return " / ".join(map(str, name)) if isinstance(name, list) else str(name)
 
 
@@ -126,7 +129,7 @@ def schema_form(value: Mapping[str, object]) -> JsonForm | None:
 
 
 def lists_form(value: Mapping[str, object]) -> JsonForm | None:
-    """Return the table whose columns are lists of the same length, of which not all are lists of objects or lists."""
+    """Return the table whose columns are lists of the same length. At least one list must hold single values."""
     lists = {name: cells for name, cells in value.items() if isinstance(cells, list)}
     lengths = {len(cells) for cells in lists.values()}
     rest = [name for name in value if name not in lists]
@@ -150,7 +153,10 @@ def lists_form(value: Mapping[str, object]) -> JsonForm | None:
 
 
 def objects_form(value: Mapping[str, object]) -> JsonForm | None:
-    """Return the table in an object of objects: each is a column, as pandas writes by default, or each is a row."""
+    """Return the table in an object of objects.
+
+    Each inner object is a column, as pandas writes by default, or a row.
+    """
     objects = {name: inner for name, inner in value.items() if is_object(inner) and inner}
     if len(objects) < len(value):
         return None
@@ -172,7 +178,7 @@ def objects_form(value: Mapping[str, object]) -> JsonForm | None:
 
 
 def by_columns_form(objects: Mapping[str, Mapping[str, object]], labels: Sequence[str]) -> JsonForm:
-    """Return the table whose columns are these objects. Each has the same labels of rows."""
+    """Return the table whose columns are these objects. Each has the same row labels as keys."""
     note = "Each key of the JSON object is a column."
     columns = list(islice(objects.values(), COLUMNS_LIMIT))
     form = JsonForm(
@@ -195,12 +201,12 @@ def by_columns_form(objects: Mapping[str, Mapping[str, object]], labels: Sequenc
 
 
 def labels_note(name: str) -> str:
-    """Return the note about labels of rows that are read as a column."""
+    """Return the note about row labels that are read as a column."""
     return f"The labels of the rows are the column “{name}”."
 
 
 def are_columns(names: Sequence[str], inners: Sequence[Mapping[str, object]]) -> bool:
-    """Return whether objects with the same keys are columns; otherwise, they are rows."""
+    """Return whether objects with the same keys are columns rather than rows."""
     labels = list(inners[0])
     if is_range(labels):
         return True
@@ -218,18 +224,21 @@ def are_columns(names: Sequence[str], inners: Sequence[Mapping[str, object]]) ->
 
 
 def has_one_kind(cells: Iterable[object]) -> bool:
-    """Return whether the first cells have one type, apart from null. Whole numbers are numbers."""
+    """Return whether the first cells have one type, apart from null. Integers and floats count as one type."""
     kinds = {type(cell) for cell in islice(cells, KINDS_LIMIT) if cell is not None}
     return len({float if kind is int else kind for kind in kinds}) < 2
 
 
 def has_records(value: Mapping[str, object]) -> bool:
-    """Return whether a value in an object is a list of objects, which may be the table."""
+    """Return whether the object holds a list of objects, which may be the table."""
     return any(isinstance(cells, list) and len(cells) > 1 and is_object(cells[0]) for cells in value.values())
 
 
 def series_form(value: Mapping[str, object]) -> JsonForm | None:
-    """Return the table with the keys and values of an object of single values, if keys are labels or there are many."""
+    """Return the table of the keys and values of an object.
+
+    Its values are single values. It is a table only if its keys are row labels or it has many keys.
+    """
     if len(value) < 2 or any(isinstance(cell, (dict, list)) for cell in value.values()):
         return None
     if len(value) <= COLUMNS_LIMIT and not all(map(LABEL.fullmatch, value)):

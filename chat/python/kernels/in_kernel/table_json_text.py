@@ -1,4 +1,4 @@
-"""Runs inside a kernel: parse JSON, JSON lines, and JSON values one after the other, also with small faults."""
+"""Runs inside a kernel: parses JSON, JSON lines and sequences of JSON values, also with small errors."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from chat.python.kernels.in_kernel.table_source import Unreadable
 
 LINE_SUFFIXES = ("jsonl", "ndjson")
 BAD_LINES_SHARE = 0.1
-"""Share of lines that may be broken, if the others are JSON."""
+"""Maximum share of broken lines, if the others are JSON."""
 NAMED_LINES = 3
-"""Broken lines that a note names. It counts the others."""
+"""Maximum number of broken lines that a note names. The others are counted."""
 CODE_LINES = 20
-"""Lines that the expression may leave out. With more of them, there is none."""
+"""Maximum number of broken lines that the expression can skip. With more, there is no expression."""
 INTEGER_LIMIT_DIGITS = 4000
-"""Python refuses to convert longer texts to numbers, see `sys.set_int_max_str_digits`."""
+"""Maximum number of digits that Python converts to an integer, see `sys.set_int_max_str_digits`."""
 DECIMAL_LIMIT_CHARS = 28
-"""The precision of `Decimal`. Longer numbers keep the 17 digits of `float`."""
+"""Maximum length of a number that becomes a `Decimal`, whose precision this is. Longer numbers keep the 17 digits of
+`float`."""
 FLOAT_DIGITS = 15
-"""Digits that every `float` keeps."""
+"""Number of digits that every `float` keeps."""
 WHOLE_FILE = 'json.load(open(NAME, encoding="utf-8"))'
 LINES = 'open(NAME, encoding="utf-8", newline="\\n")'
 EACH_LINE = f"[json.loads(line) for line in {LINES} if line.strip()]"
 """The expression for the values of all lines. Only LF ends a line."""
 
 _LONG_NUMBER = re.compile(r"[\d.]{17}")
-"""A number with more digits than every `float` keeps. It may be part of a text, which only costs time."""
+"""A number with more digits than every `float` keeps. A match inside a text does no harm, but costs time."""
 _TOLERATED = re.compile(
     r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|(?P<comma>,)(?=\s*[\]}])|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+)',
     re.DOTALL,
 )
-"""A text; or a comma before a closing bracket; or a comment."""
+"""A text, which is kept; or a comma before a closing bracket, or a comment, which are removed."""
 _GAP = re.compile(r"[\s,\x1e]*")
-"""What may be between two values. RFC 7464 begins each value with the record separator."""
+"""Characters between two values. In RFC 7464, each value begins with the record separator."""
 _HINTS = {
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
     "Expecting property name": "a name in double quotes is missing",
@@ -49,28 +50,28 @@ _HINTS = {
 
 
 class ParsedJson(NamedTuple):
-    """The value in a file."""
+    """The value in a JSON file, and the expression for it."""
 
     value: object
     code: str
-    """An expression for the value, which needs the module `json`; empty if there is none. See `Source.code`."""
+    """A Python expression for the value, which needs the module `json`; empty if there is none. See `Source.code`."""
     notes: list[str]
     is_lines: bool = False
     """Whether the value is a list of the values in the lines of the file."""
 
 
 class JsonParser:
-    """Parses JSON without losing digits, and remembers what is unusual."""
+    """Parses JSON without losing digits, and notes unusual properties."""
 
     def __init__(self, text: str) -> None:
         self.has_long_numbers = _LONG_NUMBER.search(text) is not None
         self.has_huge_numbers = False
         self.repeated: dict[str, int] = {}
-        """A name that an object has more than once -> number of such objects."""
+        """Number of objects that have a name more than once, by this name."""
         self._decoder = self._new_decoder(allows_breaks=False)
 
     def _new_decoder(self, *, allows_breaks: bool) -> json.JSONDecoder:
-        """Return a decoder. `allows_breaks`: whether a text may hold line breaks and tabs as they are."""
+        """Return a decoder. `allows_breaks`: accept unescaped line breaks and tabs in texts."""
         if not self.has_long_numbers:
             return json.JSONDecoder(object_pairs_hook=self._object, strict=not allows_breaks)
         return json.JSONDecoder(
@@ -95,7 +96,10 @@ class JsonParser:
         return text
 
     def parse(self, text: str, *, allows_breaks: bool = False) -> object:
-        """Return the value of a text. Raises JSONDecodeError, Unreadable."""
+        """Return the value of a text.
+
+        Raises JSONDecodeError if it is not JSON, Unreadable if it is nested too deeply.
+        """
         decoder = self._new_decoder(allows_breaks=True) if allows_breaks else self._decoder
         try:
             return decoder.decode(text)
@@ -103,7 +107,7 @@ class JsonParser:
             raise Unreadable("its JSON is nested too deeply.") from None
 
     def parse_values(self, text: str, start: int) -> tuple[list[object], json.JSONDecodeError | None, int]:
-        """Return the values from an offset on, the error that ends them, and the offset of what follows them.
+        """Return the values from an offset on, the error after the last one, and the offset at which they end.
 
         Values are separated by spaces, line ends or commas.
         """
@@ -123,7 +127,7 @@ class JsonParser:
 
 
 def exact_number(text: str) -> float | Decimal:
-    """Return a number with decimals, as `Decimal` if a `float` would lose digits of it."""
+    """Return a number with decimals: a `float`, or a `Decimal` if a `float` would lose digits."""
     number = float(text)
     if FLOAT_DIGITS < len(text) <= DECIMAL_LIMIT_CHARS and repr(number) != text and not {"e", "E"} & set(text):
         exact = Decimal(text)
@@ -132,7 +136,7 @@ def exact_number(text: str) -> float | Decimal:
 
 
 def parse_json_text(text: str, suffix: str) -> ParsedJson:
-    """Return the value in a text; a list if the text holds several. Raises Unreadable."""
+    """Return the value in a text; a list if the text holds several. Raises Unreadable if it is not JSON."""
     parser = JsonParser(text)
     try:
         value = parser.parse(text)
@@ -152,7 +156,10 @@ def parse_json_text(text: str, suffix: str) -> ParsedJson:
 
 
 def parse_broken(text: str, error: json.JSONDecodeError, parser: JsonParser) -> ParsedJson:
-    """Return what can be read of a text that is not one JSON value. Raises Unreadable."""
+    """Return the values that can be read from a text that is not one JSON value.
+
+    Raises Unreadable if there are none.
+    """
     if error.msg != "Extra data":
         parsed = parse_tolerantly(text, parser) or parse_lines(text, parser) or parse_cut(text, parser)
     else:
@@ -169,7 +176,7 @@ def parse_broken(text: str, error: json.JSONDecodeError, parser: JsonParser) -> 
 
 
 def describe_error(text: str, error: json.JSONDecodeError) -> str:
-    """Return where the error is, and what it is."""
+    """Return the position of the error and its reason."""
     place = f"line {error.lineno:,}, column {error.colno:,}"
     if error.pos >= len(text.rstrip()):
         return f"{place}: the file ends there in the middle of a value"
@@ -179,9 +186,10 @@ def describe_error(text: str, error: json.JSONDecodeError) -> str:
 
 
 def parse_lines(text: str, parser: JsonParser) -> ParsedJson | None:
-    """Return the values of a text with one on each line; `None` if too many lines are none. LF or CRLF ends a line.
+    """Return the values of a text with one JSON value on each line; `None` if too many lines are not JSON.
 
-    Lines may end with a comma, and may be between two lines with the brackets of a list.
+    Lines end with LF or CRLF. They may have a comma at the end, and the brackets of a list may be on lines of their
+    own.
     """
     values: list[object] = []
     bad: dict[int, str] = {}
@@ -211,7 +219,7 @@ def parse_lines(text: str, parser: JsonParser) -> ParsedJson | None:
 
 
 def describe_bad_lines(bad: dict[int, str]) -> list[str]:
-    """Return a note about broken lines, by their numbers."""
+    """Return a list with a note about broken lines; an empty list if there are none. `bad`: reasons by line numbers."""
     if not bad:
         return []
     if len(bad) == 1:
@@ -223,7 +231,7 @@ def describe_bad_lines(bad: dict[int, str]) -> list[str]:
 
 
 def lines_code(left_out: list[int], *, has_commas: bool) -> str:
-    """Return the expression for the values in all lines but some."""
+    """Return the expression for the values in all lines except some; empty if too many are left out."""
     if len(left_out) > CODE_LINES:
         return ""
     code = EACH_LINE
@@ -235,7 +243,7 @@ def lines_code(left_out: list[int], *, has_commas: bool) -> str:
 
 
 def parse_sequence(text: str, parser: JsonParser, *, can_be_cut: bool) -> ParsedJson | None:
-    """Return the objects or lists of a text that follow each other; `None` if there is something else."""
+    """Return the successive objects or lists of a text; `None` if it holds anything else."""
     values, error, end = parser.parse_values(text, 0)
     if len(values) < 2 or not all(isinstance(value, (dict, list)) for value in values):
         return None
@@ -260,7 +268,7 @@ def parse_tolerantly(text: str, parser: JsonParser) -> ParsedJson | None:
 
 
 def parse_cut(text: str, parser: JsonParser) -> ParsedJson | None:
-    """Return the complete values of a list that is cut at its end; `None` if the text is something else."""
+    """Return the complete values of a list whose end is missing; `None` if the text is something else."""
     if not text.lstrip().startswith("["):
         return None
     values, error, _ = parser.parse_values(text, text.index("[") + 1)
@@ -270,11 +278,11 @@ def parse_cut(text: str, parser: JsonParser) -> ParsedJson | None:
 
 
 def is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Return whether an error is the end of the text. A word such as `true` may be cut, too."""
+    """Return whether the text is truncated, so that the error is at its end. A word such as `true` may be cut, too."""
     return error.msg.startswith("Unterminated string") or len(text.rstrip()) - error.pos < len("false")
 
 
 def describe_cut(error: json.JSONDecodeError | None, count: int) -> str:
-    """Return the note about a file that is cut."""
+    """Return the note about a truncated file."""
     where = f" in line {error.lineno:,}, column {error.colno:,}" if error else ""
     return f"The file is cut at its end{where}: only the {count:,} complete values before it are read."

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: find the names of columns, and where the rows of a table begin and end."""
+"""Runs inside a kernel: finds the names of columns, and the first and last row of a table."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from chat.python.kernels.in_kernel.table_source import is_present, name_of
 from chat.python.kernels.in_kernel.table_words import is_machine_like, is_text_like, is_unit_like
 
 HEADER_ROWS_LIMIT = 3
-"""More rows of names are not found, but can be chosen."""
+"""Maximum number of rows of names that are found. More can be chosen by a person."""
 
 
 class Layout(NamedTuple):
-    """Where the parts of a table are, among its rows: rows above, names, rows below them, body, rows after it."""
+    """The parts of a table: rows above the names, rows of names, rows below them, body, and rows after it."""
 
     names: list[str]
     """Names of the columns; empty texts for columns without one."""
     body: Sequence[Sequence[object]]
-    """The rows of the table, without totals, footers, units and the like."""
+    """The rows of the table, without totals, footers, units and similar rows."""
     header_rows: int
     """Number of rows that hold the names; 0 if there are none and the columns are numbered."""
     first: int
@@ -29,19 +29,19 @@ class Layout(NamedTuple):
     below: int
     """Number of rows between the names and the body, such as units."""
     notes: list[str]
-    """Sentences about what was left out."""
+    """Sentences about rows that were left out."""
     after: int = 0
     """Number of rows after the body, such as totals and sources."""
     repeated: Sequence[int] = ()
-    """Positions, among the given rows, of rows within the body that are left out of it, such as repeated headers."""
+    """Positions, among all rows, of rows that are left out of the body, such as repeated headers."""
     column_notes: Sequence[str] = ()
     """A note on each of the columns, such as its unit; empty texts for most. May be shorter than `names`."""
     other_header_rows: Sequence[int] = ()
-    """Other numbers of rows with names that fit, where there is a doubt."""
+    """Other possible numbers of rows of names, if the number is not certain."""
 
 
 class Header(NamedTuple):
-    """Where the names of columns are: numbers of rows."""
+    """The position of the rows of names: the first row, their number, and the number of rows below them."""
 
     first: int
     rows: int
@@ -56,10 +56,12 @@ def find_layout(
     is_whole: bool = True,
     gaps: Sequence[int] = (),
 ) -> Layout:
-    """Return the layout of rows with a value, at least one. Cells are values of Python, or texts that stand for them.
+    """Return the layout of rows. There is at least one, and each has a value.
 
-    `header_rows`: what a person has chosen. `is_whole`: whether the last row is the table's last one. `gaps`: rows
-    that follow blank lines and the like.
+    Cells are Python values, or texts of values.
+
+    `header_rows`: the number that a person has chosen. `is_whole`: whether the rows include the table's last one.
+    `gaps`: positions of rows that follow blank lines or other left-out lines.
     """
     grid = Grid(rows)
     header = choose_rows(find_header(grid), header_rows, rows)
@@ -84,10 +86,10 @@ def find_layout(
 
 
 def find_header(grid: Grid) -> Header:
-    """Return where the names are: above the first rows that have the kinds of values of the table's columns."""
+    """Return the position of the names: above the first row whose values have the kinds of their columns."""
     body = grid.find_body()
     if body is None:
-        # Texts alone: the widths decide.
+        # All columns are texts, so the names are the first row of full width.
         first = next(at for at, extent in enumerate(grid.extents) if extent >= grid.width)
         first += grid.is_second_of_names(first + 1) if first + 1 < len(grid.rows) else 0
         return add_groups(grid, Header(first, 1, 0))
@@ -125,12 +127,12 @@ def is_below_names(grid: Grid, at: int) -> bool:
 
 
 def is_machine_row(grid: Grid, at: int) -> bool:
-    """Return whether a row is meant for programs, as the one with `{"ImportId":"QID1"}` in an export of a survey."""
+    """Return whether a row is meant for programs, such as `{"ImportId":"QID1"}` in the export of a survey."""
     return is_machine_like([name_of(cell) for cell in grid.rows[at] if is_present(cell)])
 
 
 def add_groups(grid: Grid, header: Header) -> Header:
-    """Add rows of names above the found one, such as years that each stand above several columns."""
+    """Add rows of names above the found one, such as years, each of which is above several columns."""
     first = header.first
     while first > 0 and header.first + 1 - first < HEADER_ROWS_LIMIT and grid.is_group_row(first - 1):
         first -= 1
@@ -140,7 +142,8 @@ def add_groups(grid: Grid, header: Header) -> Header:
 def choose_rows(found: Header, header_rows: int | None, rows: Sequence[Sequence[object]]) -> Header:
     """Return the header with the number of rows that a person has chosen.
 
-    Further rows of names are those above the found ones if they have several cells, else those below.
+    If more rows were chosen than found, the rows above the found ones are added if they have several cells, else the
+    rows below.
     """
     if header_rows is None or header_rows == found.rows:
         return found
@@ -157,8 +160,8 @@ def choose_rows(found: Header, header_rows: int | None, rows: Sequence[Sequence[
 def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
     """Return the names of columns, joined from top to bottom: `2023 / units`.
 
-    A name in an upper row counts for the columns to its right as well, up to the next one. Where the last row names the
-    first column alone, as pandas does for an index, what stands above that names the rows of names.
+    A name in an upper row counts for the columns to its right as well, up to the next one. If the last row names only
+    the first column, as pandas writes the name of an index, the cells above that name are not part of it.
     """
     if len(rows) > 1 and [at for at, cell in enumerate(rows[-1]) if is_present(cell)] == [0]:
         return [name_of(rows[-1][0]), *join_names([["", *row[1:]] for row in rows[:-1]])[1:]]
@@ -179,9 +182,9 @@ def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def find_repeated(rows: Sequence[Sequence[object]], start: int, header: Sequence[Sequence[object]]) -> frozenset[int]:
-    """Return the positions of rows below `start` that repeat the last row of names, as in files put together.
+    """Return the positions of rows from `start` on that repeat the last row of names, as in concatenated files.
 
-    A form feed may stand before them, which begins a page.
+    They may begin with a form feed, which starts a new page.
     """
     if not header:
         return frozenset()
@@ -220,6 +223,6 @@ def describe_above(rows: Sequence[Sequence[object]], header: Header, names: Sequ
 
 
 def describe_unit(cells: Sequence[object]) -> str:
-    """Return the note on a column from the cells below its name, such as `m/s, Avg`."""
+    """Return the note on a column, from the cells below its name, such as `m/s, Avg`."""
     texts = [name for name in map(name_of, cells) if not is_machine_like([name])]
     return ", ".join(dict.fromkeys(text for text in texts if text.strip("-=+|: ") and not text.isdecimal()))[:80]

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: sentences about a table and its columns."""
+"""Runs inside a kernel: writes sentences about a table and its columns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, Source
 
 WIDE_COLUMNS = 50
 NAMED_COLUMNS = 2
-"""Columns that a note names. It counts the others."""
+"""Maximum number of columns that a note names. The others are counted."""
 COLUMN_NOTE_LIMIT_CHARS = 400
 EXCEPTIONS = ("number", "date", "time")
 EXCEPTIONS_SHOWN = 3
-"""Columns with values of another type that have a note of the table each."""
+"""Maximum number of columns with exceptions that each have a note."""
 SENTENCES = {
     "mixed": "{columns} mix{s} numbers or dates with other text, such as “{example}”.",
     "decimal or thousands": "Decimals and thousands cannot be told apart in {columns}: “{example}”.",
@@ -47,7 +47,7 @@ SENTENCES = {
     " which code must convert.",
     "spaces": "{columns} ha{ve} spaces around values, such as around “{example}”.",
 }
-"""What is said of an oddity of columns, by its code."""
+"""The sentence about each oddity of columns, by its code."""
 
 
 def describe_names(source: Source) -> list[str]:
@@ -103,7 +103,7 @@ def describe_oddities(columns: Sequence[Column]) -> list[str]:
 
 
 def describe_exceptions(name: str, column: Column) -> list[str]:
-    """Return a sentence about the values of another type; none if there are none."""
+    """Return a list with a sentence about values of another type; an empty list if there are none."""
     for group in EXCEPTIONS:
         if shown := column.oddities.get(f"no {group}"):
             return [f"{quote([name])} has {group}s, and {count_of(column.word_count, 'other value')}: “{shown}”."]
@@ -111,7 +111,7 @@ def describe_exceptions(name: str, column: Column) -> list[str]:
 
 
 def column_note(column: Column, first: str) -> str:
-    """Return what is said of one column, after the sentence that its reader says."""
+    """Return the note on one column. `first`: the reader's own sentence, which comes first."""
     name = column.name or "column"
     sentences = [first] * bool(first) + describe_exceptions(name, column)
     sentences += [sentence_of(code, [name], column.oddities[code]) for code in SENTENCES if code in column.oddities]
@@ -130,7 +130,7 @@ def sentence_of(code: str, names: Sequence[str], example: str) -> str:
 
 
 def quote(names: Sequence[str]) -> str:
-    """Return names in quotes, the first of them if they are many: “a”, “b” and 3 other columns."""
+    """Return names in quotes; if there are many, the first ones and a count: “a”, “b” and 3 other columns."""
     shown = [f"“{clip_text(name)}”" for name in names[:NAMED_COLUMNS]]
     rest = len(names) - len(shown)
     if rest:

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: numbers as people write them, with marks between thousands, currencies, brackets or units."""
+"""Runs inside a kernel: parses numbers as people write them, with thousands separators, currencies or units."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 Number: TypeAlias = int | float | Decimal
 SHOWN_LIMIT_DIGITS = 36
-"""A longer number is shown as `1.234567e+400`."""
+"""Maximum number of digits of a number that is shown in full. A longer one is shown as `1.234567e+400`."""
 EXACT_FLOAT_DIGITS = 15
-"""Every decimal number of so many digits survives as a float."""
+"""Number of digits that every float keeps exactly."""
 
 _CURRENCY_SIGN = r"[A-Z]{0,3}\$|[€£¥￥฿元円원\u20a0-\u20cf]"
 _CURRENCY_CODE = (
@@ -49,7 +49,7 @@ _UNIT = (
 _MEASURE = re.compile(rf"(?P<number>[+−-]?[\d.,{_THOUSANDS_MARKS}]*\d)(?P<unit>{_UNIT})")
 _SCALED = re.compile(rf"(?:{_CURRENCY_SIGN})?[{_SPACES}]?(?P<number>[+−-]?[\d.,]*\d)(?P<unit>[KMBTk]|[bm]n)")
 SCALES = frozenset({"K", "M", "B", "T", "k", "bn", "mn"})
-"""Units that stand for thousands and more."""
+"""Units that mean a factor, such as thousands or millions."""
 _STYLES = ("integer", "comma_thousands", "dot_thousands", "point", "comma", "other_thousands")
 _THREE_DECIMALS = re.compile(r"\d{1,3}[.,]\d{3}")
 _TO_SHAPE = str.maketrans("123456789", "000000000")
@@ -62,19 +62,19 @@ class NumberForm(NamedTuple):
     style: str
     """`integer`, `point` or `comma` (before decimals), `comma thousands`, `dot thousands` or `other thousands`."""
     start: int
-    """Where the digits begin in the text."""
+    """Index of the first digit in the text."""
     end: int
     is_negative: bool
     unit: str
-    """The currency, the percent sign or a unit; empty for none."""
+    """The currency, the percent sign or a unit; empty if there is none."""
     sign: str
-    """`brackets` or `trailing` for such a negative number, `dash` for one such as `10,-`; else empty."""
+    """`brackets` for `(10)`, `trailing` for `10-`, `dash` for `10,-`; else empty."""
     is_doubtful: bool
-    """Whether the only mark can stand before decimals or between thousands."""
+    """Whether the only mark may be a decimal mark or a thousands separator, as in `1.234`."""
     decimal: str
-    """The mark that must stand before decimals; empty if nothing tells."""
+    """The decimal mark, `.` or `,`; empty if the form does not show it."""
     mark: str
-    """The mark between thousands, if it is neither a point nor a comma."""
+    """The thousands separator, if it is neither a point nor a comma."""
 
 
 def shape_of(text: str) -> str:
@@ -84,7 +84,7 @@ def shape_of(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def number_form(shape: str) -> NumberForm | None:
-    """Return how a number of this shape is written; `None` if the text is no number."""
+    """Return the form of a number with this shape; `None` if the text is not a number."""
     match = _NUMBER.fullmatch(shape)
     if match is None:
         return None
@@ -114,22 +114,22 @@ def number_form(shape: str) -> NumberForm | None:
 
 @lru_cache(maxsize=4096)
 def measure_form(shape: str) -> NumberForm | None:
-    """Return how a number is written that may have a unit after it; `None` for another text."""
+    """Return the form of a number that may have a unit after it; `None` for another text."""
     match = _MEASURE.fullmatch(shape) or _SCALED.fullmatch(shape)
     form = number_form(match["number"] if match else shape)
     return form._replace(unit=match["unit"].strip(_SPACES).rstrip(".")) if match and form else form
 
 
 def decimals_in(form: NumberForm, texts: Iterable[str]) -> str:
-    """Return the mark that must stand before decimals in these texts of one form; empty if nothing tells."""
+    """Return the decimal mark of these texts, which have one form; empty if they do not show it."""
     if form.is_doubtful and any(text[form.start] == "0" for text in texts):
-        # No group of thousands begins with zero.
+        # The digits before a thousands separator do not begin with zero, so this is a decimal mark.
         return "." if form.style == "point" else ","
     return form.decimal
 
 
 def number_of(text: str, form: NumberForm, decimal: str) -> Number:
-    """Return the exact value of a text. `decimal`: what stands before decimals in its column, `.` or `,`."""
+    """Return the exact value of a text. `decimal`: the decimal mark of its column, `.` or `,`."""
     body = text[form.start : form.end]
     if form.style == "integer":
         return -int(body) if form.is_negative else int(body)
@@ -140,12 +140,12 @@ def number_of(text: str, form: NumberForm, decimal: str) -> Number:
     if form.mark:
         body = body.translate(_NO_MARKS)
     body = body.replace(".", "").replace(",", ".") if is_comma else body.replace(",", "")
-    # A minus before a decimal number of more than 28 digits would round it.
+    # Put the minus into the text: negating a Decimal of more than 28 digits would round it.
     return number_of_digits(f"-{body}" if form.is_negative else body)
 
 
 def number_of_digits(body: str) -> Number:
-    """Return the value of digits with a point: a float if that keeps every digit, else a decimal number."""
+    """Return the value of digits with a point: a float if it keeps every digit, else a Decimal."""
     if len(body) <= EXACT_FLOAT_DIGITS:
         value = float(body)
         if math.isfinite(value):
@@ -181,7 +181,7 @@ def show_number(number: Number) -> str:
 
 
 def _shortest(number: float) -> str:
-    """Return the digits of a float without those of rounding: `0.3` for 0.1 + 0.2, `0.1` for one of 32 bits."""
+    """Return the digits of a float without rounding errors: `0.3` for 0.1 + 0.2, and `0.1` for a 32-bit 0.1."""
     text = repr(number)
     if sum(map(str.isdigit, text)) <= EXACT_FLOAT_DIGITS:
         return text
@@ -194,7 +194,7 @@ def _shortest(number: float) -> str:
 
 
 def thousands_mark(forms: Iterable[NumberForm], decimal: str) -> str:
-    """Return the mark between thousands in numbers of these forms; empty for none."""
+    """Return the thousands separator of numbers with these forms; empty if there is none."""
     for form in forms:
         if form.mark or form.style in ("comma thousands", "dot thousands"):
             is_decimal = form.is_doubtful and decimal == ","

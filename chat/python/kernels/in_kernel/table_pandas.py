@@ -1,4 +1,4 @@
-"""Runs inside a kernel: write the expression that reads a delimited text with pandas."""
+"""Runs inside a kernel: writes the expression that reads a delimited text with pandas."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chat.python.kernels.in_kernel.table_layout import Layout
 from chat.python.kernels.in_kernel.table_records import Dialect
 
 SKIPPED_LIMIT = 60
-"""Rows whose numbers are listed."""
+"""Maximum number of skipped rows that the expression lists by number."""
 NAMES_LIMIT_CHARS = 2_500
 
 
 class Places(Protocol):
-    """Where the rows of a text are, see `TextRows`."""
+    """The positions of rows in a text, see `TextRows`."""
 
     @property
     def rows(self) -> list[list[str]]: ...
@@ -31,9 +31,12 @@ class Places(Protocol):
 def read_csv_code(
     dialect: Dialect, layout: Layout, places: Places, names: Sequence[str], *, has_broken_quotes: bool
 ) -> str:
-    """Return the expression, see `Source.code`; empty if pandas cannot read the text. `names`: of all columns."""
+    """Return the expression, see `Source.code`; empty if pandas cannot read the text.
+
+    `names`: the names of all columns.
+    """
     if has_broken_quotes and any(dialect.delimiter in cell or "\n" in cell for row in places.rows for cell in row):
-        # Quotes are needed here, and there misread.
+        # Some cells need quotes, but pandas would misread the broken quotes of others.
         return ""
     arguments = dialect_arguments(dialect, has_broken_quotes=has_broken_quotes)
     first, count = layout.first, layout.header_rows
@@ -60,9 +63,9 @@ def read_csv_code(
 
 
 def skipped_rows(layout: Layout, places: Places, used: int) -> tuple[list[str], str, int | None]:
-    """Return the arguments that leave out rows, a method that does, and the number of rows if some follow them.
+    """Return the arguments that skip rows, a method call that drops others, and the row count if rows follow the body.
 
-    `used`: the first row that pandas reads, the one with the names or the first one of the body.
+    `used`: the first row that pandas reads: the row of names, or the first row of the body.
     """
     positions, names_end = places.positions, layout.first + layout.header_rows
     start = names_end + layout.below
@@ -84,7 +87,7 @@ def skipped_rows(layout: Layout, places: Places, used: int) -> tuple[list[str], 
 
 
 def dialect_arguments(dialect: Dialect, *, has_broken_quotes: bool) -> list[str]:
-    """Return the arguments of `read_csv` for the way cells are separated."""
+    """Return the arguments of `read_csv` for this dialect."""
     arguments = []
     if dialect.delimiter == " ":
         spaces = r'r"(?<=\S)\s{2,}(?=\S)", engine="python"' if dialect.is_gap else r'r"\s+"'
@@ -116,5 +119,5 @@ def pandas_names(names: Sequence[str]) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """Return a text as a literal of Python."""
+    """Return a text as a Python literal."""
     return json.dumps(text, ensure_ascii=False)

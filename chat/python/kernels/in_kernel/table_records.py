@@ -1,4 +1,4 @@
-"""Runs inside a kernel: parse delimited text into records, also where its quotes are broken."""
+"""Runs inside a kernel: parses delimited text into records, also if its quotes are broken."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import NamedTuple
 from chat.python.kernels.in_kernel.table_source import Unreadable
 
 REPAIRS_LIMIT = 20_000
-"""So many records with broken quotes are parsed one by one; later ones as they are."""
+"""Maximum number of records with broken quotes that are repaired. Later ones are parsed without repair."""
 OPENINGS_LIMIT = 20
 LINE_LIMIT_CHARS = 100_000
-"""So many quotes of one line are tried, if the line is not longer than this."""
+"""Maximum number of quotes of a line that are tried as the unclosed one, and maximum length of such a line."""
 
 decode = partial(str, encoding="utf-8", errors="replace")
 """Return a line of UTF-8 as text."""
@@ -24,28 +24,28 @@ _GAPS = re.compile(r"\s{2,}")
 
 
 class Dialect(NamedTuple):
-    """How the cells of a text are separated."""
+    """The delimiter, quotes and escapes of a delimited text."""
 
     delimiter: str
-    """One character, which is absent from a text with one column. A space stands for spaces of any number."""
+    """One character. A text with one column does not contain it. A space means any number of spaces."""
     is_gap: bool = False
     """Whether single spaces are part of cells, and only two or more separate them."""
     skips_spaces: bool = False
-    """Whether spaces after a delimiter are no part of a cell."""
+    """Whether spaces after a delimiter are not part of the cell."""
     escape: str | None = None
-    """The character before quotes within quotes, if it is not a quote."""
+    """The character that escapes a quote inside quotes; `None` if quotes are doubled."""
     has_borders: bool = False
-    """Whether a delimiter is before the first cell and after the last one too, as in Markdown."""
+    """Whether there is also a delimiter before the first cell and after the last one, as in Markdown."""
 
 
 class Records:
-    """An iterator of records, blank ones too, each with the number of its first line, counted from 1.
+    """Iterates over records, including blank ones, each with the number of its first line, counted from 1.
 
-    A quote that is never closed is taken as part of its cell: the record ends with its line.
+    A quote that is never closed is read as part of its cell, and the record ends at the end of its line.
     """
 
     def __init__(self, data: bytes, dialect: Dialect, width: int = 0) -> None:
-        """`data`: UTF-8 with line ends of LF. `width`: the usual number of cells of a record, 0 if it is not known."""
+        """`data`: UTF-8 with line ends of LF. `width`: the usual number of cells of a record; 0: unknown."""
         self.unclosed: list[int] = []
         """Numbers of lines with a quote that is never closed."""
         self._file = io.BytesIO(data)
@@ -56,7 +56,7 @@ class Records:
         """Number of records whose quotes are broken."""
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Raise Unreadable."""
+        """Yield line numbers and records. Raises Unreadable if the text is not valid CSV."""
         if self._dialect.delimiter == " ":
             for number, line in enumerate(self._file, 1):
                 yield number, split_spaces(decode(line), self._dialect)
@@ -87,9 +87,9 @@ class Records:
                 before = number + count - 1
 
     def _repair(self, start: int, consumed: int, number: int, *, is_open: bool) -> tuple[list[str], int]:
-        """Return the record that begins at a position and whose quotes are broken, and its number of lines.
+        """Return a record with broken quotes, which begins at `start`, and its number of lines.
 
-        `consumed`: the lines until the error. `is_open`: whether the text ended before a closing quote.
+        `consumed`: the number of lines until the error. `is_open`: whether the text ended before a closing quote.
         """
         self.repairs += 1
         end = self._file.tell()
@@ -110,12 +110,12 @@ class Records:
         return record, 1
 
     def _lenient(self, lines: list[str]) -> list[str]:
-        """Return the first record of lines, with quotes in the middle of cells as they are."""
+        """Return the first record of these lines. Quotes in the middle of cells are kept."""
         delimiter, _, skips_spaces, escape, _ = self._dialect
         return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape), [])
 
     def _without_quote(self, line: str) -> list[str]:
-        """Return the record of a line without the opening quote that is never closed."""
+        """Return the record of a line, after the opening quote that is never closed was removed."""
         delimiter, _, skips_spaces, escape, _ = self._dialect
         at, tries = len(line), OPENINGS_LIMIT if len(line) < LINE_LIMIT_CHARS else 0
         while tries and (at := line.rfind('"', 0, at)) >= 0:
@@ -138,6 +138,6 @@ class Records:
 
 
 def split_spaces(line: str, dialect: Dialect) -> list[str]:
-    """Return the cells of a line that are separated by spaces. A sign of a comment is a part of the first one."""
+    """Return the cells of a line that spaces separate. A `#` at the start becomes part of the first cell."""
     cells = (_GAPS.split(line.strip()) if dialect.is_gap else line.split()) if line.strip() else []
     return [f"# {cells[1]}", *cells[2:]] if len(cells) > 1 and cells[0] == "#" else cells

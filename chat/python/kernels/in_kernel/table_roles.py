@@ -1,4 +1,4 @@
-"""Runs inside a kernel: what the values of a column are beside their type, such as identifiers, years or money."""
+"""Runs inside a kernel: finds the role of a column's values, such as identifiers, years or money."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from chat.python.kernels.in_kernel.table_numbers import Number
 
 YEARS = range(1500, 2101)
 UNIQUE_SHARE = 0.95
-"""Share of different values among those of identifiers whose name alone does not tell."""
+"""Minimum share of different values in a column of identifiers whose name alone is not enough evidence."""
 PERCENT_SIGNS = frozenset({"%", "‰", "％"})
 LEAST_LONG = 10**14
-"""Whole numbers from 15 digits on are no quantities."""
+"""Whole numbers of 15 or more digits are not quantities."""
 LEAST_HASH = 10**17
-"""A column of hashes has numbers as large as this with either sign, since hashes use all 64 bits."""
+"""A column of hashes has positive and negative numbers as large as this, because hashes use all 64 bits."""
 
 _WORDS_OF_NAMES = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-ZÀ-Þ]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|#")
 _IDENTIFIER = frozenset({"id", "ids", "uuid", "guid", "oid", "pk", "key", "kennung", "ident", "identifier", "编号"})
@@ -55,11 +55,11 @@ _PHONE = re.compile(r"(?:\+|00)[1-9][0-9 ()/.-]{6,20}")
 
 
 class Facts(NamedTuple):
-    """What is known of a column's values."""
+    """The facts about a column's values from which its role is found."""
 
     name: str
     group: str
-    """`number`, `date`, `text` and so on."""
+    """The kind of values: `number`, `date`, `text` and so on."""
     is_whole: bool
     present: int
     distinct: int
@@ -68,13 +68,13 @@ class Facts(NamedTuple):
     units: frozenset[str]
     is_money: bool
     has_zeros: bool
-    """Whether digits begin with zeros."""
+    """Whether there are numbers with leading zeros."""
     texts: Iterable[str]
     """Some of its texts."""
 
 
 def role_of(facts: Facts) -> str:
-    """Return `identifier`, `year`, `code`, `money` or `percent`; empty for none."""
+    """Return `identifier`, `year`, `code`, `money` or `percent`; empty if the column has no role."""
     # MongoDB names a value after its type: `count.$numberLong`.
     words = [word.lower() for word in _WORDS_OF_NAMES.findall(facts.name.partition(".$")[0])]
     last = words[-1] if words else ""

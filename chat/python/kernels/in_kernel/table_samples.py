@@ -1,6 +1,6 @@
-"""Runs inside a kernel: whether a large table was only sorted and numbered anew.
+"""Runs inside a kernel: checks whether a large table was only sorted, with new row numbers.
 
-Rows without labels of their own are found again by a number in them. Reading all texts would take longer than sorting.
+Rows without labels are recognized by a number in them. Reading all texts would take longer than the sorting.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _ROWS = 2_000
-"""Rows that are compared, about."""
+"""Approximate number of rows that are compared."""
 _KEY_ROWS = 1_000
 _KEY_VALUES = 100
-"""Different numbers among the first `_KEY_ROWS` that a column must have to tell rows from each other."""
+"""Minimum number of different values in the first `_KEY_ROWS` of a column by which rows are recognized."""
 _MIXER = 0x9E3779B97F4A7C15
-"""An odd number: multiplied by it, the bits of numbers are spread over 64 bits (Fibonacci hashing)."""
+"""An odd factor that spreads the bits of numbers over 64 bits (Fibonacci hashing)."""
 
 
 def has_sampled_rows(before: DataFrame, after: DataFrame) -> bool | None:
-    """Return whether all numbers of each column are the same in any order, and the rows of a sample.
+    """Return whether each column has the same numbers in any order, and a sample of rows is the same.
 
-    `None` if no column has enough different numbers. The tables have the same columns.
+    `None` if no column has enough different numbers. Both tables must have the same columns.
     """
     columns = {}
     for place in range(before.shape[1]):
@@ -43,21 +43,21 @@ def has_sampled_rows(before: DataFrame, after: DataFrame) -> bool | None:
         return None
     if len(one) != len(other) or one.equals(other):
         return len(one) == len(other)
-    # Rows with the same number may have another order.
+    # Rows with the same number may be in another order, so compare them as sets of hashes.
     hash_rows = importlib.import_module("pandas").util.hash_pandas_object
     hashes = [sorted(hash_rows(sample, index=False).tolist()) for sample in (one, other)]
     return hashes[0] == hashes[1]
 
 
 def _bits(frame: DataFrame, place: int) -> ndarray | None:
-    """Return the bits of a column of numbers or moments as whole numbers; `None` for another one."""
+    """Return the bits of a column of numbers or datetimes as unsigned integers; `None` for other columns."""
     dtype = str(frame.dtypes.iloc[place])
     is_plain = dtype in ("int64", "float64", "uint64") or (dtype.startswith("datetime64[") and "," not in dtype)
     return frame.iloc[:, place].to_numpy().view("uint64") if is_plain else None
 
 
 def _sample(frame: DataFrame, bits: ndarray) -> DataFrame:
-    """Return the rows whose number falls into a share of all possible ones, ordered by it."""
+    """Return a sample of rows, chosen by the hash of their number and ordered by the number."""
     whole = bits.dtype.type
     share = min(1.0, _ROWS / len(bits))
     [places] = (bits * whole(_MIXER) <= whole(int(share * (2**64 - 2048)))).nonzero()

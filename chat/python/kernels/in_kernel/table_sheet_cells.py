@@ -1,4 +1,4 @@
-"""Runs inside a kernel: open a workbook, and read the cells of its sheets."""
+"""Runs inside a kernel: opens a workbook, and reads the cells of its sheets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import python_calamine
 
 LAST_MICROSECOND = 999_500
-"""A later fraction of a second is the next second."""
+"""Fractions of a second from here on, in microseconds, are rounded up to the next second."""
 
 
 class Sheet(NamedTuple):
@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
     """The first rows, from the first cell with a value; empty cells are `None`."""
     top: int
     left: int
-    """The place of the first cell on the sheet, from 0."""
+    """The row and column of the first cell on the sheet, counted from 0."""
     further_rows: int
     """Number of rows that were not read."""
     merged: Sequence[Merged]
@@ -59,11 +59,11 @@ class OpenFile(NamedTuple):
     workbook: Workbook
     reader: python_calamine.CalamineWorkbook
     visible: list[str]
-    """The names of the sheets that people see."""
+    """The names of the sheets that are not hidden."""
     hidden: list[str]
     notes: list[str]
     engine: str
-    """With which pandas reads the file."""
+    """The `engine` argument with which pandas reads the file."""
 
 
 def open_sheets(workbook: Workbook) -> OpenFile:
@@ -90,7 +90,7 @@ def open_sheets(workbook: Workbook) -> OpenFile:
 
 
 def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
-    """Yield each of these sheets that has values. Raises Unreadable, CalamineError."""
+    """Yield each of these sheets that has values. Raises Unreadable if cells are too far apart, and CalamineError."""
     for name in names:
         odd = find_odd_cells(opened.workbook, name)
         cells = opened.reader.get_sheet_by_name(name)
@@ -105,7 +105,10 @@ def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
 
 
 def sheet_value(cell: object) -> object:
-    """Return the value of a cell; `None` for an empty one. The clock of a sheet is a fraction of a day, with errors."""
+    """Return the value of a cell; `None` for an empty one.
+
+    A workbook stores a time as a fraction of a day, with rounding errors, which are removed.
+    """
     if isinstance(cell, float):
         return cell
     if isinstance(cell, datetime) and cell.microsecond > LAST_MICROSECOND:

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: the code that reads a table on a sheet with pandas."""
+"""Runs inside a kernel: writes the code that reads a table on a sheet with pandas."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def sheet_code(sheet: str, rows: SheetRows, corner: Place, engine: str, *, is_wh
 
 
 def has_plain_names(rows: SheetRows) -> bool:
-    """Return whether the names are the texts of one row, as pandas takes them."""
+    """Return whether the names are the texts of one row, which pandas would read as the same names."""
     head = rows.head[0] if rows.head else ()
     cells = [cell if cell is not None else "" for cell in head]
     return cells == rows.layout.names[: len(cells)] and len(set(cells)) == len(cells) == len(rows.layout.names)
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Return names that all differ, in the way of pandas."""
+    """Return the names, made unique in the same way as pandas does."""
     taken: set[str] = set()
     result: list[str] = []
     for number, name in enumerate(names):
@@ -67,5 +67,5 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 
 
 def code_literal(text: str) -> str:
-    """Return a text as a literal of Python. What `Source.code` stands in for other things is written in another way."""
+    """Return a text as a Python literal. The placeholders of `Source.code` are escaped in it."""
     return repr(text).replace("NAME", "N\\x41ME").replace("MORE", "M\\x4fRE")

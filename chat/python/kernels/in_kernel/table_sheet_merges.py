@@ -11,19 +11,19 @@ from chat.python.kernels.in_kernel.table_source import CELLS_LIMIT
 
 
 class SheetRows(NamedTuple):
-    """The rows of a table, and where they are on their sheet."""
+    """The rows of a table, and their positions on the sheet."""
 
     layout: Layout
     head: Sequence[Sequence[object]]
     """The rows that hold the names."""
     numbers: list[int]
-    """The rows on the sheet, from 0, of the rows with a value."""
+    """Positions on the sheet, counted from 0, of the rows with a value."""
     left: int
-    """The first column on the sheet."""
+    """Position on the sheet of the first column."""
     last_row: int
-    """The last row of the place of the table on the sheet."""
+    """Position on the sheet of the last row of the table."""
     filled: dict[int, bool]
-    """Columns whose merged cells were filled: whether the last value above is that of each empty cell."""
+    """For each column whose merged cells were filled: whether each empty cell got the last value above it."""
 
     @property
     def body_positions(self) -> list[int]:
@@ -40,13 +40,13 @@ class SheetRows(NamedTuple):
         return [*self.layout.notes, *([f"Merged cells in {filled} are filled with their value."] if filled else [])]
 
     def names_of(self, columns: Sequence[int]) -> str:
-        """Return the names of columns in quotes, of the first ones if they are many."""
+        """Return the names of columns in quotes; only the first ones if there are many."""
         names = [self.layout.names[n] if n < len(self.layout.names) else "" for n in columns[:3]]
         shown = [f"“{name[:40] or f'column {number + 1}'}”" for name, number in zip(names, columns, strict=False)]
         return ", ".join(shown) + (", …" if len(columns) > 3 else "")
 
     def columns_at(self, places: Sequence[Place]) -> str:
-        """Return the names of the columns of the body that have cells at these places of the sheet."""
+        """Return the names of the columns to which these cells of the body belong."""
         rows = {self.numbers[position] for position in self.body_positions}
         width = len(self.layout.names)
         return self.names_of(sorted({c - self.left for r, c in places if r in rows and 0 <= c - self.left < width}))
@@ -60,9 +60,9 @@ def read_sheet_rows(
     *,
     is_whole: bool,
 ) -> SheetRows:
-    """Return the rows with a value among the cells of a table, in which merged cells are filled.
+    """Return the rows of a table that have a value, with merged cells filled.
 
-    `place`: that of its first cell on the sheet.
+    `place`: the position of its first cell on the sheet.
     """
     top, left = place
     numbers = [top + number for number, row in enumerate(cells) if any(cell is not None for cell in row)]
@@ -82,7 +82,7 @@ def read_sheet_rows(
 
 
 def fill_across(at: dict[int, list[object]], left: int, merged: Sequence[Merged]) -> None:
-    """Write the value of each merged area into its cells at the right of the first one.
+    """Write the value of each merged area into its other cells in the first row.
 
     A title that is merged over its whole row stays one cell.
     """
@@ -102,7 +102,7 @@ def fill_down(
 ) -> tuple[dict[int, list[object]], dict[int, int]]:
     """Write the value of each merged area of several rows into its cells.
 
-    Return the cells of the filled columns as they were, and the first row of the last area in each. A title that is
+    Return the original cells of the filled columns, and the first row of the last merged area in each. A title that is
     merged over its whole row stays one cell.
     """
     before: dict[int, list[object]] = {}
@@ -132,7 +132,7 @@ def fill_down(
 
 
 def repeats_down(cells: Sequence[object], filled: Sequence[object]) -> bool:
-    """Return whether cells are filled in the way in which the last value is repeated in all empty ones."""
+    """Return whether filling all empty cells with the last value above them gives the same result."""
     last: object = None
     for cell, value in zip(cells, filled, strict=True):
         last = last if cell is None else cell

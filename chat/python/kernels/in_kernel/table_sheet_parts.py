@@ -1,7 +1,7 @@
-"""Runs inside a kernel: what the parts of a workbook hold that its reader does not tell.
+"""Runs inside a kernel: reads from the parts of a workbook what the library for workbooks does not report.
 
-Formulas without stored values, errors, how far cells are from the first one, merged cells of OpenDocument. Only
-regular expressions and parsers that know no entities read them, in pieces.
+These are formulas without stored values, errors, the extent of the cells, and merged cells of OpenDocument. They are
+read in pieces, by regular expressions and by parsers that do not expand entities.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 UNPACKED_LIMIT_BYTES = 256 * 1024 * 1024
 AREA_LIMIT_CELLS = 20_000_000
-"""The reader of workbooks needs 32 bytes for each cell between the first and the last one."""
+"""Maximum number of cells between the first and the last one. The library needs 32 bytes for each of them."""
 ODD_CELLS_LIMIT = 100_000
 
 _PIECE_BYTES = 1024 * 1024
@@ -33,15 +33,15 @@ _OPEN_CELL = rb"<(?:\w{1,9}:)?c\s([^<>]*)>\s*"
 _UNSAVED = re.compile(
     _OPEN_CELL + rb"<(?:\w{1,9}:)?f\b[^<>]*(?:(?<=/)>|>[^<]*</(?:\w{1,9}:)?f>)\s*(?:<(?:\w{1,9}:)?v\b[^<>]*>([^<]*))?"
 )
-"""A cell with a formula: its attributes, and its value if it has one."""
+"""Matches a cell with a formula: its attributes, and its value if it has one."""
 _FAULT = re.compile(
     _OPEN_CELL + rb"(?:<(?:\w{1,9}:)?f\b[^<>]*>[^<]*(?:</(?:\w{1,9}:)?f>)?\s*)?<(?:\w{1,9}:)?v>([^<]*)<"
 )
-"""A cell with a value: its attributes and its value."""
+"""Matches a cell with a value: its attributes and its value."""
 _PLACE = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
 _FAR_CELL = re.compile(rb'\br="([A-Z]{3})\d{1,7}"[^<>]*(?<!/)>')
 _LETTERS = bytes(65 if 65 <= byte <= 90 else byte for byte in range(256))
-"""Writes all capital letters as A."""
+"""Translation table that replaces all capital letters by A."""
 _FULL_CELL = re.compile(rb'<(?:\w{1,9}:)?c\s[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"[^<>]*(?<!/)>')
 _DOTTED_TARGET = re.compile(rb"""(?<=Target=["'])\.[^"'<>]*""")
 _MAIN_PART = "xl/workbook.xml"
@@ -53,7 +53,7 @@ Merged = tuple[Place, Place]
 
 
 class OddCells(NamedTuple):
-    """Cells of a sheet that are empty for its reader."""
+    """Cells of a sheet that the library reads as empty."""
 
     unsaved: list[Place]
     """Cells with formulas whose values are not stored."""
@@ -66,11 +66,11 @@ class Workbook(NamedTuple):
 
     data: bytes
     parts: dict[str, zipfile.ZipInfo]
-    """The parts by their names in lower case with slashes; none in files of old programs."""
+    """The parts by their names in lower case with slashes; empty for the old format xls."""
 
 
 def open_workbook(data: bytes) -> Workbook:
-    """Return a workbook. Raises Unreadable if it unpacks to too much, or is a broken archive."""
+    """Open a workbook. Raises Unreadable if its unpacked size is too large, or if the archive is broken."""
     if not data.startswith(b"PK"):
         return Workbook(data, {})
     try:
@@ -84,7 +84,7 @@ def open_workbook(data: bytes) -> Workbook:
 
 
 def repacked(workbook: Workbook) -> bytes:
-    """Return the file with the usual names of its parts. Some programs write other ones."""
+    """Return the file with the usual names of its parts, because some programs write other names."""
     main = _main_part(workbook)
     folder, _, name = main.rpartition("/")
     packed = io.BytesIO()
@@ -114,7 +114,7 @@ def repacked(workbook: Workbook) -> bytes:
 
 
 def find_odd_cells(workbook: Workbook, sheet: str) -> OddCells:
-    """Return the odd cells of a sheet, without a value for its reader. Raises Unreadable for cells far away."""
+    """Return the cells of a sheet that the library reads as empty. Raises Unreadable if cells are too far apart."""
     part = _sheet_part(workbook, sheet)
     odd = OddCells([], [])
     if part is None:
@@ -142,7 +142,7 @@ def has_cells(workbook: Workbook, reader: python_calamine.CalamineWorkbook, shee
 
 
 def _collect(piece: bytes, odd: OddCells) -> None:
-    """Append the odd cells in a piece of a sheet's part."""
+    """Append the cells in this piece of the sheet's XML that the library reads as empty."""
     if b"<f" in piece or b":f" in piece:
         for match in _UNSAVED.finditer(piece):
             # An empty text is a value, too.
@@ -175,7 +175,7 @@ def _check_area(workbook: Workbook, part: zipfile.ZipInfo, sheet: str) -> None:
 
 
 def _pieces(workbook: Workbook, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield a sheet's part in pieces of whole rows."""
+    """Yield the XML of a sheet in pieces of whole rows."""
     rest = b""
     try:
         with zipfile.ZipFile(io.BytesIO(workbook.data)) as archive, archive.open(part) as file:
@@ -211,18 +211,18 @@ def is_locked(workbook: Workbook) -> bool:
 
 
 def has_dotted_targets(workbook: Workbook) -> bool:
-    """Return whether the places of sheets are written as `../xl/…`, which not every reader understands."""
+    """Return whether the paths of sheets are written as `../xl/…`, which the library does not understand."""
     return any(target.startswith(".") for target in _targets(workbook).values())
 
 
 def _targets(workbook: Workbook) -> dict[str | None, str]:
-    """Return the places of the parts to which the main part refers, by their keys."""
+    """Return the paths of the parts to which the main part refers, by their keys."""
     folder, _, name = _main_part(workbook).rpartition("/")
     return {one.get("Id"): one.get("Target", "") for one in _elements(workbook, f"{folder}/_rels/{name}.rels")}
 
 
 def _sheet_part(workbook: Workbook, sheet: str) -> zipfile.ZipInfo | None:
-    """Return the part of a sheet in a workbook in XML; `None` if it cannot be told."""
+    """Return the part of a sheet in a workbook that is stored as XML; `None` if it cannot be found."""
     main, targets = _main_part(workbook), _targets(workbook)
     folder = main.rpartition("/")[0]
     for element in _elements(workbook, main):
@@ -235,7 +235,7 @@ def _sheet_part(workbook: Workbook, sheet: str) -> zipfile.ZipInfo | None:
 
 
 def _elements(workbook: Workbook, name: str) -> list[ElementTree.Element]:
-    """Return the elements of a small part; none if it is missing, large or broken, or declares entities."""
+    """Return the elements of a small part; an empty list if it is missing, large or broken, or declares entities."""
     entry = workbook.parts.get(name.lstrip("/"))
     if entry is None or entry.file_size > _PART_LIMIT_BYTES:
         return []
@@ -248,7 +248,7 @@ def _elements(workbook: Workbook, name: str) -> list[ElementTree.Element]:
 
 
 def find_merged_cells(workbook: Workbook, sheet: str) -> list[Merged]:
-    """Return the merged areas of a sheet of OpenDocument; none for other files."""
+    """Return the merged areas of an OpenDocument sheet; an empty list for other files."""
     entry = workbook.parts.get("content.xml")
     if entry is None:
         return []
@@ -262,7 +262,7 @@ def find_merged_cells(workbook: Workbook, sheet: str) -> list[Merged]:
 
 
 class _MergedCells:
-    """Finds the merged areas of a sheet in the content of an OpenDocument file."""
+    """XML parser that finds the merged areas of a sheet in an OpenDocument file."""
 
     def __init__(self, sheet: str) -> None:
         self.merged: list[Merged] = []

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: find the tables on a sheet, which empty rows or columns separate."""
+"""Runs inside a kernel: finds the tables on a sheet, which empty rows or columns separate."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from chat.python.kernels.in_kernel.table_values import read_text
 
 SheetGrid = Sequence[list[object]]
-"""The cells of a sheet, in rows of one length. Empty cells are `None`."""
+"""The cells of a sheet, in rows of equal length. Empty cells are `None`."""
 NAMES_SEARCH_ROWS = 20
-"""Rows of a block that tell whether its first one holds names."""
+"""Number of rows of a block that are examined to decide whether its first row holds names."""
 REGIONS_LIMIT = 50
 BLOCKS_LIMIT = 1_000
-"""More blocks between empty rows are one table, whose rows stand apart."""
+"""Maximum number of blocks between empty rows. If there are more, they are one table with empty rows in it."""
 
 
 class Region(NamedTuple):
@@ -26,12 +26,15 @@ class Region(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of cells."""
+        """The number of cells."""
         return (self.bottom - self.top + 1) * (self.right - self.left + 1)
 
 
 def find_regions(grid: SheetGrid) -> list[Region]:
-    """Return the places of the tables on a sheet, or one place with all cells if there are not several tables."""
+    """Return the regions of the tables on a sheet.
+
+    If there are not several tables, return one region with all cells.
+    """
     whole = Region(0, 0, len(grid) - 1, len(grid[0]) - 1)
     tables: list[Region] = []
     for band in _split_columns(grid, whole):
@@ -44,7 +47,7 @@ def find_regions(grid: SheetGrid) -> list[Region]:
 
 
 def _split_columns(grid: SheetGrid, region: Region) -> list[Region]:
-    """Return the parts of a region between empty columns. A single column belongs to the table at its side."""
+    """Return the parts of a region between empty columns. A single column is joined with the table beside it."""
     rows = region_cells(grid, region)
     has_values = (any(cell is not None for cell in column) for column in zip(*rows, strict=True))
     parts: list[Region] = []
@@ -65,7 +68,7 @@ def _is_one_table(left: Region, right: Region) -> bool:
 
 
 def region_cells(grid: SheetGrid, region: Region) -> SheetGrid:
-    """Return the rows of a region. Those of a region with all columns are the rows of the grid themselves."""
+    """Return the rows of a region. If it has all columns, the rows are the grid's own lists, not copies."""
     rows = grid if region.bottom - region.top + 1 == len(grid) else grid[region.top : region.bottom + 1]
     if region.right - region.left + 1 == len(grid[0]):
         return rows
@@ -73,7 +76,7 @@ def region_cells(grid: SheetGrid, region: Region) -> SheetGrid:
 
 
 def _split_rows(grid: SheetGrid, region: Region) -> list[Region]:
-    """Return the tables of a region one below the other, each with what belongs to it."""
+    """Return the tables of a region from top to bottom, each with its title and its notes."""
     rows = (any(_cells(grid, region, number)) for number in range(region.top, region.bottom + 1))
     bands = [region._replace(top=region.top + first, bottom=region.top + last) for first, last in _runs(rows)]
     if len(bands) > BLOCKS_LIMIT:
@@ -98,9 +101,10 @@ def _split_rows(grid: SheetGrid, region: Region) -> list[Region]:
 
 
 def _starts_table(grid: SheetGrid, band: Region, old_first: int, *, is_titled: bool) -> bool:
-    """Return whether rows after an empty one are another table, with names of its own.
+    """Return whether the rows after an empty row are another table, with its own names.
 
-    `old_first`: the row that may hold the names of the table above. `is_titled`: whether a single line stands between.
+    `old_first`: the row that may hold the names of the table above. `is_titled`: whether a line of one cell is between
+    them.
     """
     first, *rest = _rows_of_several(grid, band)
     names = {number: cell for number, cell in enumerate(grid[first][band.left : band.right + 1]) if cell is not None}
@@ -124,7 +128,7 @@ def _first_of_several(grid: SheetGrid, region: Region) -> int | None:
 
 
 def _rows_of_several(grid: SheetGrid, region: Region) -> list[int]:
-    """Return the first rows of a region that have several cells; titles and notes have one."""
+    """Return the first rows of a region that have several cells. Titles and notes have one cell."""
     found: list[int] = []
     for number in range(region.top, region.bottom + 1):
         if sum(cell is not None for cell in grid[number][region.left : region.right + 1]) > 1:
@@ -135,7 +139,7 @@ def _rows_of_several(grid: SheetGrid, region: Region) -> list[int]:
 
 
 def _is_value(cell: object) -> bool:
-    """Return whether a cell is a number, a date or the like, or a text that stands for one."""
+    """Return whether a cell is a value such as a number or a date, or the text of one."""
     return cell is not None and not (isinstance(cell, str) and read_text(cell.strip()).kind == "text")
 
 
@@ -149,7 +153,7 @@ def _without_empty_rows(grid: SheetGrid, region: Region) -> Region:
 
 
 def _cells(grid: SheetGrid, region: Region, row: int) -> Iterable[bool]:
-    """Yield for each cell of a row in a region whether it has a value."""
+    """Return an iterator that says for each cell of a row in a region whether it has a value."""
     return (cell is not None for cell in grid[row][region.left : region.right + 1])
 
 

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read spreadsheets."""
+"""Runs inside a kernel: reads the table in a workbook."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ PLACE_IN_SHEET = re.compile(r"(.*) \(([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-
 
 
 def read_sheet_file(path: str, choices: Choices) -> Source:
-    """Return the table in the first visible sheet that has one. Raises Unreadable, ImportError."""
+    """Return the table in the first visible sheet that has one.
+
+    Raises Unreadable if there is none, ImportError without the library.
+    """
     import python_calamine  # only these files need it
 
     with open(path, "rb") as file:
@@ -41,7 +44,7 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
         invalid = f"it is not a valid Excel file ({str(error)[:100]})."
         raise Unreadable(LOCKED if is_locked(workbook) else invalid) from None
     except BaseException as error:
-        # The reader is written in another language, whose own errors are no `Exception`.
+        # The library is written in Rust, whose panics are not subclasses of `Exception`.
         if type(error).__name__ != "PanicException":
             raise
         raise Unreadable("it is a broken Excel file. Save or download it again.") from None
@@ -82,9 +85,11 @@ def sheet_source(opened: OpenFile, rows: SheetRows, notes: Sequence[str], name: 
 
 
 def choose_table(opened: OpenFile, chosen: str | None) -> tuple[Sheet, list[Region], Region]:
-    """Return a sheet, the places of its tables, and the one that is read: the largest. Raises Unreadable.
+    """Return a sheet, the regions of its tables, and the region that is read: the largest.
 
-    `chosen`: the name of a sheet, or of a sheet and a place on it.
+    Raises Unreadable if there is none.
+
+    `chosen`: the name of a sheet, or of a table on it.
     """
     if chosen is not None:
         return choose_place(opened, chosen)
@@ -106,7 +111,10 @@ def find_unsaved(opened: OpenFile) -> bool:
 
 
 def choose_place(opened: OpenFile, chosen: str) -> tuple[Sheet, list[Region], Region]:
-    """Return the sheet and the place that a person has chosen. Raises Unreadable."""
+    """Return the sheet, its regions, and the region that a person has chosen.
+
+    Raises Unreadable if it does not exist.
+    """
     names = [*opened.visible, *opened.hidden]
     place = PLACE_IN_SHEET.fullmatch(chosen) if chosen not in names else None
     name = place[1] if place else chosen
@@ -128,7 +136,7 @@ def choose_place(opened: OpenFile, chosen: str) -> tuple[Sheet, list[Region], Re
 
 
 def has_table(grid: Sequence[Sequence[object]]) -> bool:
-    """Return whether a sheet has rows of several cells, and is no cover or list."""
+    """Return whether a sheet has rows of several cells, and is not a cover sheet or a list."""
     count = 0
     for row in grid:
         count += sum(cell is not None for cell in row) > 1

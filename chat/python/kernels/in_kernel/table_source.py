@@ -1,4 +1,4 @@
-"""Runs inside a kernel: what all readers of table files share."""
+"""Runs inside a kernel: types and helpers that all readers of table files share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import zip_longest
 from typing import NamedTuple, TypedDict
 
 CELLS_LIMIT = 2_000_000
-"""Cells that are examined. Later rows are only counted."""
+"""Maximum number of cells that are examined. Later rows are only counted."""
 COLUMNS_LIMIT = 100
-"""Columns that are described. Later columns are only counted."""
+"""Maximum number of columns that are described. Later columns are only counted."""
 
 
 INVISIBLE = (
@@ -23,9 +23,9 @@ class Unreadable(Exception):
 
 
 class Choices(TypedDict, total=False):
-    """How a table is read, where a person has chosen it, or where the reader has; see the contract of the REST API.
+    """How a table is read: the choices of a person, or those of the reader; see the contract of the REST API.
 
-    A key that is absent is decided by the reader.
+    The reader decides about keys that are absent.
     """
 
     encoding: str
@@ -39,11 +39,11 @@ class Choices(TypedDict, total=False):
     date_order: str
     """`DMY`, `MDY` or `YMD`."""
     missing_words: list[str]
-    """Texts that stand for a missing value, beside empty cells."""
+    """Texts that mean a missing value, like empty cells."""
     sheet: str
     """The name of a sheet, or of one of several tables on it."""
     path: str
-    """The place of the rows in a JSON value: keys, separated by points."""
+    """The path of the rows in a JSON value: keys, separated by points."""
 
 
 class Source(NamedTuple):
@@ -65,20 +65,20 @@ class Source(NamedTuple):
     code: str
     """An expression that reads the same table with pandas: `pd.read_csv(NAME, sep=";"MORE)`.
 
-    `NAME` stands for the file's name as a literal, `MORE` for the arguments that the values of the columns need.
+    `NAME` is replaced by the file's name as a literal, `MORE` by the arguments that the values of the columns need.
     `import json, pandas as pd` comes before it. Empty if there is no such expression, such as for JSON with comments.
     """
     duplicate_rows: int = 0
     notes: Sequence[str] = ()
     """Sentences about the file."""
     is_text: bool = False
-    """Whether the format has no numbers and dates, but only texts."""
+    """Whether all cells of the format are texts, because it has no types for numbers and dates."""
     column_notes: Sequence[str] = ()
     """A note on each column, such as its unit; empty texts for most. May be shorter than `names`."""
 
 
 def duplicates_in(rows: Iterable[Sequence[object]]) -> int:
-    """Return how many rows equal an earlier one; 0 if rows hold values that cannot be compared."""
+    """Return the number of rows that equal an earlier row; 0 if rows hold values that cannot be compared."""
     seen: set[tuple[object, ...]] = set()
     count = 0
     try:
@@ -93,7 +93,7 @@ def duplicates_in(rows: Iterable[Sequence[object]]) -> int:
 def columns_of(rows: Sequence[Sequence[object]], width: int, missing: str | None) -> list[Sequence[object]]:
     """Return the first columns of rows, which may have different lengths."""
     limit = min(width, COLUMNS_LIMIT)
-    # The first row has every column, so that all of them are there.
+    # Add a row with all columns, so that no column is missing.
     columns = zip_longest([missing] * limit, *(row[:limit] for row in rows), fillvalue=missing)
     return [column[1:] for column in columns] if rows else [() for _ in range(limit)]
 

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read CSV, TSV and similar texts in UTF-8, whatever their delimiter."""
+"""Runs inside a kernel: reads CSV, TSV and similar texts in UTF-8, with any delimiter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from chat.python.kernels.in_kernel.table_words import is_rule
 COMMENTS_SHOWN = 4
 RULE_STARTS = "-=+|:*_ "
 WIDTH_LIMIT = 100_000
-"""A row with more cells takes too much memory."""
+"""Maximum number of cells in a row, because of memory."""
 
 
 OTHER_FORMATS = {
@@ -44,7 +44,7 @@ OTHER_FORMATS = {
     b"<?xml": "it is XML and no table. Save the table as CSV.",
     b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",
 }
-"""What is said of files of other formats, by the beginning of their content in lower case."""
+"""Errors for files of other formats, by the first characters of their content in lower case."""
 
 
 class TextRows(NamedTuple):
@@ -52,26 +52,27 @@ class TextRows(NamedTuple):
 
     rows: list[list[str]]
     positions: Sequence[int]
-    """Number of records before each row, blank ones too."""
+    """Number of records before each row, including blank ones."""
     lines: Sequence[int]
     """Number of the first line of each row, counted from 1."""
     skipped: Sequence[int]
-    """Positions of records below the first row that are left out and are no blank lines: delimiters, comments."""
+    """Positions of records below the first row that are left out but are not blank: records of delimiters alone, and
+    comments."""
     comments: list[list[str]]
     """The first comments below the first row."""
     comment_count: int
     further_count: int
-    """Number of rows that follow."""
+    """Number of further rows, which are not read."""
 
     @property
     def gaps(self) -> list[int]:
-        """The rows that follow blank lines and the like."""
+        """The positions of rows that follow blank or left-out lines."""
         return [at for at, (one, other) in enumerate(pairwise(self.positions), 1) if other > one + 1]
 
 
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
-    """Return the table in a file of delimited text. Raises Unreadable."""
-    # Files that were put together have several marks.
+    """Return the table in a file of delimited text. Raises Unreadable if there is none."""
+    # Concatenated files have several byte order marks.
     data = data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8)
     check_text(data)
     if b"\r" in data:
@@ -112,7 +113,7 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
 
 
 def with_row_numbers(layout: Layout) -> Layout:
-    """Return the layout with an unnamed first column if it numbers the rows, as R writes them, and has no name."""
+    """Return the layout with an empty name added for a first column of row numbers, which R writes without a name."""
     width = len(layout.names) + 1
     is_counted = all(len(row) == width and row[0] == str(number) for number, row in enumerate(layout.body, 1))
     return layout._replace(names=["", *layout.names]) if layout.header_rows and is_counted else layout
@@ -127,13 +128,13 @@ def describe_reading(dialect: Dialect, layout: Layout, width: int, choices: Choi
 
 
 def describe_doubts(delimiters: Sequence[str], layout: Layout, choices: Choices) -> dict[str, Sequence[object]]:
-    """Return what else fits, of what nobody has chosen."""
+    """Return other values that fit, for choices that no person has made."""
     found = {"delimiter": delimiters, "header_rows": layout.other_header_rows}
     return {key: values for key, values in found.items() if values and key not in choices}
 
 
 def check_text(data: bytes) -> None:
-    """Refuse what is no delimited text. Raises Unreadable."""
+    """Raise Unreadable if the data is not delimited text."""
     start = data[:1000].lstrip().lower()
     if not start and not data.strip():
         raise Unreadable("it is empty.")
@@ -147,10 +148,10 @@ def check_text(data: bytes) -> None:
 
 
 def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bool = False) -> TextRows:
-    """Return the first rows, and how many follow. Raises Unreadable.
+    """Return the first rows, and the number of further rows. Raises Unreadable if a row is too wide or there is none.
 
-    `skipped_lines`: lines above the records. They count as lines and as records. `has_rules`: whether lines that are
-    drawn with signs, such as `----+----`, are no rows.
+    `skipped_lines`: lines above the records. They count as lines and as records. `has_rules`: whether ruled lines such
+    as `----+----` are left out.
     """
     rows: list[list[str]] = []
     positions, lines, skipped = array("l"), array("l"), array("l")
@@ -183,7 +184,7 @@ def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bo
 
 
 def used_width(names: Sequence[str], body: Sequence[Sequence[object]]) -> int:
-    """Return the number of columns without those at the end that have neither a name nor a value."""
+    """Return the number of columns, without the last ones that have neither a name nor a value."""
     width = max(len(names), max(map(len, body), default=0))
     while width > max(1, len(names)) and not any(len(row) >= width and row[width - 1] for row in body):
         width -= 1
@@ -193,7 +194,7 @@ def used_width(names: Sequence[str], body: Sequence[Sequence[object]]) -> int:
 
 
 def describe_delimiter(dialect: Dialect, width: int, *, is_tabular: bool) -> list[str]:
-    """Return a note about a delimiter that is not the usual one."""
+    """Return a list with a note about an unusual delimiter; else an empty list."""
     delimiter = dialect.delimiter
     if width < 2 or delimiter == "," or (delimiter == "\t" and is_tabular):
         return []
@@ -222,7 +223,7 @@ def describe_comments(found: TextRows) -> list[str]:
 
 
 def describe_ragged(layout: Layout, found: TextRows) -> list[str]:
-    """Return notes about rows that have another number of cells than the header."""
+    """Return notes about rows whose number of cells differs from the header's."""
     lines, names_end = found.lines, layout.first + layout.header_rows
     usual = max([len(layout.names), *map(len, found.rows[layout.first : names_end])])
     shorter = longer = first_shorter = first_longer = 0

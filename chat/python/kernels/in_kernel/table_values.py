@@ -1,4 +1,4 @@
-"""Runs inside a kernel: what the text of a cell stands for, such as a number, a date, or a missing value."""
+"""Runs inside a kernel: decides whether the text of a cell is a number, a date, a missing value or another value."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ PANDAS_MISSING = frozenset(
         *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
     }
 )
-"""Texts that `read_csv` takes for missing values."""
+"""Texts that `read_csv` reads as missing values."""
 MISSING = frozenset(map(str.lower, PANDAS_MISSING)) | {
     *("nat", "n.a.", "n. a.", "missing", "(null)", "[null]", "\\n", "k.a.", "k. a.", "keine angabe", "n.d.", "nd"),
     *("n.v.", "s/d", "s.d.", "sin dato", "n.c.", "nr.", "#value!", "#ref!", "#div/0!", "#num!", "#name?", "#null!"),
     *("无", "暂无", "无数据", "不详", "нет данных", "н/д", "該当なし", "なし"),
 }
-"""Words, in lower case, that stand for a missing value."""
+"""Words, in lower case, that mean a missing value."""
 MISSING_SIGNS = frozenset({"-", "--", "---", "–", "—", "?", ".", "..", "...", "…", "/", "*"})
-"""Signs that do so in a column whose other texts are no signs."""
+"""Signs that mean a missing value in a column whose other texts are not signs."""
 BOOLEAN_PAIRS = tuple(
     frozenset(pair.split())
     for pair in (
@@ -46,20 +46,21 @@ _PLAIN = str.maketrans(
 )
 _OTHER_SIGN = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _STARS = re.compile(r"\*{2,}")
-"""What programs write in place of a number that is missing or does not fit."""
+"""Stars that programs write in place of a number that is missing or too long."""
 _BOOLEANS = frozenset(word for pair in BOOLEAN_PAIRS for word in pair if len(word) > 1)
 _DIGIT = re.compile(r"[0-9]")
 _NO_PLAIN_NUMBER = re.compile(r"^(?!-?(?:0|[1-9]\d{0,20})(?:\.\d{1,15})?$)", re.MULTILINE | re.ASCII)
 _NO_PLAIN_DATE = re.compile(r"^(?!\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$)", re.MULTILINE | re.ASCII)
-"""The beginning of a line that is something else. A search for one needs no memory for the lines before it."""
+"""Matches the start of a line that is not such a date. Searching for one exception needs no memory for the other lines.
+"""
 _CERTAIN_POINT = re.compile(r"^-?(?:0|\d{4,})\.|\.(?:\d{1,2}|\d{4,})$", re.MULTILINE | re.ASCII)
-"""A point that cannot stand between thousands."""
+"""A point that cannot be a thousands separator."""
 
 
 def plain_kind(texts: Sequence[str]) -> str:
-    """Return `integer`, `number` or `date` if all texts are so in their plainest form; empty otherwise.
+    """Return `integer`, `number` or `date` if all texts have the simplest form of this kind; empty otherwise.
 
-    Most columns of large files are like this, and one search in all texts is ten times as fast as one in each.
+    Most columns of large files do, and one search in all texts together is ten times as fast as one search in each.
     """
     joined = "\n".join(texts)
     if joined.count("\n") != len(texts) - 1:
@@ -75,7 +76,7 @@ def plain_kind(texts: Sequence[str]) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a text with ASCII digits and signs, and without invisible signs such as those of writing directions."""
+    """Return a text with ASCII digits and signs, and without invisible characters such as direction marks."""
     has_others = not text.isascii() and len(text) <= TEXT_LIMIT_CHARS and _OTHER_SIGN.search(text)
     return text.translate(_PLAIN).strip() if has_others else text.strip()
 
@@ -94,14 +95,14 @@ _TEXT = Reading("text")
 
 
 def read_text(text: str) -> Reading:
-    """Return what a text that is not missing stands for, in plain digits and signs."""
+    """Return the meaning of a text that is not a missing value."""
     text = plain_text(text)
     form = number_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS and _DIGIT.search(text) else None
     return Reading("integer" if form.style == "integer" else "number", form) if form else read_other(text)
 
 
 def read_other(text: str) -> Reading:
-    """Return what a text stands for that is no number."""
+    """Return the meaning of a text that is not a number."""
     if len(text) > TEXT_LIMIT_CHARS:
         return _TEXT
     if not _DIGIT.search(text):
@@ -112,14 +113,15 @@ def read_other(text: str) -> Reading:
 
 
 class Shapes:
-    """What the texts of a column stand for, of which many differ in digits alone."""
+    """Reads the texts of one column, and caches the reading of each shape: many texts differ only in their digits."""
 
     def __init__(self) -> None:
         self._readings: dict[str, Reading | None] = {}
-        """The reading of all texts of a shape; `None` if they differ, as only some are days of the calendar."""
+        """The reading of all texts of a shape; `None` if it depends on the digits, because only some are valid dates.
+        """
 
     def read(self, text: str) -> Reading:
-        """Return what a text stands for, as `read_text` does."""
+        """Return the meaning of a text, as `read_text` does."""
         shape = shape_of(text) if len(text) <= TEXT_LIMIT_CHARS else ""
         if known := self._readings.get(shape):
             return known
@@ -131,35 +133,35 @@ class Shapes:
 
 
 def is_boolean(texts: Iterable[str]) -> bool:
-    """Return whether texts are a pair such as yes and no, or one of them if it is more than a letter."""
+    """Return whether the texts are a pair such as yes and no, or one word of a pair with more than one letter."""
     words = {text.lower() for text in texts}
     return any(words == pair or (words <= pair and not words.isdisjoint(_BOOLEANS)) for pair in BOOLEAN_PAIRS)
 
 
 def missing_texts(texts: Collection[str], words: Sequence[str] | None) -> list[str]:
-    """Return those texts of a column that stand for missing values. `words`: what a person has chosen."""
+    """Return the texts of a column that mean missing values. `words`: the texts that a person has chosen."""
     if words is not None:
         chosen = {word.strip().lower() for word in words} | {""}
         return [text for text in texts if text.lower() in chosen]
     found = [text for text in texts if text.lower() in MISSING or text in MISSING_SIGNS]
     if stars := [text for text in texts if text[:2] == "**" and _STARS.fullmatch(text)]:
         values = [text for text in texts if text not in stars and text not in found]
-        # Among words, they are marks of rating.
+        # Stars mean a missing value only among numbers. Among words they are ratings.
         found += stars if values and all(map(_DIGIT.search, values[:100])) else []
     if not any(found):
         return found
     others = [text for text in texts if text not in MISSING_SIGNS and text.lower() not in MISSING]
     if others and not any(any(map(str.isalnum, text)) for text in others[:100]):
-        # Such as grades that are written as signs.
+        # If all values are signs, such as ratings, then the signs do not mean missing values.
         found = [text for text in found if text not in MISSING_SIGNS]
     if len(others) > 1 and all(len(text) == 2 and text.isupper() for text in others[:1000]):
-        # Namibia, among codes of countries, or North Dakota.
+        # Among two-letter codes, `NA` is Namibia, and `ND` is North Dakota.
         found = [text for text in found if not (len(text) == 2 and text.isupper())]
     return [text for text in found if not (text == "无" and "有" in others)]
 
 
 def chosen_numbers(words: Sequence[str]) -> set[Decimal | float]:
-    """Return the numbers among words for missing values, as cells that are numbers equal them."""
+    """Return the numbers among the words for missing values, to compare them with cells that are numbers."""
     numbers: set[Decimal | float] = set()
     for word in words:
         try:

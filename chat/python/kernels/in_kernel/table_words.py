@@ -1,4 +1,4 @@
-"""Runs inside a kernel: words that tell totals, remarks and units from the rows of a table."""
+"""Runs inside a kernel: words by which totals, remarks and units are distinguished from the rows of a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 LABEL_LIMIT_CHARS = 40
-"""A longer text is no label of a total."""
+"""Maximum length of the label of a total."""
 _UNIT_WORDS = """
 unit units einheit deg degc celsius kelvin volts volt watt watts ohm sec secs min mins hours hrs days day
 percent prozent pct hpa mbar kpa mm/h kwh mwh gwh ppm ppb count counts index avg smp max std tot mean median
@@ -15,7 +15,7 @@ timestamp time object category meter meters metre metres gram grams liter litre 
 tsd stück stueck pcs pieces none
 """
 UNITS = frozenset(_UNIT_WORDS.split())
-"""Words in rows of units or kinds of values."""
+"""Words that occur in rows of units or of data types."""
 
 
 TOTAL = re.compile(
@@ -35,7 +35,7 @@ SPREAD = re.compile(
     r"min(?:imum|\.)?|max(?:imum|\.)?|median|median[ea]|médiane|最大値?|最小値?|最大值|最小值|标准差|標準偏差|中位数|中央値",
     re.IGNORECASE,
 )
-"""Labels of other statistics, which count only beside a total or an average: Max is a name, too."""
+"""Labels of other statistics. They count only beside a total or an average, because Max is also a name."""
 BALANCE = re.compile(
     r"(?:anfangs|end|schluss)(?:saldo|bestand)|alter (?:konto)?stand|neuer (?:konto)?stand|"
     r"(?:opening|closing|beginning|ending|starting) balance|balance (?:brought|carried) forward|"
@@ -71,7 +71,7 @@ def is_total_word(text: str) -> bool:
 
 
 def is_spread_word(text: str) -> bool:
-    """Return whether a text is the label of a statistic that is no total and no average: `Std Dev`, `Min`."""
+    """Return whether a text is the label of a statistic other than a total or average: `Std Dev`, `Min`."""
     return len(text) <= LABEL_LIMIT_CHARS and bool(SPREAD.fullmatch(text.strip().rstrip(":")))
 
 
@@ -81,7 +81,7 @@ def is_balance(text: str) -> bool:
 
 
 def is_unit_like(cells: Sequence[str]) -> bool:
-    """Return whether the most of these texts are short, such as `kg`, or known as units or kinds of values."""
+    """Return whether most of these texts are short, such as `kg`, or are known units or data types."""
     if any(sum(map(str.isdigit, cell)) * 2 > len(cell) for cell in cells):
         return False
     likes = sum(
@@ -95,12 +95,12 @@ def is_unit_like(cells: Sequence[str]) -> bool:
 
 
 def is_rule(text: str) -> bool:
-    """Return whether a text is a line that is drawn with signs: `----+----`."""
+    """Return whether a text is a ruled line such as `----+----`."""
     return bool(_RULE.fullmatch(text))
 
 
 def is_text_like(cells: Sequence[str], names: Sequence[str]) -> bool:
-    """Return whether texts are far longer than names, or phrases below codes: the questions of a survey."""
+    """Return whether texts are much longer than names, or are phrases below codes, as the questions of a survey are."""
     mean, names_mean = sum(map(len, cells)) / len(cells), sum(map(len, names)) / max(1, len(names))
     phrases = sum(" " in cell or "!!" in cell for cell in cells)
     is_described = mean > names_mean and phrases * 3 >= len(cells) and all(map(_CODE_NAME.fullmatch, names))
@@ -108,5 +108,5 @@ def is_text_like(cells: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def is_machine_like(cells: Sequence[str]) -> bool:
-    """Return whether all texts are objects in JSON, in which programs keep what they need to read a file again."""
+    """Return whether all texts are JSON objects, which programs write for their own use."""
     return bool(cells) and all(cell.startswith('{"') and cell.endswith("}") for cell in cells)

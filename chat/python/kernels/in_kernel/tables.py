@@ -1,7 +1,7 @@
-"""Runs inside a kernel: describe the table in a file of the working directory, for a preview.
+"""Runs inside a kernel: describes the table in a file of the working directory, for a preview.
 
 The modules `table_*` are joined with this one before they are sent to the kernel, see
-`chat.python.kernels.kernel_program`. Everything that the answer holds has a limited size: a file of a user can hold
+`chat.python.kernels.kernel_program`. All values in the result have a limited size, because a file of a user can hold
 anything.
 """
 
@@ -21,9 +21,9 @@ NOTES_LIMIT = 16
 
 
 def main(namespace: Mapping[str, object], name: str, choices_json: str) -> dict[str, object]:
-    """Return the description of a table file, or `error`: why it cannot be read.
+    """Return the description of a table file, or `error`, the reason why it cannot be read.
 
-    `choices_json`: the choices of a person, `Choices` as JSON.
+    `choices_json`: the choices of a person, as JSON of `Choices`.
     """
     choices: Choices = json.loads(choices_json)
     try:
@@ -68,7 +68,7 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
 def filled_code(code: str, name: str, more: str) -> str:
     """Return the code of a source with the literal of the file's name and further arguments in their places.
 
-    Names of columns stand between these places, and may hold the same words.
+    Only the first and the last match are replaced, because names of columns between them may contain the same words.
     """
     start, place, end = code.rpartition("MORE")
     start, end = (start + more, end) if place else ("", end)

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: list its variables and files, and describe one variable.
+"""Runs inside a kernel: lists its variables and files, and describes one variable.
 
 The list must be quick and safe whatever values there are. It therefore calls no method of a class that a user defined,
 and none of a large object that looks at all of its content. Only the description of one variable may call `repr`.
@@ -24,13 +24,13 @@ FILES_LIMIT = 200
 CHANGES_LIMIT = 16
 CHANGE_LIMIT_CHARS = 600
 LIST_LIMIT_CHARS = 64_000
-"""Sum of all texts of a list. Its JSON escapes other characters than ASCII, so it can be six times as long."""
+"""Maximum length of all texts of a list. Its JSON escapes non-ASCII characters, so it can be six times as long."""
 PREVIEW_LIMIT_CHARS = 200
 DESCRIPTION_LIMIT_CHARS = 8_000
 ITEMS_LIMIT = 6
 DEPTH_LIMIT = 3
 COUNTED_CELLS_LIMIT = 1_000_000
-"""In larger tables, missing cells are not counted."""
+"""Maximum number of cells of a table whose missing cells are counted."""
 LONG_INTEGER_BITS = 500
 LIBRARIES = frozenset(
     {"numpy", "pandas", "torch", "scipy", "PIL", "polars", "xarray", "pyarrow", "decimal", "fractions"}
@@ -83,7 +83,7 @@ def contents(namespace: Mapping[str, object]) -> dict[str, object]:
 
 
 def is_variable(name: object, value: object) -> bool:
-    """Return whether a person would call this name in the namespace a variable of theirs."""
+    """Return whether this name is a person's own variable, and not a module or a name of IPython."""
     cls = type(value)
     if type(name) is not str or name.startswith("_") or name in NAMES_OF_IPYTHON:
         return False
@@ -115,7 +115,7 @@ def files() -> tuple[list[dict[str, object]], bool]:
 
 
 def summarize(name: str, value: object) -> dict[str, Any]:
-    """Return name, type, shape, size in bytes and preview; what cannot be told is empty."""
+    """Return name, type, shape, size in bytes and preview. Values that are not known are empty."""
     return {
         "name": name[:PREVIEW_LIMIT_CHARS],
         "type": type_name(value),
@@ -126,7 +126,7 @@ def summarize(name: str, value: object) -> dict[str, Any]:
 
 
 def attempt(function: Callable[[object], T], value: object) -> T | None:
-    """Return what a function says about a value, or None if it fails."""
+    """Return the result of a function for a value, or None if it raises an error."""
     try:
         return function(value)
     except Exception:
@@ -164,7 +164,7 @@ def shape(value: Any) -> list[int]:
 
 
 def size_bytes(value: Any) -> int | None:
-    """Return the size in memory if it is cheap to know; of containers without their items."""
+    """Return the size in memory if it is cheap to compute. The size of a container does not include its items."""
     name = library(value)
     if name == "numpy":
         return int(value.nbytes)
@@ -173,7 +173,7 @@ def size_bytes(value: Any) -> int | None:
         return int(usage if type(usage) is int else usage.sum())
     if name == "torch" and hasattr(value, "nelement"):
         return int(value.element_size() * value.nelement())
-    # Of an unknown class, `object.__sizeof__` calls no method of it.
+    # For a value of an unknown class, `object.__sizeof__` calls no method of that class.
     return int(value.__sizeof__() if type(value) in SIZED_TYPES else object.__sizeof__(value))
 
 
@@ -181,7 +181,7 @@ def size_bytes(value: Any) -> int | None:
 
 
 def preview(value: Any, depth: int = 0) -> str:
-    """Return a short form of a value; of classes that are not known, the name of the class."""
+    """Return a short form of a value; for an unknown class, the name of the class."""
     cls = type(value)
     if value is None or cls in (bool, float, complex, slice) or value is Ellipsis:
         return repr(value)
@@ -283,7 +283,7 @@ def details(value: Any) -> Iterator[str]:
         elif type(value) is types.FunctionType:
             yield sys.modules["inspect"].getsource(value)
         elif type(value) in CONTAINERS:
-            import reprlib  # seldom needed
+            import reprlib  # imported only here, because it is seldom needed
 
             short = reprlib.Repr()
             short.maxlist = short.maxtuple = short.maxset = short.maxfrozenset = short.maxdict = 50

@@ -16,7 +16,10 @@ _OUTPUT_LEFT_OUT = "[output left out: the code writes faster than it can be sent
 
 
 class LimitedConnection(ZMQChannelsWebsocketConnection):
-    """Jupyter's connection. It stops to read a kernel whose client is slow; the kernel then drops output itself."""
+    """Jupyter's connection.
+
+    It stops reading from a kernel whose client is slow; the kernel then drops output itself.
+    """
 
     _unsent_bytes = 0
     _is_paused = False

@@ -27,12 +27,12 @@ class ExitWatcher(AsyncIOLoopKernelRestarter):
     _pidfd = -1
 
     def start(self) -> None:
-        """Start to watch; a pidfd becomes readable when its process exits, so nothing polls."""
+        """Start watching. A pidfd becomes readable when its process exits, so nothing polls."""
         self._pidfd = self.kernel_manager.provisioner.pidfd
         asyncio.get_running_loop().add_reader(self._pidfd, self._on_exit)
 
     def stop(self) -> None:
-        """Stop to watch; may be called again."""
+        """Stop watching. May be called again."""
         if self._pidfd >= 0:
             asyncio.get_running_loop().remove_reader(self._pidfd)
             self._pidfd = -1

@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 FRAME_LIMIT_BYTES = 16 * 1024 * 1024
 """A larger frame of a message breaks the kernel's connection before it is read. A stored image fits in, as base64."""
 QUEUE_LIMIT_MESSAGES = 8
-"""Messages that one socket queues; the kernel queues further messages, or drops them."""
+"""Maximum number of messages that one socket queues; the kernel queues further messages, or drops them."""
 ENDS_LIMIT_COUNT = 1000
-"""Ended kernels whose reason is remembered."""
+"""Maximum number of ended kernels whose reason is kept."""
 LAST_OUTPUT_S = 0.1
 """How long connections of a kernel that has ended pass on what it sent before."""
 ENDED_BY_ITSELF = "It ended by itself."

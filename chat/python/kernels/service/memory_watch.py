@@ -1,4 +1,4 @@
-"""Ends kernels that use too much memory, and the hungriest one when the machine itself runs out. Samples CPU time.
+"""Ends kernels that use too much memory, and the largest one if the machine runs out of memory. Samples CPU time.
 
 A thread of its own measures, because reading the numbers of many busy processes can take a second. A kernel may exceed
 the limit for a fraction of a second; a cgroup, where one is delegated (see `cgroups`), has no such gap.

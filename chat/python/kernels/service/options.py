@@ -24,7 +24,7 @@ class GatewayOptions:
     port: int = 0
     """0 takes a free port."""
     warm_kernels: int = 1
-    """Kernels that are kept ready."""
+    """Number of kernels that are started in advance."""
     kernels_limit: int = 32
     """Kernels that may belong to somebody at once; the web server has lower limits of its own."""
     memory_limit_mib: int = _MEMORY_LIMIT_MIB

@@ -98,7 +98,7 @@ def test_animation_becomes_its_first_frame_whatever_its_size() -> None:
     assert "Once" not in text
 
 
-def test_form_that_is_too_large_is_named() -> None:
+def test_notice_names_a_mime_type_that_is_too_large() -> None:
     data = {"text/html": "<p>a</p>" * 200_000, "text/plain": "<IPython.core.display.HTML object>"}
     _, notice = read_message("display_data", data=data)
     assert notice == TextOutput("stderr", "[text/html of this display left out: it is too large]\n")

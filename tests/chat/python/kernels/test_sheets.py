@@ -143,7 +143,7 @@ async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> 
     assert "Merged cells in “Region” are filled with their value." in reading.notes
 
 
-async def test_formulas_without_values_and_errors_are_named(kernel: KernelClient) -> None:
+async def test_notes_report_formulas_without_values_and_errors(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["x", "Double", "Share"], [3, 6, 0.5]]
     rows += [[n, f"=2*A{n + 3}", "#DIV/0!"] for n in range(3)]
     reading = await read(kernel, excel_file({"Sheet": rows}))
@@ -190,7 +190,7 @@ async def test_merged_cells_in_a_column_without_a_name_are_read_by_code(kernel: 
     assert (await run_code(kernel, reading)).splitlines()[1:] == ["a,1,10", "a,2,20", "b,1,30", "b,2,40"]
 
 
-async def test_opendocument_file_with_a_password_is_named(kernel: KernelClient) -> None:
+async def test_error_reports_that_an_opendocument_file_has_a_password(kernel: KernelClient) -> None:
     manifest = '<m:manifest xmlns:m="urn:m"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>'
     data = zip_file({"mimetype": b"x", "content.xml": bytes(range(256)), "META-INF/manifest.xml": manifest.encode()})
     assert (await read(kernel, data)).error.startswith("it is protected by a password.")

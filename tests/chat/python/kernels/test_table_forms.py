@@ -131,7 +131,7 @@ async def test_each_form_of_json_lines_has_its_rows_and_names(kernel: KernelClie
     assert reading.format == "JSON lines"
 
 
-async def test_broken_line_is_named_and_the_others_are_read(kernel: KernelClient) -> None:
+async def test_note_reports_a_broken_line_and_the_others_are_read(kernel: KernelClient) -> None:
     lines = [json.dumps({"n": n, "w": f"w{n}"}) for n in range(12)]
     lines[6] = lines[6][:-3]
     reading = await read(kernel, "posts.jsonl", "\n".join(lines))

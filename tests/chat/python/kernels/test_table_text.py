@@ -303,7 +303,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("text", NOTES)
-def test_what_is_left_out_or_odd_is_said(text: str) -> None:
+def test_notes_report_left_out_rows_and_oddities(text: str) -> None:
     assert list(read(text).notes) == NOTES[text]
 
 

@@ -94,7 +94,7 @@ def test_other_texts_are_no_numbers(cells: tuple[str, ...]) -> None:
     assert column_of(*cells)[0] == "text"
 
 
-def test_oddities_of_cells_that_code_must_convert_are_named() -> None:
+def test_notes_report_oddities_of_cells_that_code_must_convert() -> None:
     [day, paid] = reading_of("day,paid\n२०२४-०१-०२,$1.2M\n۲۰۲۴-۰۱-۰۳,$350K\n2024-01-04,$2M\n,870\n,$5M\n,$7K\n").columns
     assert (day.minimum, day.maximum) == ("2024-01-02", "2024-01-04")
     assert day.note.startswith("“day” has digits of another script or invisible characters, such as “")
@@ -202,7 +202,7 @@ def test_column_that_cannot_have_the_chosen_decimal_sign_is_text() -> None:
     assert commas.note == "Values of “x” such as “1,5” are no numbers with the chosen decimal sign."
 
 
-def test_number_that_may_stand_for_a_missing_value_is_named() -> None:
+def test_notes_report_a_number_that_may_mean_a_missing_value() -> None:
     [gaps, falls] = reading_of("t,u\n1.5,-60\n-999.9,-99\n-2.5,5\n").columns
     assert gaps.note == "“t” may have missing values that are written as “-999.9”. They are read as numbers."
     assert (falls.note, falls.minimum) == ("", "-99")
@@ -236,7 +236,7 @@ def test_booleans_and_times_are_recognized(cells: tuple[str, ...], type_name: st
     assert column_of(*cells)[0] == type_name
 
 
-def test_missing_words_are_counted_and_named_and_can_be_chosen() -> None:
+def test_words_for_missing_values_are_counted_and_reported_and_can_be_chosen() -> None:
     text = "n,m\n1,a\nk.A.,-\n#N/A,b\n999,.\n\\N,c\n"
     reading = reading_of(text)
     assert [column.missing for column in reading.columns] == [3, 2]

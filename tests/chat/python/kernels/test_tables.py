@@ -47,7 +47,7 @@ def by_name(preview: TableReading) -> dict[str, TableColumn]:
     return {column.name: column for column in preview.columns}
 
 
-async def test_oddities_of_a_german_csv_file_are_named(kernel: KernelClient) -> None:
+async def test_notes_report_oddities_of_a_german_csv_file(kernel: KernelClient) -> None:
     preview = await describe(kernel, "umsätze.csv", GERMAN.encode())
     columns = by_name(preview)
     assert (preview.format, preview.row_count, preview.column_count) == ("CSV", 2, 5)
@@ -167,7 +167,7 @@ async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: Ke
     assert execution.text.strip().startswith("Empty DataFrame")
 
 
-async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: KernelClient) -> None:
+async def test_notes_report_numbers_and_dates_that_excel_stores_as_text(kernel: KernelClient) -> None:
     preview = await describe(kernel, "texts.xlsx", excel_file({"A": [["n", "d"], ["12", "2024-01-02"]]}))
     assert preview.notes == (
         "“n” has numbers that are stored as text, such as “12”.",

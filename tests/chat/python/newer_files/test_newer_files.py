@@ -128,7 +128,7 @@ async def test_code_runs_on_the_newer_file_and_the_conversation_stays(sessions: 
     assert await Attachment.objects.acount() == await NewerFileRun.objects.acount() == 0
 
 
-async def test_a_missing_column_is_named_before_anything_runs(sessions: Settings) -> None:
+async def test_a_missing_column_is_reported_before_code_runs(sessions: Settings) -> None:
     person = await new_person()
     file = SimpleUploadedFile("march.csv", b"city,orders\nUlm,many\nBonn,few\n")
     page = f"/c/{person.conversation.pk}/newer-file/{person.table.pk}/"

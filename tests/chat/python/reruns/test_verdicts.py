@@ -71,7 +71,7 @@ def test_texts_that_differ_only_in_noise_count_as_the_same(before: str, after: s
         ("2", "2.0000001", ""),
     ],
 )
-def test_the_first_difference_is_named(before: str, after: str, sentence: str) -> None:
+def test_verdict_reports_the_first_difference(before: str, after: str, sentence: str) -> None:
     assert text_difference(before, after) == sentence
 
 
@@ -92,7 +92,7 @@ def test_the_same_plot_in_another_size_looks_alike_and_another_curve_does_not() 
     assert (difference_hash(sine) ^ difference_hash(cosine)).bit_count() > 2 * HASH_LIMIT_BITS
 
 
-def test_a_missing_graph_is_named() -> None:
+def test_verdict_reports_a_missing_graph() -> None:
     sentence = "There was 1 graph before, and there are 0 graphs now."
     assert image_difference([b"a"], []) == sentence
 

@@ -141,7 +141,7 @@ async def test_code_that_waits_too_long_is_refused_in_words(sessions: Settings) 
         await run(conversation, "1")
 
 
-async def test_full_server_is_told_while_waiting_and_at_the_end(sessions: Settings) -> None:
+async def test_person_is_told_that_the_server_is_full_while_waiting_and_at_the_end(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT, sessions.KERNEL_WAIT_LIMIT_S = 1, 0.3
     await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await new_conversation()

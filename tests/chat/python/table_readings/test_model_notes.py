@@ -47,14 +47,14 @@ def test_line_holds_what_is_known_and_no_empty_keys() -> None:
     assert bare.columns == ("a",)
 
 
-def test_refused_table_is_told_with_its_reason() -> None:
+def test_model_gets_the_reason_why_a_table_was_refused() -> None:
     note = table_note(TableReading(error="it has no columns."), named("a.csv"), "a.csv")
     assert note.line == '{"file": "a.csv", "refused": "it has no columns."}'
     private = table_note(TableReading(error="“Oslo” is no number."), named("a.csv"), "a.csv", is_private=True)
     assert "Oslo" not in private.line
 
 
-def test_private_table_is_told_with_its_schema_alone() -> None:
+def test_model_gets_only_the_schema_of_a_private_table() -> None:
     assert table_note(SALES, named("sales.xlsx"), "sales-2.xlsx", is_private=True).line == (
         '{"file": "sales-2.xlsx", "rows": 9, "columns": {"id": "number", "month": "text", "sales": "number"},'
         " \"read_as\": \"pd.read_excel('sales-2.xlsx', engine='calamine')\","

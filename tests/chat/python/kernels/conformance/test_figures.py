@@ -90,7 +90,7 @@ async def test_figure_that_is_returned_and_shown_is_one_graph(kernel: KernelClie
     assert await titles(kernel, f"{code}    return figure\ndraw()") == ["made"]
 
 
-async def test_characters_without_a_font_are_named_once_a_cell(kernel: KernelClient) -> None:
+async def test_note_names_characters_without_a_font_once_a_cell(kernel: KernelClient) -> None:
     code = f"{SHOWN}ax.set_title('ᚠᚢ'); ax.set_xlabel('ꦲ'); plt.rcParams['font.sans-serif'] = ['SimHei']\nplt.show()"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert graph_titles(execution) == ["ᚠᚢ"]

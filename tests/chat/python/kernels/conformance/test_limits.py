@@ -101,7 +101,7 @@ async def test_cancelled_cell_is_interrupted(kernel: KernelClient) -> None:
 
 
 @pytest.mark.parametrize("code", [f"{BEGIN}; time.sleep(600)", IGNORES_ONE_INTERRUPT])
-async def test_kernel_that_is_busy_for_nobody_is_interrupted_when_somebody_connects(
+async def test_kernel_with_an_abandoned_cell_is_interrupted_when_a_client_connects(
     client: JupyterClient, own_id: str, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     monkeypatch.setattr("chat.python.kernels.client.INTERRUPT_GRACE_S", 60.0)
@@ -111,9 +111,7 @@ async def test_kernel_that_is_busy_for_nobody_is_interrupted_when_somebody_conne
 
 
 @pytest.mark.usefixtures("short_grace")
-async def test_kernel_that_is_busy_for_nobody_and_cannot_be_interrupted_is_ended(
-    client: JupyterClient, own_id: str
-) -> None:
+async def test_kernel_whose_abandoned_cell_cannot_be_interrupted_is_ended(client: JupyterClient, own_id: str) -> None:
     await leave_a_cell_running(client, own_id, IGNORES_INTERRUPTS)
     with pytest.raises(KernelGone, match="variables are lost"):
         await client.connect(own_id)

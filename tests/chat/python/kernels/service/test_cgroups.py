@@ -33,7 +33,7 @@ def test_groups_and_mounts_are_read_by_controller() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user may have a delegated group")
-def test_root_uses_no_group_that_nobody_has_delegated() -> None:
+def test_root_does_not_use_a_control_group_that_was_not_delegated() -> None:
     assert find_parents(is_root_allowed=False) == []
 
 
@@ -43,7 +43,7 @@ def test_without_a_delegated_group_no_group_is_created() -> None:
     assert groups.create("name", os.getpid()) is None
 
 
-def test_folder_of_another_program_is_left_alone(tmp_path: Path) -> None:
+def test_folder_of_another_program_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpu memory pids\n")
     (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n1\n")
     assert not cgroups._prepare_v2(tmp_path)

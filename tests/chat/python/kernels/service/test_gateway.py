@@ -112,7 +112,7 @@ async def test_kernel_that_cannot_be_started_is_explained() -> None:
 
 
 @pytest.mark.drill
-async def test_kernel_that_nobody_uses_is_ended_and_a_connected_one_is_not() -> None:
+async def test_unused_kernel_is_ended_and_a_connected_one_is_not() -> None:
     with running_service("--warm-kernels", "1", "--idle-limit", "6") as service:
         async with running_kernel(service.place) as connected_one, running_kernel(service.place) as idle_one:
             await idle_one.send("while True: pass")
