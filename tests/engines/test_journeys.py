@@ -141,8 +141,8 @@ def test_second_tab_shows_the_answer_while_it_is_written(tab: Tab) -> None:
 def test_answer_is_stopped_by_escape_and_continued(tab: Tab) -> None:
     tab.js(FILL, "```python\nimport time\nwhile True: time.sleep(0.1)\n```")
     tab.press("Enter")
-    # An answer without a part has nothing to continue.
-    until(tab, "return document.querySelector('article[data-status=running] [data-part-kind]') !== null")
+    # An answer that has only a thought is not continued.
+    until(tab, "return document.querySelector('article[data-status=running] [data-part-kind=text]') !== null")
     tab.press("Escape")
     until(tab, "return document.querySelector('article[data-role=model]')?.dataset.status === 'stopped'")
     until(tab, "return document.querySelector('[data-action=continue]') !== null")
