@@ -122,7 +122,7 @@ async def _run_rounds(turn: LiveTurn) -> None:
     A turn that has waited for a decision continues with the calls of its current round.
     """
     while await _run_with_engine(turn):
-        # The tool set that runs code offers functions that the turn did not have before, so the tools are opened again.
+        # The tool set that runs code offers functions that the turn did not have before.
         await turn.commit()
 
 
@@ -203,9 +203,8 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
 
 
 def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
-    """Return the retry after an answer without content; `None` if the answer is accepted.
-
-    Raises EmptyResponse if the response contains nothing and no retry is left.
+    """Return the retry after an answer without content; `None` if it is accepted. Raises EmptyResponse if nothing is
+    left.
     """
     if not turn.answer.is_blank:
         return None
@@ -218,7 +217,7 @@ def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
 
 
 async def _remember_refused(prepared: PreparedRequest, files: Collection[uuid.UUID]) -> None:
-    """Save that the model does not accept these files, so that no later request fails because of them."""
+    """Save that the model does not accept these files, so that later requests are not refused for them."""
     if files:
         account, model = prepared.capabilities.account, prepared.request.model
         await _in_thread(save_refused, files, account=account, model=model)
@@ -280,8 +279,8 @@ async def _give_up(turn: LiveTurn) -> None:
     try:
         await log_folder.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
     except Exception:
-        # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
-        # everything that was stored.
+        # The lease expires. When the database is available again, recovery ends the turn with everything that was
+        # stored.
         logger.exception("turn %s could not be ended", turn.turn.pk)
 
 

@@ -32,9 +32,7 @@ from chat.vocabulary.parts import Engine
 from chat.vocabulary.stream_events import PartReceived, StreamEvent, Usage, UsageReported
 
 PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], PromptRows]
-"""Batched reads of prompt rows. An argument is a turn with its model's capabilities, or with `None` to read
-them, too.
-"""
+"""Batched reads of prompt rows, each for a turn and its model's capabilities, or `None` to read them, too."""
 
 
 class AnswerTooLong(Exception):
@@ -44,7 +42,7 @@ class AnswerTooLong(Exception):
 class LiveTurn:
     """The task of one turn.
 
-    Three objects hold its answer: the assembler has what was received, the log writer what is being stored, and the
+    Its answer is in three objects: the assembler has what was received, the log writer what is being stored, and the
     live message what open pages show.
     """
 
@@ -88,9 +86,7 @@ class LiveTurn:
         self._rendering: asyncio.Future[Step | Announcement] | None = None
         """The frame that a thread renders, until it is published."""
         self._next_frame_at = 0.0
-        """The time at which the next frame may be sent, on the clock of the event loop. Events that arrive until then
-        go into one frame.
-        """
+        """The time of the event loop's clock at which the next frame may be sent. Until then, events gather."""
         self._is_fast = False
         """Whether several chunks have arrived for the next frame."""
 
@@ -204,7 +200,7 @@ class LiveTurn:
     async def read_prompt_rows(self) -> PromptRows:
         """Read the rows from which the next request is built."""
         first, self._first_read = self._first_read, None
-        # For later requests, the model's capabilities are read again, because an earlier request may have changed them.
+        # Later requests read the model's capabilities again, because an earlier request may have changed them.
         return await (first or self._prompt_reads.submit((self.started, None)))
 
     # --- storing and showing --------------------------------------------------------------------------------------
@@ -277,9 +273,7 @@ class LiveTurn:
             await asyncio.sleep(0)
 
     async def _publish_rendered(self) -> None:
-        """Publish the frame that a thread renders, if there is one. If this is cancelled, the next call
-        publishes it.
-        """
+        """Publish the frame that a thread renders, if any. If this is cancelled, the next call publishes it."""
         if self._rendering is not None:
             rendered = await asyncio.shield(self._rendering)
             self._rendering = None

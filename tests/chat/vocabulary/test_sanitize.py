@@ -9,7 +9,7 @@ from chat.vocabulary.sanitize import sanitize_event, sanitize_json
 from chat.vocabulary.stream_events import PartReceived, Usage, UsageReported
 
 
-def test_characters_that_no_database_stores_are_replaced() -> None:
+def test_characters_that_a_database_cannot_store_are_replaced() -> None:
     assert sanitize_event(PartReceived(Text("a\0b\ud800"))) == PartReceived(Text("a\ufffdb\ufffd"))
 
 

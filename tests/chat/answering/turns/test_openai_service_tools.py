@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("endpoint", ["generic", GOOGLE])
-async def test_model_whose_row_ticks_tools_of_a_service_gets_the_python_session(
+async def test_model_with_service_tools_in_its_row_gets_the_python_session_instead(
     endpoints: StandInServer, endpoint: str
 ) -> None:
     def make() -> Conversation:

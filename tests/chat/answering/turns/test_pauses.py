@@ -72,7 +72,7 @@ def stop_while_live(server: LiveServer, generator: random.Random, stops: int) ->
     return stops
 
 
-def test_no_answer_stalls_when_the_server_is_stopped_at_random(server: LiveServer) -> None:
+def test_all_answers_end_although_the_server_is_paused_at_random(server: LiveServer) -> None:
     generator = random.Random(SEED)
     visitors = [Visitor.signed_up(server, name, "a-long-pass-word-9") if name else Visitor(server) for name in VISITORS]
     stops = answers = 0

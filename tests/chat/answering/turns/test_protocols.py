@@ -142,7 +142,7 @@ def without(outcome: Outcome, words: re.Pattern[str]) -> Outcome:
 @pytest.mark.parametrize(
     "name", in_short(CONVERSATIONS, "thoughts", "graph of a function", "rate-limited", "max-tokens-unseen", "cut")
 )
-async def test_conversation_is_the_same_in_all_protocols(
+async def test_conversation_has_the_same_result_in_all_protocols(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings, name: str
 ) -> None:
     settings.ROUNDS_LIMIT = 3
@@ -164,7 +164,7 @@ async def end_sessions() -> None:
 
 @pytest.mark.drill
 @pytest.mark.parametrize("name", OF_THE_SESSION)
-async def test_code_of_the_python_session_is_the_same_in_all_protocols(
+async def test_code_in_the_python_session_has_the_same_result_in_all_protocols(
     endpoints: StandInServer, sessions: Settings, name: str
 ) -> None:
     outcomes = {}
@@ -175,7 +175,7 @@ async def test_code_of_the_python_session_is_the_same_in_all_protocols(
 
 
 @pytest.mark.drill
-async def test_stopped_answer_is_the_same_in_all_protocols(endpoints: StandInServer) -> None:
+async def test_stopped_answer_has_the_same_result_in_all_protocols(endpoints: StandInServer) -> None:
     outcomes = {protocol: await outcome_of_stop(endpoints, protocol) for protocol in PROTOCOLS}
     assert_same({name: with_one_word(outcome) for name, outcome in outcomes.items()}, DIFFERENCES[STOPPED])
 
@@ -189,7 +189,7 @@ def with_one_word(outcome: Outcome) -> Outcome:
 
 
 @pytest.mark.parametrize("scenario", in_short(OF_GOOGLE, "image"))
-async def test_conversation_that_only_gemini_can_hold_is_the_same_in_its_two_protocols(
+async def test_conversation_only_for_gemini_has_the_same_result_in_its_two_protocols(
     endpoints: StandInServer, use_tools: UseTools, scenario: str
 ) -> None:
     use_tools(*FUNCTIONS)

@@ -48,7 +48,7 @@ async def test_recording_is_stored_exactly_and_a_reload_shows_the_same(
 
 @each_recording
 @pytest.mark.django_db(transaction=True)
-async def test_next_turns_after_a_recording_are_accepted(recorded: Recording, replaying: Settings) -> None:
+async def test_requests_after_a_recorded_response_are_accepted(recorded: Recording, replaying: Settings) -> None:
     url = replaying.GOOGLE_GEMINI_BASE_URL
     before = count_calls(url)
     model = f"replay-{recorded.name}"

@@ -56,7 +56,7 @@ class HeldFold:
 
 @pytest.mark.usefixtures("code_tools")
 @pytest.mark.parametrize(("action", "status"), [("approve", "done"), ("stop", "stopped"), ("recover", "interrupted")])
-async def test_other_answer_is_stored_while_a_long_log_is_folded(
+async def test_other_answers_are_stored_while_a_long_log_is_folded(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, action: str, status: str
 ) -> None:
     turn, conversation = await ask_for_code(), await new_conversation(model="scenario-text")
@@ -81,7 +81,7 @@ async def test_other_answer_is_stored_while_a_long_log_is_folded(
     assert (await reread(turn)).status == status
 
 
-def test_rows_that_were_added_since_are_read_on() -> None:
+def test_rows_added_after_the_first_reading_are_read_too() -> None:
     message = make_model_message(make_conversation(), parts=((PartKind.TEXT, "one"),), status=Turn.Status.RUNNING)
     log = StoredLog(message.turn.pk)
     assert log.answer.text == "one"

@@ -45,7 +45,7 @@ def outcome(socket: ClientConnection, client_id: str) -> str:
     return sentence
 
 
-def test_turns_of_a_day_are_counted_across_processes(servers: tuple[LiveServer, LiveServer]) -> None:
+def test_daily_turns_are_counted_across_processes(servers: tuple[LiveServer, LiveServer]) -> None:
     demo = Visitor(servers[0])
     there = Visitor(servers[1], "")
     there.http = demo.http
@@ -79,7 +79,7 @@ def test_turns_of_a_day_are_counted_across_processes(servers: tuple[LiveServer, 
     assert 0 < int(response.headers["Retry-After"]) <= 24 * 3600
 
 
-def test_one_export_of_everything_at_a_time_across_processes(
+def test_person_can_run_only_one_full_export_across_processes(
     servers: tuple[LiveServer, LiveServer], tmp_path: Path
 ) -> None:
     server, other = servers
