@@ -203,8 +203,8 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
 
 
 def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
-    """Return the retry after an answer without content; `None` if it is accepted. Raises EmptyResponse if nothing is
-    left.
+    """Return the retry after a blank answer; `None` if the answer is accepted. Raises EmptyResponse if there is no
+    answer.
     """
     if not turn.answer.is_blank:
         return None

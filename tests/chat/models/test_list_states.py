@@ -101,7 +101,7 @@ def test_answer_stays_unread_if_it_ends_while_another_is_marked_as_read(owner: U
     assert Conversation.objects.get(pk=asking.pk).is_unread
 
 
-def test_conversations_without_times_and_their_open_entry_count_as_read(browser: Client, owner: User) -> None:
+def test_old_conversations_without_times_and_the_open_entry_count_as_read(browser: Client, owner: User) -> None:
     old = make_conversation(owner, title="Old")
     make_model_message(old)
     assert listed(browser) == {}

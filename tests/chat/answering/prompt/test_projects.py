@@ -195,7 +195,7 @@ def test_files_of_a_project_count_as_data_of_the_conversation() -> None:
     assert decide(text, [note]).engine is None
 
 
-def test_conversation_without_a_project_needs_no_further_query() -> None:
+def test_project_files_of_all_turns_are_read_with_one_further_query() -> None:
     turns = [start(make_conversation()) for _ in range(2)]
     with CaptureQueriesContext(connection) as without:
         read_rows(turns)
@@ -209,7 +209,7 @@ def test_conversation_without_a_project_needs_no_further_query() -> None:
     assert [len(one.project_files) for one in rows] == [1, 1]
 
 
-def test_lost_uploads_of_project_files_are_uploaded_again_like_other_files() -> None:
+def test_upload_records_of_project_files_are_deleted_like_those_of_other_files() -> None:
     conversation = make_conversation()
     file = make_attachment(conversation.owner)
     make_project(conversation, file)

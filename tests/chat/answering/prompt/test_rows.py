@@ -82,7 +82,7 @@ def test_each_model_in_a_batch_has_its_own_capabilities() -> None:
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_request_contains_the_capabilities_that_were_read() -> None:
+def test_request_uses_the_facts_that_were_read_with_its_rows() -> None:
     of_gemini, of_endpoint = start(""), start("llama")
     numbers = []
     for turn in (of_gemini, of_endpoint):

@@ -173,7 +173,7 @@ AUTO_WANTED, AUTO_NOT_WANTED = "Plot a sine wave.", "Who wrote Hamlet?"
         ("on", AUTO_WANTED, TurnChoices(without_tools=True), False),
     ],
 )
-def test_code_mode_of_a_turn_determines_its_engine(
+def test_code_mode_decides_whether_a_turn_runs_code(
     provider: FakeProvider, native: bool, mode: str, text: str, chosen: TurnChoices, runs_code: bool
 ) -> None:
     setup = Setup("fake", "m", label="Modello", code_execution=native)

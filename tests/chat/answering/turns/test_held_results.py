@@ -99,7 +99,7 @@ async def test_result_is_never_sent_if_the_turn_is_stopped_before_its_release(he
     assert responses_in(request) == [{"error": tool_loop.WITHHELD}]
 
 
-async def test_decision_about_a_call_that_arrives_twice_does_not_release_its_result(held_results: Settings) -> None:
+async def test_repeated_decision_about_a_call_does_not_release_its_result(held_results: Settings) -> None:
     turn = await ask_for_code()
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     assert await decide(lambda: turn.pk, decision)

@@ -121,7 +121,7 @@ def test_requested_model_and_answering_model_are_read_with_one_query(
     assert note == "GEMINI-Y answered: the service no longer offers gemini-x."
 
 
-def test_other_name_from_an_endpoint_does_not_count_as_another_model() -> None:
+def test_model_name_that_an_endpoint_reports_does_not_count_as_another_model() -> None:
     setup = Setup(ENDPOINT_PROVIDER, "fast", "fast")
     assert not needs_catalogue([AnswerRound(model_version="gpt-4o-2024-08-06")], setup)
 

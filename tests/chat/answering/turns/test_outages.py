@@ -94,7 +94,7 @@ async def test_page_recovers_after_the_database_was_unavailable(
     await Runner.current().drain()
 
 
-async def test_failed_action_gets_an_error_sentence_and_the_socket_is_closed_properly(
+async def test_failed_action_gets_an_error_sentence_and_the_socket_can_disconnect(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(_: object) -> None:

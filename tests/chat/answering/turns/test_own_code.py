@@ -68,7 +68,7 @@ async def test_code_of_the_user_can_draw_graphs_and_can_fail(sessions: Settings)
     assert "ZeroDivisionError" in (failed[-1].output or "")
 
 
-async def test_code_of_the_user_runs_again_if_the_answer_is_regenerated_or_edited(sessions: Settings) -> None:
+async def test_code_of_the_user_runs_again_if_it_is_regenerated_or_edited(sessions: Settings) -> None:
     conversation = await new_conversation()
     first = await run(conversation, "n = globals().get('n', 0) + 1\nprint(n)")
     again = await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
@@ -142,7 +142,7 @@ async def test_block_that_now_fails_gets_the_verdict_failed(sessions: Settings) 
     assert (verdict, detail) == (Verdict.FAILED, "The code failed: “NameError: name 'n' is not defined”.")
 
 
-async def test_rerun_is_refused_for_blocks_that_cannot_be_run(sessions: Settings) -> None:
+async def test_rerun_is_refused_without_code_or_while_the_answer_is_live(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     with pytest.raises(RerunRefused, match=NO_CODE):

@@ -140,7 +140,7 @@ async def ask_all(tables: dict[str, str], truths: Truths) -> list[str]:
     return [one for one in problems if one]
 
 
-async def test_checker_accepts_only_the_right_labels_and_figures(sessions: Settings) -> None:
+async def test_private_answer_about_regions_has_the_right_labels_and_figures(sessions: Settings) -> None:
     tables = make_tables(0)
     totals = dict.fromkeys(REGIONS, 0.0)
     for row in csv.DictReader(StringIO(tables["sales.csv"])):

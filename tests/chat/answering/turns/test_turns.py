@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
         ("image-model", 1, 1),
     ],
 )
-async def test_image_that_is_received_twice_becomes_one_attachment(
+async def test_received_images_become_attachments_and_each_is_shown_once(
     emulated: Settings, scenario: str, shown: int, linked: int
 ) -> None:
     # An image model does not run code, so its images are not graphs.
@@ -170,7 +170,7 @@ async def test_simultaneous_turns_share_their_commits(emulated: Settings, monkey
     assert transactions < await TurnEvent.objects.acount()
 
 
-async def test_graph_is_readable_before_it_is_uploaded_to_storage(emulated: Settings) -> None:
+async def test_bytes_of_a_graph_are_kept_in_the_database_until_it_is_uploaded(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-image")
     turn = await ask_and_wait(conversation, "?")
     attachment = await Attachment.objects.select_related("pending_upload").aget(

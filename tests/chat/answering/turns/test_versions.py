@@ -278,7 +278,7 @@ def test_message_of_another_conversation_cannot_be_shown_as_a_version() -> None:
 
 
 @pytest.mark.django_db
-def test_choices_for_one_message_apply_to_all_versions_of_its_answer() -> None:
+def test_choices_for_one_message_apply_if_its_answer_is_regenerated() -> None:
     conversation = make_conversation(model="some-model")
     first = create_turn(make_question(conversation, "tell me a story", code_mode="on"), lease_owner="test")
     end(first, "answer")

@@ -94,7 +94,7 @@ def test_code_shows_the_units_of_columns(text: str, expected: list[str]) -> None
     assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
 
 
-def test_statistic_in_another_output_does_not_displace_a_long_source() -> None:
+def test_statistic_in_another_output_does_not_reject_a_source_in_a_long_output() -> None:
     long = "city  mean\n" + "".join(f"City{n}  {n + 0.125}\n" for n in range(4000))
     sources = [SourceText("output", long), SourceText("output", DESCRIPTION)]
     assert [one.verdict for one in trace_numbers("The mean of City17 is 17.125.", sources)] == ["output"]
