@@ -203,9 +203,7 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
 
 
 def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
-    """Return the retry after a blank answer; `None` if the answer is accepted. Raises EmptyResponse if there is no
-    answer.
-    """
+    """Return the retry after a blank answer; `None` if it is accepted. Raises EmptyResponse if nothing came."""
     if not turn.answer.is_blank:
         return None
     finish = turn.answer.current_round.finish

@@ -1,4 +1,4 @@
-"""What the reports of a provider about one round say together."""
+"""What several reports of a provider about one round mean together."""
 
 from __future__ import annotations
 

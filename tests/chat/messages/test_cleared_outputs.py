@@ -1,4 +1,4 @@
-"""What code has cleared stays in the details of its answer, and nowhere else."""
+"""Outputs that code has cleared stay in the details of its answer, and are shown nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of function calls that have not ended when their answer ends."""
+"""How function calls are closed that have not ended when their answer ends."""
 
 from __future__ import annotations
 

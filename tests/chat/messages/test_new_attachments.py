@@ -1,4 +1,4 @@
-"""What an answer says about files that code displayed."""
+"""How files that code displayed become attachments of an answer."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_answer_stays_unread_if_it_ends_while_another_is_marked_as_read(owner: U
     asking.refresh_from_db()
     make_model_message(asking, status=Turn.Status.RUNNING)
     end(Conversation.objects.get(pk=asking.pk))
-    # As if both had been stored after the messages were read.
+    # This simulates that both answers were stored after the messages were read.
     asking.messages.filter(index__gt=seen.index).update(is_shown=False)
     mark_answer_read(asking, seen.pk)
     assert Conversation.objects.get(pk=asking.pk).is_unread

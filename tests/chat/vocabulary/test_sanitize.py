@@ -1,4 +1,4 @@
-"""What no database can store is replaced, wherever it stands in an event."""
+"""Characters and numbers that no database can store are replaced, wherever they are in an event."""
 
 from __future__ import annotations
 

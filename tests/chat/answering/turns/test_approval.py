@@ -105,7 +105,7 @@ async def test_code_that_is_sent_unchanged_with_a_decision_counts_as_unchanged(e
     turn = await decide_and_wait(turn, code=CODE)
     code = next(part for part in await parts_of(turn) if isinstance(part, ExecutableCode))
     assert not code.is_edited
-    # The same decision in other words.
+    # This decision means the same without repeating the code.
     assert not await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
@@ -222,7 +222,7 @@ async def test_approved_call_whose_process_crashes_is_not_run_afterwards(emulate
     with pytest.raises(DecisionRefused):
         await decide(lambda: turn.pk, ApprovalDecision(decision.approval_id, is_approved=False))
     assert not await decide(lambda: turn.pk, decision)
-    # The answer can be continued. The model learns that the call has no result.
+    # The answer can be continued. The model gets a note that the call has no result.
     await Conversation.objects.filter(pk=turn.conversation_id).aupdate(model="scenario-text")
     continued = await start_and_wait(start_turn(Continue(turn.conversation.owner, turn.conversation_id)))
     assert continued.status == "done"

@@ -52,7 +52,7 @@ def tools_of(request: dict[str, Any]) -> list[str]:
         (True, {}, 1, ["codeExecution", RUN_PYTHON]),
         (True, {"web_search": "on"}, 1, ["codeExecution", "googleSearch", "urlContext", RUN_PYTHON]),
         (False, {"web_search": "on"}, 1, ["codeExecution", "googleSearch", "urlContext"]),
-        # The conversation is to run code nowhere else.
+        # The conversation's setting allows code nowhere else.
         (True, {"engine": "native"}, 1, ["codeExecution"]),
         (True, {"code_execution": "off", "web_search": "on"}, 1, ["googleSearch", "urlContext"]),
         (True, {}, 0, ["codeExecution"]),
@@ -133,7 +133,7 @@ async def test_request_is_repeated_without_a_combination_of_tools_that_the_servi
     assert RUN_PYTHON in tools_of(refused)
     assert "googleSearch" in tools_of(refused)
     if engine == "session":
-        # Functions are what the session needs.
+        # The session needs functions, so the search is left out.
         assert "googleSearch" not in tools_of(taken)
         assert RUN_PYTHON in tools_of(taken)
     else:

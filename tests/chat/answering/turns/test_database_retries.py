@@ -14,7 +14,7 @@ from chat.answering.turns.runner import Runner
 
 
 class Database:
-    """Stores items, after as many failures as are set."""
+    """A database that fails as often as the test sets, and then stores items."""
 
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)

@@ -1,6 +1,6 @@
-"""The Interactions API through whole turns: what is stored, and what goes back.
+"""The Interactions API through whole turns: what is stored, and what is sent back.
 
-The emulator for tests refuses signatures that it did not give, and thoughts without one.
+The emulator for tests refuses signatures that it did not send, and thoughts without a signature.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ async def conversation_with(name: str, protocol: str = INTERACTIONS_API, **setti
     return await new_conversation(model=name, **settings)
 
 
-# --- what goes back
+# --- what is sent back
 
 
 async def test_steps_are_sent_back_unchanged_and_requests_begin_alike(emulated: Settings, use_tools: UseTools) -> None:
@@ -219,7 +219,7 @@ def end_of(recorded: Recording) -> tuple[str, str, str]:
 
 
 def without_repeated_files(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the steps without bytes that stand in an earlier one: no request holds a graph twice."""
+    """Return the steps without bytes that an earlier step has, because no request contains a graph twice."""
     seen: set[str] = set()
     kept = []
     for step in steps:

@@ -1,4 +1,6 @@
-"""Code of the session whose turn ends before it: the page, the exports and the API say the same."""
+"""Code of the session that has not ended when its turn ends: the page, the exports and the API show the
+same outcome.
+"""
 
 from __future__ import annotations
 

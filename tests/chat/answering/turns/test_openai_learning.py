@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @dataclass(frozen=True)
 class Case:
-    """A refusal, and what must follow from it."""
+    """A refusal by a server, and what must follow from it."""
 
     endpoint: str
     model: str

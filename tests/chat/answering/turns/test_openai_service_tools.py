@@ -1,4 +1,4 @@
-"""Servers of chat completions run no tools themselves: what the catalogue says of such tools does not count."""
+"""Servers of chat completions run no tools themselves, so what the catalogue says about such tools is ignored."""
 
 from __future__ import annotations
 

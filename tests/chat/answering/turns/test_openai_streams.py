@@ -34,7 +34,7 @@ PROFILES_BY_PREFIX = {"hf": "generic", "azure": "openai"}
 """Recordings whose name does not begin with the name of the profile that fits their server."""
 STRICT_PROFILES = ("openai", "mistral", "deepseek")
 FOREIGN = {"call-with-finish-stop"}
-"""Shapes with fields that only their own server takes back."""
+"""Shapes with fields that only their own server accepts in later requests."""
 
 
 async def ask_twice(

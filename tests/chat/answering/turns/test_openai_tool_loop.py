@@ -1,4 +1,4 @@
-"""The tool loop at strict servers of chat completions: they accept every request of it, and of the next turn."""
+"""The tool loop at strict servers of chat completions: they accept all its requests, and those of the next turn."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ async def test_turn_ends_at_the_limit_of_rounds(
     assert (turn.status, turn.finish, turn.round_count) == ("done", "round_limit", 3)
     entries = endpoints.journal[before:]
     assert_accepted(entries)
-    # This server gives every call the same id. The requests give each its own.
+    # This server gives every call the same id. The requests contain a different id for each.
     ids = [call["id"] for message in entries[-1].messages for call in message.get("tool_calls", [])]
     assert len(ids) == len(set(ids)) == 2
 

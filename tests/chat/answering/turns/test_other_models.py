@@ -1,4 +1,4 @@
-"""Answers of another model of the catalogue than the one that was asked: the details say so, and its prices count."""
+"""Answers by another model of the catalogue than the requested one: the details name it, and its prices are used."""
 
 from __future__ import annotations
 

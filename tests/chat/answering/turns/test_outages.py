@@ -216,7 +216,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
         if kind in unconfirmed:
             unconfirmed.remove(kind)
             if kind == "the end":
-                # As a question does that another process starts meanwhile.
+                # A question that another process starts meanwhile would do this.
                 increment_revision(changes[0].conversation_id)
             raise OperationalError("the connection broke after the commit")
         return results
@@ -228,7 +228,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
     assert not unconfirmed
     assert turn.status == "done"
     assert tab.page.transcript == await fresh_page(conversation)
-    # The page does not believe that it has the other change, too.
+    # The page must not assume that it already has the other change, too.
     await conversation.arefresh_from_db()
     assert tab.frames[-1].revision == conversation.revision - 1
 

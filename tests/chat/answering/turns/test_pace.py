@@ -1,4 +1,4 @@
-"""What arrives faster than frames may be sent is stored and shown together, whoever sends it in small pieces."""
+"""Pieces that arrive faster than frames may be sent are stored and shown together, whatever their source is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.openai_server.server import StandInServer
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MOST_FRAMES = 40
-"""One for each piece would be ten times as many."""
+"""Maximum number of frames. One frame for each piece would be ten times as many."""
 
 
 async def test_answer_in_many_quick_pieces_is_shown_in_few_frames(endpoints: StandInServer) -> None:

@@ -27,7 +27,7 @@ STOPPED_S = (0.010, 0.050)
 RUNNING_S = (0.001, 0.040)
 VISITORS = ("", "second", "third")
 ANSWERS = int(os.environ.get("PLOTLINE_TEST_ANSWERS") or 8)
-"""How many answers stream at once. One person may have 8."""
+"""Number of answers that stream at the same time. One person may have 8."""
 IDLE_LIMIT_S = 20
 """A turn whose reading stalls fails after this time. It is far longer than a stop."""
 LIMIT_S = 120.0

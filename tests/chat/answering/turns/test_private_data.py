@@ -57,12 +57,12 @@ LEAKS = (
     "import warnings\nwarnings.warn(t['name'][5])\nimport this_is_missing",
     "exit(t['name'][6])",
 )
-"""Code and calls that show cells in all ways."""
+"""Code and calls that show cells in every way."""
 FEW_LEAKS = [LEAKS[number] for number in (0, 2, 4, 5, 6, 7)]
 
 
 class Wire:
-    """The requests that model services have had since it was made."""
+    """The requests that model services have received since this object was created."""
 
     def __init__(self, settings: Settings, server: StandInServer) -> None:
         self._url, self._server = settings.GOOGLE_GEMINI_BASE_URL, server
@@ -158,10 +158,10 @@ async def test_answers_before_the_setting_are_left_out_of_private_requests(
     requests = wire.requests
     assert CANARY.findall("".join(requests)) == []
     assert LEFT_OUT in requests[0]
-    # What was written since is filtered already, and comes back.
+    # Answers since the setting were filtered when they were stored, so they are sent.
     await ask_and_wait(conversation, "print(2)")
     assert wire.requests[-1].count(LEFT_OUT) == 1
-    # Without the setting, all are sent again: those of before, and the file.
+    # Without the setting, everything is sent again: the earlier answers, and the file.
     await make_private(conversation, is_private=False)
     wire = Wire(sessions, endpoints)
     await ask_and_wait(conversation, "print(3)")
@@ -202,7 +202,7 @@ async def test_private_question_with_files_is_refused_if_no_session_can_read_the
     await LanguageModel.objects.acreate(name="scenario-text", label="Painter", image_output=True)
     with pytest.raises(StartRefused, match=re.escape(NOT_PRIVATE.format(label="Painter"))):
         await start_turn(ask)
-    # Who has turned code off is answered with the schema. Without files, every model answers.
+    # A person who has turned code off gets an answer from the schema. Without files, every model answers.
     assert (await ask_and_wait(conversation, "go")).status == "done"
     await Conversation.objects.filter(pk=conversation.pk).aupdate(code_execution="off")
     turn = await start_and_wait(start_turn(ask))

@@ -58,12 +58,12 @@ CONVERSATIONS: Mapping[str, Case] = {
 }
 STOPPED = "stopped"
 NOTICES = dict.fromkeys(("max-tokens-without-text", "max-tokens-unseen"), f"<p>{ONLY_THOUGHTS}</p>")
-"""What the page must say of an answer."""
+"""Conversation -> the notice that its page must show."""
 USAGE = {
     "thoughts": {"prompt": 50, "thoughts": 38, "candidates": 54, "total": 142},
     "two rounds of calls": {"prompt": 50 + 74 + 98, "cached": 50 + 50, "candidates": 12 + 12 + 12, "total": 258},
 }
-"""Counts of the first answer, the sum of its rounds."""
+"""Token counts of the first answer, the sum of its rounds."""
 FUNCTIONS = ("echo", "fail", "run", "plot", "plot_fail")
 OF_THE_SESSION: Mapping[str, Case] = {
     name: Case("script-with-end", code, IN_SESSION)
@@ -80,7 +80,7 @@ OF_GOOGLE = (
     *("image", "image-twice", "image-two-sizes", "image-jpeg", "images"),
     *("code-then-session-2", "code-then-session-3"),
 )
-"""Conversations with code that the service runs, and thoughts that follow a call. OpenAI's protocols say neither."""
+"""Conversations with code that the service runs, and with thoughts after a call. OpenAI's protocols have neither."""
 
 
 def in_short(names: Iterable[str], *chosen: str) -> list[object]:
@@ -90,7 +90,7 @@ def in_short(names: Iterable[str], *chosen: str) -> list[object]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What some protocols say otherwise, because they or the others cannot say it."""
+    """What differs between protocols, because not all of them can express it."""
 
     protocols: Sequence[str]
     words: re.Pattern[str]
@@ -112,7 +112,7 @@ DIFFERENCES: Mapping[str, Difference] = {
         "Only Google sends a signature without a text, which is a part.",
     ),
 }
-"""By the conversation. All else of these conversations is the same, and all of it where protocols say the same."""
+"""Conversation -> its differences. All else is the same, and everything is if the protocols can express it."""
 
 
 def assert_same(outcomes: Mapping[str, Outcome], difference: Difference | None = None) -> None:
@@ -129,7 +129,9 @@ def assert_same(outcomes: Mapping[str, Outcome], difference: Difference | None =
 
 
 def in_pieces(value: object) -> object:
-    """Return the elements of a page and the lines of an export apart, so that a failure names the first difference."""
+    """Return the elements of a page and the lines of an export one by one, so that a failure shows the first
+    difference.
+    """
     return value.replace("><", ">\n<").split("\n") if isinstance(value, str) else value
 
 

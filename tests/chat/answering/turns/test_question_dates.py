@@ -1,4 +1,4 @@
-"""The date behind a question: every request of a turn holds the same line at the same place, and no row holds it."""
+"""The date after a question: every request of a turn has the same line at the same position, and no row stores it."""
 
 from __future__ import annotations
 

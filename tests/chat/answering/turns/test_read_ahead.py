@@ -13,7 +13,7 @@ from tests.chat.providers.raw_server import WAIT_LIMIT_S
 
 
 def no_size(_: object) -> int:
-    """Return the size of an item that counts in number only."""
+    """Return 0, so that items count only by their number."""
     return 0
 
 

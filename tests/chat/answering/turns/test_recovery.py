@@ -28,7 +28,7 @@ async def test_turn_that_has_lost_its_lease_stores_nothing_more(emulated: Settin
     with tab.following():
         started = await start_turn(make_question(conversation, "go"))
         await tab.receive(3)
-    # As after a long pause of this process: the lease has expired, and another process ends the turn.
+    # This is the state after a long pause of this process: the lease has expired, and another process ends the turn.
     expired = timezone.now() - timedelta(seconds=1)
     await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="another", lease_expires_at=expired)
     assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
@@ -100,10 +100,10 @@ def test_turns_are_ended_only_after_the_database_was_reachable_for_a_lease() -> 
         return uptime.is_long_enough(answered_s)
 
     assert [is_safe(second) for second in (100, 102, 104, 106, 108)] == [False, False, False, True, True]
-    # The work of the process itself is no gap.
+    # Time that the process itself works is no gap.
     assert is_safe(110, work_s=20)
     assert is_safe(132)
     uptime.note_failure()
     assert [is_safe(second) for second in (134, 138, 140)] == [False, False, True]
-    # A query that waited and a process that was halted are gaps.
+    # A late answer and a pause of the process are gaps.
     assert [is_safe(second) for second in (146, 148, 150, 152)] == [False, False, False, True]

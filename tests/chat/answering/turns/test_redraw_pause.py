@@ -1,4 +1,4 @@
-"""Outputs that change are stored more seldom, the larger they are, and never hold up an answer for long."""
+"""Outputs that change are stored less often, the larger they are, but they never delay an answer for long."""
 
 from __future__ import annotations
 

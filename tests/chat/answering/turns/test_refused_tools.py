@@ -1,4 +1,4 @@
-"""A model that takes no tools is asked once more without them, and remembered for a day or until its row changes."""
+"""A model that accepts no tools is asked again without them. This is remembered for a day, or until its row changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_model_without_a_row_that_refuses_tools_is_asked_without_them_for_
     assert requests == [False]
     assert (turn.engine, turn.code_execution, turn.move_reason) == ("", False, "")
     assert turn.code_reason == f"{MODEL} refused tools when it was last asked, so it is asked without them for a day."
-    # Other processes see it, and a day later it is tried again.
+    # The refusal is stored for all processes. After a day, tools are offered again.
     assert await SharedCount.objects.filter(expires__gt=timezone.now()).aupdate(expires=timezone.now()) == 1
     assert (await offered(emulated))[1] == [True, False]
 

@@ -162,7 +162,7 @@ async def text_of_a_stopped_turn_is_sent_back(settings: Settings) -> Conversatio
 
 @case
 async def function_calls_that_never_began_have_responses(settings: Settings) -> Conversation:
-    """The answer ended before them."""
+    """The answer ended before they began."""
     return await two_turns("undeclared-function-calls", then="text")
 
 

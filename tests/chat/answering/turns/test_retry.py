@@ -40,7 +40,7 @@ def test_files_are_suspected_only_if_the_refusal_may_be_about_them() -> None:
         assert retry
         assert not policy.replay.has_files
         assert policy.suspected_files == frozenset(blamed)
-    # What the request was refused for next is mended otherwise.
+    # The next refusal is about tools, so it is not retried by leaving out files.
     assert policy.after_failure(ToolsRefused(), sent_files=())
     assert not policy.suspected_files
 

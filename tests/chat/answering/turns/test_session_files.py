@@ -50,7 +50,7 @@ async def test_code_finds_attached_files_in_its_working_directory(sessions: Sett
         ("large.csv", 700_000),
     ]
     assert "The next call of run_python puts these files" in first["contents"][0]["parts"][-1]["text"]
-    # They are put there once; a file of a later question is added.
+    # Each file is put into the session once; the file of a later question is added.
     later = await database_sync_to_async(make_file)(conversation, "later.csv", b"z\n")
     code = "open('small.csv', 'w').write('mine')\n---\nprint(open('small.csv').read(), open('later.csv').read())"
     turn = await ask_with_files(conversation, code, later)

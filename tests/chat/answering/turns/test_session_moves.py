@@ -115,7 +115,7 @@ async def test_workbook_is_read_in_the_session_if_the_model_does_not_accept_it(s
 async def test_code_moves_if_files_prove_too_large_when_the_request_is_made(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit is checked at the start, too. It may be another one when the request is made."""
+    """The limit is also checked at the start. It may have changed when the request is made."""
     conversation = await session_conversation(engine="auto")
     file = await database_sync_to_async(make_file)(conversation, "data.csv", b"1\n" * 100_000)
     tab = Tab(conversation.pk)

@@ -1,4 +1,4 @@
-"""Turns that are changed by their logs: the answers of others go on while a long log is folded."""
+"""Turns that are changed by their logs: other answers continue while a long log is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ LIMIT_S = 60.0
 
 
 class HeldFold:
-    """Stops every fold of a log at its first change. Live answers are assembled on the event loop, and go on."""
+    """Pauses every reading of a log at its first change. Live answers continue, because the event loop
+    assembles them.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.has_begun, self._may_go_on = threading.Event(), threading.Event()
@@ -46,11 +48,11 @@ class HeldFold:
         monkeypatch.setattr(Answer, "apply", hold)
 
     async def wait_until_begun(self) -> None:
-        """Wait until a thread folds a log."""
+        """Wait until a thread reads a log."""
         assert await asyncio.get_running_loop().run_in_executor(None, self.has_begun.wait, LIMIT_S)
 
     def let_go(self) -> None:
-        """Let all folds go on."""
+        """Let all readings continue."""
         self._may_go_on.set()
 
 

@@ -1,4 +1,4 @@
-"""What requests say of attached tables, and where code reads them: in the first question as in later ones."""
+"""What requests say about attached tables, and where code reads them, in the first question and in later ones."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_workbook_of_an_earlier_question_moves_code_to_the_session(session
     code = "import pandas as pd\nprint(pd.read_excel('sales.xlsx', engine='calamine').sales.sum())"
     turn, first = await ask(sessions, conversation, code, file)
     assert await outputs_of(turn) == ["67.5\n"]
-    # The session ends, so that only the file can decide.
+    # The session ends, so that only the file can be the reason for the session.
     await control.end(await PythonSession.objects.aget(conversation=conversation), "")
     turn, later = await ask(sessions, conversation, code)
     assert turn.engine == Engine.SESSION
@@ -97,7 +97,7 @@ async def test_workbook_of_an_earlier_question_moves_code_to_the_session(session
     assert await outputs_of(turn) == ["67.5\n"]
     assert told(first) == told(later)
     assert json.loads(told(later)[0].splitlines()[1])["columns"] == {"month": "text", "sales": "number"}
-    # Where no session is possible, the model is told what it does not see.
+    # If no session is possible, the request says which file the model does not get.
     sessions.KERNELS_LIMIT = 0
     turn, texts = await ask(sessions, conversation, "And now?")
     assert turn.engine == Engine.NATIVE
@@ -149,7 +149,7 @@ async def test_models_and_code_read_a_file_in_the_chosen_encoding(sessions: Sett
     assert session.placed_files == {"prices.csv": f"{file.pk} ISO 8859-15"}
     panel = await database_sync_to_async(panel_html)(conversation.pk)
     assert "pd.read_csv(&#39;prices.csv&#39;, decimal=&#39;,&#39;)" in panel
-    # Only the first answer read the file in the former way.
+    # Only the first answer read the file with the earlier encoding.
     page = await fresh_page(conversation)
     assert page.count("Read with an earlier reading of “prices.csv”.") == 1
     assert page.index("Read with an earlier reading") < page.index(f"message-{turn.message_id}")

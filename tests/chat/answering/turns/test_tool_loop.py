@@ -140,7 +140,7 @@ async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, u
     # The tool set gives its parts no ids: the loop does.
     assert {getattr(part, "call_id", "") for part in made} == {call.call_id}
     assert tab.page.transcript == await fresh_page(conversation)
-    # The model is sent the response alone, not the parts that show the reader how the code ran.
+    # The model gets only the response, not the parts that show the reader how the code ran.
     request = (await _next_request(emulated, conversation))["request"]
     assert not [part for content in request["contents"] for part in content["parts"] if "executableCode" in part]
 

@@ -66,7 +66,7 @@ async def test_changes_are_stored_before_they_are_shown(emulated: Settings) -> N
     conversation = await new_conversation(model="scenario-images")
 
     def is_stored(frame: Step) -> bool:
-        # On a connection of its own, which sees only what is committed.
+        # A connection of its own sees only what is committed.
         try:
             return TurnEvent.objects.filter(turn_id=frame.turn_id, seq=frame.seq).exists()
         finally:
@@ -106,7 +106,7 @@ async def test_turn_can_be_stopped_from_another_process(emulated: Settings) -> N
     emulated.TURN_LEASE_S = 2
     conversation = await new_conversation(model="scenario-endless-20")
     await start_turn(make_question(conversation, "go"))
-    # As another process does it: the request stands in the database, and nobody tells the runner.
+    # Another process stops a turn in this way: it stores the request, and does not call the runner.
     await database_sync_to_async(store.request_stop)(conversation.pk)
     async with asyncio.timeout(20):
         await Runner.current().drain()

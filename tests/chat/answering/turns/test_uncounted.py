@@ -1,4 +1,4 @@
-"""Tokens of answers whose provider reports none, through whole turns: an estimate, named so, and never 0."""
+"""Tokens of answers whose provider reports none: they are estimated, shown as an estimate, and never counted as 0."""
 
 from __future__ import annotations
 

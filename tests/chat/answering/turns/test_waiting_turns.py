@@ -1,4 +1,4 @@
-"""Turns that wait for a decision: what leaves them alone, and what ends the wait without a person."""
+"""Turns that wait for a decision: what does not affect them, and what ends the wait without a person."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_waiting_turn_prevents_questions_only_in_its_own_conversation(emul
     turn = await ask_for_code()
     with pytest.raises(StartRefused, match="waits for your decision"):
         await start_turn(make_question(turn.conversation, "another"))
-    # A turn at rest takes no place among those that are written.
+    # A waiting turn does not count as an answer that is being written.
     other = await database_sync_to_async(Conversation.objects.create)(
         owner=turn.conversation.owner, model="scenario-text"
     )

@@ -1,4 +1,4 @@
-"""Numbers of an answer that are not in the results any more, and what stands in their place."""
+"""Numbers of an answer that are not in the results any more, and the numbers in their place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANSWER_ID = uuid.UUID(int=1)
 
 
 def lost(text: str, before: str, after: str) -> list[tuple[str, str]]:
-    """Return the numbers that are lost, each with what stands in its place."""
+    """Return the lost numbers, each with the number in its place."""
     old, new = ([SourceText("output", output, ANSWER_ID, 1)] for output in (before, after))
     found = lost_numbers(text, old, new, {(ANSWER_ID, 1): after})
     return [(text[one.start : one.end], one.after) for one in found]

@@ -1,4 +1,4 @@
-"""Statistics, dictionaries, quantiles and pivot tables of outputs: which of their numbers a sentence may mean."""
+"""Statistics, dictionaries, quantiles and pivot tables in outputs: which of their numbers a sentence may mean."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_error_page_is_shown_and_no_address_is_logged_if_the_mail_server_is_away
     assert "SMTPRecipientsRefused" in caplog.text
     caplog.clear()
     EmailAddress.objects.update(verified=True)
-    # A page about it would say that the address is known.
+    # A page with an error would reveal that the address is known.
     ask_for_link()
     assert "SMTPRecipientsRefused" in caplog.text
     assert ADDRESS not in caplog.text
@@ -255,12 +255,12 @@ def test_strangers_can_cause_few_mails_and_cannot_block_a_new_password(person: U
     assert (statuses, len(mail.outbox)) == ({302}, 5)
     assert ask_from("192.0.2.1", known) == 302
     assert len(mail.outbox) == 6, "a known browser has a limit of its own"
-    # The mails that strangers caused have links that work: the person has what they would ask for.
+    # Links in mails that strangers caused work, so the person has what they would ask for.
     link = link_of(str(mail.outbox[4].body))
     visitor = Client()
     path = visitor.get(link, follow=True).redirect_chain[-1][0]
     visitor.post(path, {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
-    # Now no link works any more, so the next mail is sent, also to an unknown browser.
+    # The links do not work any more, so the next mail is sent, also for an unknown browser.
     sent = len(mail.outbox)
     ask_from("198.51.100.1")
     assert len(mail.outbox) == sent + 1

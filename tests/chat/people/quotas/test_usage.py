@@ -23,7 +23,7 @@ DAY = date(2026, 11, 23)
 
 
 def limit(user: User, resource: Resource = Resource.TURNS) -> int | None:
-    """Return the limit of a user as a reading says it, which is also that of an increment."""
+    """Return the limit of a user when usage is read, which must equal the limit when usage is added."""
     read = read_usage(user.pk, [resource], day=DAY)[resource].limit
     if resource.is_daily:
         assert add_usage({user.pk: {}}, day=DAY, reads=[resource])[user.pk][resource].limit == read
