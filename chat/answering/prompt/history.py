@@ -57,12 +57,10 @@ def prepare(
     functions: Sequence[FunctionTool] = (),
     state: str = "",
 ) -> PreparedRequest:
-    """Return the next request of a turn.
+    """Return the next request of a turn. Raises NotConfigured, and FilesTooLarge and BytesUnavailable as `FileChoice`.
 
-    Raises NotConfigured if the model cannot be used, FilesTooLarge if the question's files do not fit, and
-    BytesUnavailable if one of them cannot be read. `turn`: with its conversation, the owner and project of that, and
-    messages loaded. `answer`: its earlier rounds. `functions`: those that the model may call. `state`: the text about
-    the tools; it is sent only with functions.
+    `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
+    `functions`: those that the model may call. `state`: the text about the tools, sent only with functions.
     """
     recipient = _recipient(turn, rows)
     setup = recipient.setup

@@ -86,8 +86,7 @@ class SentMessages:
     ) -> None:
         """`rows`: the rows of the turn. `own_rounds`: the earlier rounds of the turn's answer.
 
-        `fixed_bytes`: size of the request without its messages. Raises FilesTooLarge and BytesUnavailable, see
-        `FileChoice`.
+        `fixed_bytes`: size of the request without its messages. Raises as `FileChoice` does.
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         rows = replace(rows, records=released_records(turn, rows.records))
@@ -137,8 +136,8 @@ class SentMessages:
         return choice, files
 
     def _check_tables(self, files: Iterable[Attachment]) -> None:
-        """Raise FilesTooLarge if a table does not fit into the request. Code then runs in the Python session, which has
-        the table.
+        """Raise FilesTooLarge if a table does not fit into the request. Code then runs in the tool set, which has the
+        table.
         """
         for file in files:
             if self.files.is_too_large(file):
