@@ -1,5 +1,5 @@
-"""Makes answers: requests are made and streamed, their function calls are run, and everything is stored.
+"""Makes answers: sends requests, reads their responses, runs function calls, and stores everything.
 
 `turns` owns each turn from its start to its end, `prompt` makes the requests, and `toolbox` combines the tool sets that
-`settings.TOOL_SETS` names. `code_tools` is the protocol of the one that takes the code of answers.
+`settings.TOOL_SETS` names. `code_tools` is the protocol of the tool set that runs the code of answers.
 """

@@ -1,6 +1,6 @@
-"""What a tool set must offer to run the code of answers and of persons, and how it is found.
+"""The protocol of a tool set that runs the code of answers and of persons, and how this tool set is found.
 
-Parts and turns name where code runs: engine `native` is the model's service, engine `session` is this tool set. It is
+Parts and turns store where code runs: engine `native` is the model's service, engine `session` is this tool set. It is
 the first of `settings.TOOL_SETS` whose factory has the methods of `CodeTools`. All others only offer functions.
 """
 
@@ -25,7 +25,7 @@ from chat.vocabulary.parts import Engine, Part
 
 
 def capabilities_of(setup: Setup) -> Capabilities:
-    """Return what requests to the model of a setup may contain. For a model of an endpoint: up to three queries."""
+    """Return what requests to the model of a setup may contain. Runs up to three queries for a model of an endpoint."""
     return get_provider(setup.provider, setup.endpoint).capabilities(setup.model)
 
 
@@ -44,9 +44,9 @@ class EngineOptions:
     find_earlier_files: Callable[[], Sequence[Attachment]] = tuple
     """Returns the files of the earlier questions. It is called only if they matter."""
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
-    """Starts of one batch share what it returns."""
+    """Returns the capabilities of a setup's model. The starts of one batch share its results."""
     is_private: bool = False
-    """Whether no model's service may get data, so that code runs in the tool set or nowhere."""
+    """Whether no model's service may get data. Code then runs in the tool set or nowhere."""
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -59,7 +59,7 @@ class EngineChoice:
     """The engine that runs the code of an answer, and the reason."""
 
     engine: Engine | None
-    """`None`: nowhere."""
+    """`None` if code runs nowhere."""
     reason: str = ""
     """A sentence for the reader; empty if there is nothing to say."""
     offers_session: bool = False
@@ -84,13 +84,15 @@ class CodeTools(Protocol):
     """A factory of tool sets (`ToolSetFactory`) that also takes the code of answers, and runs code of persons."""
 
     function: str
-    """The function that runs the text of its argument `code`. Code of a person is a call of it."""
+    """The name of the function that runs the code in its argument `code`. Code of a person is run by a call
+    of it, too.
+    """
     own_code_reason: str
-    """Why code of a person runs here: a sentence for the reader."""
+    """The sentence for the reader that says why code of a person runs here."""
     too_large: str
-    """Why code moves here if the files of the question turn out to be too large for the model's service."""
+    """The reason to move code here, if the files of the question are too large for the model's service."""
     instruction: str
-    """The column of `Instruction` with the text for models whose code runs here."""
+    """The name of the column of `Instruction` that holds the text for models whose code runs here."""
     instructions: Mapping[str, str]
     """The default texts of that column, and of `both_engines`."""
 
@@ -103,49 +105,53 @@ class CodeTools(Protocol):
         ...
 
     def choose_engine(self, options: EngineOptions) -> EngineChoice:
-        """Choose where the code of an answer runs, if it is to run code at all."""
+        """Choose where the code of an answer runs, if the answer may run code."""
         ...
 
     def reason_to_move(self, parts: Sequence[Part]) -> str:
-        """Return why code should move here after a round with these parts, as a sentence; empty if it should not."""
+        """Return the sentence that says why code should move here after a round with these parts; empty if it should
+        not.
+        """
         ...
 
     def with_state(self, conversation_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
-        """Return which conversations have state here that their next code should find. At most one query."""
+        """Return those of the conversations that have state here which their next code should find. Runs at most one
+        query.
+        """
         ...
 
     def takes_file(self, file: Attachment) -> bool:
-        """Return whether only code here gets a file, and a sentence takes its place in requests."""
+        """Return whether only code in the tool set gets a file. Requests then have a sentence in its place."""
         ...
 
     def file_notes(self, files: Sequence[Attachment], *, is_private: bool) -> dict[uuid.UUID, str]:
-        """Return this sentence for each file that `takes_file`, by the file's id: it says where code finds the file.
+        """Return the sentence for each file that `takes_file`, by the file's id. It says where code finds the file.
 
         `files`: those of the shown questions and the project, then kept files, in order of time. `is_private`: whether
-        no file is sent to a model, so that all have a sentence.
+        no file is sent to a model, so that each file has a sentence.
         """
         ...
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
-        """Wait, for a limited time, until it is known how the tables of a question, and of earlier ones, are read."""
+        """Wait, for a limited time, until the readings of the tables of a question and of earlier ones are known."""
         ...
 
     def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:
-        """Return what is told about those files whose reading is known, by the file's id. At most one query.
+        """Return the notes for those of the files whose reading is known, by the file's id. Runs at most one query.
 
-        `files`: as in `file_notes`. `turn`: it says where code runs, because a model's service takes fewer names, and
-        whether the data are private, so that no cell may be told.
+        `files`: as in `file_notes`. `turn`: shows where code runs, because a model's service accepts fewer names, and
+        whether the data are private, so that notes must contain no cells.
         """
         ...
 
 
 def code_tools() -> CodeTools | None:
-    """Return the tools that take the code of answers, if there are any."""
+    """Return the tool set that runs the code of answers; `None` if no tool set does."""
     return _find_code_tools(tuple(settings.TOOL_SETS))
 
 
 def has_other_tools() -> bool:
-    """Return whether there are tool sets that do not take the code of answers."""
+    """Return whether there are tool sets that do not run the code of answers."""
     return len(settings.TOOL_SETS) > (code_tools() is not None)
 
 

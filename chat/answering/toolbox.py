@@ -25,7 +25,7 @@ class Toolbox:
     tool_sets: tuple[ToolSet, ...] = ()
     functions: tuple[FunctionTool, ...] = ()
     with_data: bool = True
-    """Whether the state may contain what results contain."""
+    """Whether the text about the tools may contain what results contain, such as names and values."""
     _by_name: dict[str, ToolSet] = field(default_factory=dict)
 
     def tool_set_for(self, call: FunctionCall) -> ToolSet | None:
@@ -33,7 +33,7 @@ class Toolbox:
         return self._by_name.get(call.name)
 
     async def state(self) -> str:
-        """Return what the tool sets hold, as a text for the next request."""
+        """Return the texts of the tool sets about their state, joined for the next request."""
         states = []
         for tool_set in self.tool_sets:
             try:
@@ -62,9 +62,10 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
 
 
 async def abandon_calls(turn: Turn) -> None:
-    """Let the tool sets of a turn end what they still run: the process of the turn has died, and the turn has ended.
+    """End the calls that the tool sets of a turn still run, because the process of the turn has died and the turn has
+    ended.
 
-    `turn`: with its conversation and both messages. A tool set that fails is logged.
+    `turn`: with its conversation and both messages. If a tool set fails, the error is logged.
     """
     async with open_toolbox(turn) as toolbox:
         for tool_set in toolbox.tool_sets:

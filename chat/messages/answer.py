@@ -57,31 +57,31 @@ class Answer:
     """The sentence that is shown while the provider does not answer."""
     messages_left_out: int = 0
     awaited: ApprovalRequested | None = None
-    """The approval that the answer waits for."""
+    """The request for an approval that the answer waits for."""
     decisions: dict[str, CallDecided] = field(default_factory=dict)
     """Each decision by its `approval_id`."""
     held_results: dict[str, FunctionResponse] = field(default_factory=dict)
     """`call_id` of each function call whose result waits for its release -> what the function returned."""
     move_reason: str = ""
-    """Why its code moved to the Python session, or was turned off; empty if neither."""
+    """Why the code of the answer moved to the Python session, or was turned off; empty if neither."""
     has_code_off: bool = False
-    """Whether its code was turned off, because the model takes no tools."""
+    """Whether the code of the answer was turned off, because the model takes no tools."""
     moved_before_round: int | None = None
-    """The first round after that."""
+    """The first round after the move to the Python session."""
     size_chars: int = 0
-    """Length of everything but files and token counts, also of attempts that were repeated."""
+    """Number of characters of everything except files and token counts. Repeated attempts are included."""
     data_bytes: int = 0
     """Size of all files."""
     stored_bytes: int = 0
-    """Size of all files that were stored, also of graphs that code has changed and that are not kept."""
+    """Size of all files that were stored, including graphs that code has changed and that are not kept."""
     cleared: ClearedOutputs = field(default_factory=ClearedOutputs)
-    """What its code has shown and cleared."""
+    """The outputs that the code of the answer has shown and then cleared."""
     _parts: list[Part] = field(default_factory=list)
     _appended: list[str] = field(default_factory=list)
-    """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
+    """Texts to be joined to the last part. Joining each chunk at once would cost O(n) for each chunk."""
 
     def apply(self, change: Change) -> None:
-        """Apply one change, in the order of the log. Raises ValueError for a part with a wrong index."""
+        """Apply one change, in the order of the log. Raises ValueError if a part has a wrong index."""
         match change:
             case TextAppended(_, text):
                 self.size_chars += len(text)
@@ -126,7 +126,7 @@ class Answer:
         self.moved_before_round = None if move.is_off else self.round_number
 
     def apply_all(self, changes: Iterable[Change]) -> list[Change]:
-        """Apply each change before the next one is made. Return them."""
+        """Apply each change before the next one is made. Return the changes."""
         applied = []
         for change in changes:
             self.apply(change)
@@ -193,7 +193,7 @@ class Answer:
         return next((one for one in decisions if one.call_id == call_id and not one.is_result), None)
 
     def _decide_result(self, decision: CallDecided) -> None:
-        """Put a released result in the place of the sentence that has stood for it."""
+        """Replace the sentence that stands for a held result by the result, if it was released."""
         held = self.held_results.pop(decision.call_id, None)
         if held is None or not decision.is_approved:
             return
@@ -215,7 +215,7 @@ class Answer:
 
     @property
     def last_part(self) -> Part | None:
-        """The last part, perhaps without the text that was appended last."""
+        """The last part. Text that was appended to it may be missing."""
         return self._parts[-1] if self._parts else None
 
     @property
@@ -240,7 +240,7 @@ class Answer:
 
     @property
     def queries(self) -> list[str]:
-        """What the provider searched for, in all rounds."""
+        """The search queries of the provider in all rounds."""
         return [query for one in self.rounds for query in one.queries]
 
     @property
@@ -267,12 +267,12 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The text parts joined, with a marker on a line of its own where an image was received."""
+        """The text parts joined, with a marker on a line of its own for each received image."""
         return join_text(text_pieces(self.parts, self.attachments))[0]
 
 
 def _other_chars(part: Part) -> int:
-    """Return the length of what a part holds beside its text."""
+    """Return the number of characters of what a part holds besides its text."""
     chars = len(str(part.provider_data)) if part.provider_data else 0
     if isinstance(part, FunctionCall | ToolCall):
         chars += len(str(part.arguments))

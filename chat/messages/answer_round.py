@@ -26,9 +26,9 @@ class AnswerRound:
     """What the provider reported about one round."""
 
     finish: Finish | None = None
-    """`None` until the provider gives a finish reason. A response that ends without one was cut."""
+    """`None` until the provider gives a finish reason. If a response ends without one, it was cut off."""
     finish_reason: str = ""
-    """The provider's own word."""
+    """The finish reason in the provider's own word."""
     finish_message: str = ""
     response_id: str = ""
     model_version: str = ""
@@ -38,7 +38,7 @@ class AnswerRound:
     started_calls: set[str] = field(default_factory=set)
     """`call_id` of each function call whose tool may have run. See `chat.messages.closing`."""
     state: str = ""
-    """What the request said about the tools."""
+    """The text about the tools that the request contained."""
     _sources: dict[str, SourcesReported] = field(default_factory=dict)
     _usage: Usage | None = None
     """Token counts from the last report of the current attempt."""
@@ -54,17 +54,19 @@ class AnswerRound:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the tokens of the current attempt are known, or estimated. Some servers report only zeros."""
+        """Whether the token counts of the current attempt are known or estimated. Reports with only zeros
+        do not count.
+        """
         return self._usage is not None and bool(self._usage.total or self._usage.estimated)
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The web pages that the provider named."""
+        """The web pages that the provider reported as sources."""
         return tuple(source for report in self._sources.values() for source in report.sources)
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What the provider searched for."""
+        """The search queries of the provider."""
         return tuple(query for report in self._sources.values() for query in report.queries)
 
     def apply(self, report: Report) -> None:

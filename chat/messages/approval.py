@@ -1,4 +1,4 @@
-"""What a waiting turn asks a person, and the change that an answer makes. Pure."""
+"""The question that a waiting turn asks a person, and the change that the person's decision makes. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from chat.messages.changes import CallDecided
 from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Refusal
 
 CODE = "code"
-"""The argument of a function call that holds code. A person may change it before the call runs."""
+"""The name of the argument of a function call that holds code. A person may change the code before the call runs."""
 EDITED = "The user changed the code before it ran. executed_code is the code that ran."
 
 _HIDDEN_CHARACTERS = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-"""Characters without a width, and those that change the direction of text: code may do something else than it shows."""
+"""Characters without a width, and characters that change the direction of text. With them, code may look different from
+what it does.
+"""
 
 
 class ApprovalKind(StrEnum):
@@ -35,15 +37,15 @@ class Approval:
     approval_id: str
     kind: ApprovalKind
     name: str
-    """The function."""
+    """The name of the function."""
     arguments: Mapping[str, JSON]
     """The arguments as the model wrote them."""
     code: str | None
-    """The code that is to run, or that has run. `None`: the function runs no code."""
+    """The code that is to run, or has run. `None` if the function runs no code."""
     result: Mapping[str, JSON] | None = None
-    """What the function returned, if the question is whether it may be sent."""
+    """What the function returned, if the question is whether the model may get it."""
     is_private: bool = False
-    """Whether the result lacks the data of files. Its graphs are not sent then either."""
+    """Whether the data of files were removed from the result. Graphs are then not sent either."""
 
     @property
     def is_result(self) -> bool:
@@ -52,7 +54,7 @@ class Approval:
 
     @property
     def takes_code(self) -> bool:
-        """Whether a person may change the code."""
+        """Whether the person may change the code."""
         return not self.is_result and self.code is not None
 
     @property
@@ -62,7 +64,7 @@ class Approval:
 
     @property
     def has_hidden_characters(self) -> bool:
-        """Whether the code may look different from what it does."""
+        """Whether the code may look different from what it does, because it has hidden characters."""
         return self.code is not None and _HIDDEN_CHARACTERS.search(self.code) is not None
 
 
@@ -73,14 +75,14 @@ class ApprovalDecision:
     approval_id: str
     is_approved: bool
     code: str | None = None
-    """The code that is to run in place of the call's code. `None`: it is not changed."""
+    """The code that is to run in place of the call's code. `None` if the person did not change it."""
     is_timeout: bool = False
     decided_by: int | None = None
-    """The id of the user who decided. `None`: the time limit did."""
+    """The id of the user who decided. `None` if the time limit ended the wait."""
 
 
 def awaited_approval(answer: Answer) -> Approval | None:
-    """Return what the answer asks a person; `None` if it asks nothing."""
+    """Return the question that the answer waits with; `None` if it waits for nothing."""
     awaited = answer.awaited
     call = _find_call(answer, awaited.call_id) if awaited else None
     if awaited is None or call is None:
@@ -110,7 +112,7 @@ def decision_change(answer: Answer, decision: ApprovalDecision) -> CallDecided |
 
 
 def is_repeated(answer: Answer, decision: ApprovalDecision) -> bool:
-    """Return whether the answer has exactly this decision already."""
+    """Return whether the answer already has exactly this decision."""
     stored = answer.decisions.get(decision.approval_id)
     if stored is None or stored.is_approved != decision.is_approved:
         return False
@@ -131,5 +133,5 @@ def _own_code(call: FunctionCall | None) -> str | None:
 
 
 def with_changed_code(result: Mapping[str, JSON], code: str) -> JSONObject:
-    """Return the result of a call with a note for the model: a person has changed its code to this code."""
+    """Return the result of a call with a note for the model that a person has changed the call's code to this code."""
     return {**result, "note_on_code": EDITED, "executed_code": code}

@@ -1,4 +1,4 @@
-"""From the stream events of a provider or a tool to changes of an answer.
+"""Turns the stream events of a provider or a tool into changes of an answer.
 
 Rules: text joins the last text of the same kind, but never across `provider_data`, a round or an attempt; an empty text
 without `provider_data` is dropped; identical bytes are one attachment, shown where they were received first.
@@ -57,11 +57,11 @@ class Assembler:
         answer: Answer | None = None,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`is_code_offered`: whether the provider may run code, which it need not show before its graphs.
+        """`is_code_offered`: whether the provider may run code. It may send graphs without showing their code first.
 
         `answer`: an answer to continue.
 
-        `new_id` names attachments, and function calls to which the provider gave no id of their own.
+        `new_id` returns ids for attachments, and for function calls to which the provider gave no unique id.
         """
         self.answer = answer or Answer()
         self._new_id = new_id
@@ -69,16 +69,16 @@ class Assembler:
         self._code_began: dict[str, float] = {}
         """`call_id` of code without a final result -> when the code was received."""
         self._open_thought: tuple[int, float] | None = None
-        """Index of the thought that has not ended, and when it began."""
+        """Index of the thought that has not ended, and the time at which it began."""
         self._text_began_at = 0.0
-        """When the last text was begun."""
+        """The time at which the last text began."""
         self._has_code = is_code_offered
-        """Whether images count as graphs that code drew. Those of a function count as such in any case."""
+        """Whether images count as graphs that code drew. Images of a function always do."""
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
-        """Index of the first part that later text may join."""
+        """Index of the first part to which later text may be appended."""
         self._runs: dict[str, RunningCode] = {}
-        """`call_id` of code in the session that runs. Code never runs while a turn waits, so a resumed one has none."""
+        """`call_id` -> code that runs in the session. Empty in a resumed turn: no code runs while a turn waits."""
 
     def start_round(self) -> list[Change]:
         """Begin the next round."""
@@ -117,7 +117,7 @@ class Assembler:
         return changes + self._after(changes)
 
     def end_thought(self) -> list[Change]:
-        """End the thought that is still open, if there is one: the response has ended, or another part begins."""
+        """End the open thought if there is one, because the response has ended or another part begins."""
         if self._open_thought is None:
             return []
         (index, began_at), self._open_thought = self._open_thought, None
@@ -138,9 +138,9 @@ class Assembler:
         return changes + self.answer.apply_all(call_changes(self.answer, closing))
 
     def _with_duration(self, part: Part) -> Part:
-        """Return the part; if it is the final result of code that was received, with the time since then.
+        """Return the part. The final result of code gets the time since the code was received.
 
-        A provider that runs the code itself does not say how long it ran, so its time includes that of the network.
+        A provider that runs the code itself does not report how long it ran, so this time includes that of the network.
         """
         if isinstance(part, ExecutableCode):
             self._code_began[part.call_id] = self._now_s()
@@ -149,10 +149,10 @@ class Assembler:
         return part
 
     def _after(self, changes: Iterable[Change]) -> list[Change]:
-        """Return the end of the open thought if these changes begin another part.
+        """Return the change that ends the open thought, if these changes begin another part.
 
-        So a thought has the time from its first piece to the next part, as the page counts it meanwhile. A text or
-        thought that only holds a signature is no thought, and ends none.
+        The duration of a thought is measured from its first piece to the next part, as the page does it meanwhile. A
+        text or thought that only holds a signature is no thought, and ends none.
         """
         ended: list[Change] = []
         for change in changes:
@@ -165,11 +165,11 @@ class Assembler:
         return ended
 
     def withdraw_code(self) -> None:
-        """Take later images for those of the model: it has no code to draw them."""
+        """Treat later images as images of the model, because it has no code that could draw graphs."""
         self._has_code = False
 
     def _thought_changes(self) -> Iterator[Change]:
-        """Yield the changes that make thoughts of the texts of this attempt. The last one has not ended."""
+        """Yield the changes that turn the texts of this attempt into thoughts. The last thought stays open."""
         for index, part in enumerate(self.answer.parts[self._first_open :], self._first_open):
             if isinstance(part, Text):
                 self._open_thought = index, self._text_began_at
@@ -179,7 +179,7 @@ class Assembler:
         return round((self._now_s() - began_at) * 1000)
 
     def _appended_text(self, part: Part) -> list[Change]:
-        """Return the change that appends to the open text, or an empty list. This is the path of nearly every event."""
+        """Return the change that appends to the last text, or an empty list. Nearly every event takes this path."""
         answer = self.answer
         last = answer.last_part
         if answer.part_count <= self._first_open or last is None or type(last) is not type(part):
@@ -190,7 +190,7 @@ class Assembler:
         return []
 
     def _session_changes(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes of more output, or of the end of the code, of which `part` holds the whole output."""
+        """Yield the changes of more output, or of the end of the code. At the end, `part` holds the whole output."""
         run = self._run_of(part.call_id, part.made_by)
         if part.is_running:
             yield from run.add(part)
@@ -205,7 +205,7 @@ class Assembler:
         return self._runs[call_id]
 
     def _note_output(self, part: Part, made_by: str) -> None:
-        """Record a graph or a rich output of code in the session, which the code may change."""
+        """Record a graph or a rich output of code in the session, because the code may change it later."""
         run = next(reversed(self._runs.values()), None)
         if isinstance(part, InlineData | Display) and run is not None and run.made_by == made_by:
             run.note(part, self.answer.part_count)
@@ -230,7 +230,7 @@ class Assembler:
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
             case ExecutableCode():
-                # Beside code of a function, which makes its graphs itself, the model may send pictures of its own.
+                # If a function runs code, it makes the graphs. The model may then still send images of its own.
                 self._has_code = self._has_code or not made_by
                 self._runs.pop(part.call_id, None)
                 if part.engine is Engine.SESSION:
@@ -240,7 +240,7 @@ class Assembler:
                 yield PartStarted(index, part)
 
     def _with_unique_id(self, call: FunctionCall) -> FunctionCall:
-        """Return the call with an id that no other call of the answer has: some servers repeat theirs."""
+        """Return the call with an id that no other call of the answer has. Some servers use an id again."""
         known = {part.call_id for part in self.answer.parts if isinstance(part, FunctionCall)}
         return replace(call, call_id=self._new_id()) if call.call_id in {"", *known} else call
 
@@ -252,7 +252,7 @@ class Assembler:
             yield AttachmentAdded(attachment)
 
     def _result_changes(self, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
-        """Yield the changes that begin a result, with the images that were printed in it."""
+        """Yield the changes that begin a result, with the images that the code printed."""
         index = self.answer.part_count
         if not extraction.images:
             yield PartStarted(index, part)
@@ -272,9 +272,9 @@ class Assembler:
     def _attachment(
         self, part_index: int, data: bytes, mime_type: str, name: str, *, is_graph: bool, pending: int = 0
     ) -> tuple[int, AnswerAttachment | None]:
-        """Return the number of the attachment with these bytes, and the attachment if it is new in the answer.
+        """Return the index of the attachment with these bytes, and the attachment if it is new in the answer.
 
-        `pending`: attachments of the same event that are not applied yet.
+        `pending`: number of attachments of the same event that are not applied yet.
         """
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 in self._index_by_hash:
@@ -283,7 +283,7 @@ class Assembler:
         self._index_by_hash[sha256] = number
         cleared = next((one for one in self.answer.cleared.graphs if one.sha256 == sha256), None)
         if cleared is not None:
-            # Its bytes are stored already.
+            # The bytes of a cleared graph are already stored.
             return number, replace(cleared, index=number, part_index=part_index)
         return number, describe_attachment(
             data,

@@ -1,7 +1,8 @@
 """Finds the function calls and responses that pages hide, because the code that a call ran shows the same. Pure.
 
-The code and its result show the arguments and the result of a call, so a run of the Python session is one fold, like
-code of a model's own sandbox. Several calls may stand before the code of the first one, so each is found by its id.
+The code and its result show the arguments and the result of a call. A run of the Python session is therefore shown as
+one fold, like code in a provider's sandbox. Several calls may come before the code of the first one, so each call is
+found by its id.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class CallsAsCode:
             case FunctionCall() if part.call_id:
                 self._calls[part.call_id] = index, part
             case ExecutableCode(engine=Engine.SESSION) if part.made_by in self._calls and not part.is_edited:
-                # If a person has changed the code, the call shows what the model wrote.
+                # If a person has changed the code, the call stays visible, because it shows what the model wrote.
                 return self._hide(*self._calls[part.made_by])
             case FunctionResponse():
                 self._responses[part.call_id] = index, part
@@ -68,7 +69,7 @@ class CallsAsCode:
 
 
 def _repeats_output(response: FunctionResponse) -> bool:
-    """Return whether the result holds only what the code of its call has shown, and how that code ended."""
+    """Return whether the response holds only what the code of its call has shown, and how that code ended."""
     if response.refusal is not None:
         return response.refusal in (Refusal.ABORTED, Refusal.LOST)
     return not response.is_error

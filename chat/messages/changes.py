@@ -1,4 +1,4 @@
-"""The steps in which an answer grows. Each is stored before a page shows it."""
+"""Changes: the steps in which an answer grows. Each change is stored before a page shows it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AnswerAttachment(MaybeImage):
     """A file that appears in an answer for the first time."""
 
     index: int
-    """The n of its marker."""
+    """The number n of the attachment's marker."""
     part_index: int
     """The part after which it is shown."""
     attachment_id: str
@@ -31,7 +31,7 @@ class AnswerAttachment(MaybeImage):
     data: bytes | None = None
     """The file's content; `None` when read back from the log."""
     scale: int = 1
-    """Pixels of an image for one CSS pixel, in each direction."""
+    """Number of image pixels for one CSS pixel, in each direction."""
 
     @property
     def marker(self) -> Marker | None:
@@ -61,7 +61,7 @@ class TextAppended:
 
 @dataclass(frozen=True, slots=True)
 class PartReplaced:
-    """Another form of a part, which need not be the last one: a result of code that has ended, or a text that was a
+    """An earlier or the last part is replaced by another form: a result of code that has ended, or a text that was a
     thought.
     """
 
@@ -71,23 +71,23 @@ class PartReplaced:
 
 @dataclass(frozen=True, slots=True)
 class OutputCut:
-    """Code that runs has changed what it showed before: the last parts are removed. Others may follow."""
+    """Code that runs has changed earlier output: the last parts of the answer are removed. New parts may follow."""
 
     index: int
     """The last part that stays; -1 if none does."""
     chars: int | None = None
-    """The length to which the text of this part is cut. `None`: it stays as it is."""
+    """Number of characters of this part that are kept. `None` if its text is not cut."""
     text: str = ""
-    """What is appended to the cut text."""
+    """The text that is appended to the cut text."""
     cleared: tuple[str, ...] = ()
-    """Texts that were shown and are cleared now. The details of the answer show them."""
+    """Texts that were shown before and are now cleared. The details of the answer show them."""
     left_out: int = 0
-    """How many such texts are not kept."""
+    """Number of cleared texts that are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtEnded:
-    """The model has stopped to think. The thought need not be the last part."""
+    """The model has stopped thinking. The thought need not be the last part."""
 
     index: int
     duration_ms: int
@@ -95,7 +95,7 @@ class ThoughtEnded:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentAdded:
-    """An attachment, to be stored in the same transaction as the part that shows it."""
+    """A new attachment. It is stored in the same transaction as the part that shows it."""
 
     attachment: AnswerAttachment
 
@@ -109,10 +109,10 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """The results of the last round's function calls go to the provider, which answers with another round."""
+    """The results of the last round's function calls are sent to the provider, which answers with another round."""
 
     round: int
-    """The number of the round, which is at least 1: round 0 needs no such change."""
+    """The number of the round, at least 1. Round 0 begins without this change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,27 +135,29 @@ class ApprovalRequested:
 
     call_id: str
     approval_id: str
-    """The id by which a person's decision names this request. Plotline makes it; a model may use a `call_id` again."""
+    """The id by which a person's decision refers to this request. Plotline makes it, because a model may use a
+    `call_id` again.
+    """
     is_result: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CallDecided:
-    """A person has decided about a function call or its result, or nobody has in time."""
+    """A person has decided about a function call or its result, or the time limit has ended the wait."""
 
     call_id: str
     approval_id: str
-    """The id of the request that is decided."""
+    """The id of the request that the decision answers."""
     is_approved: bool
     code: str | None = None
-    """The code that the person wrote in place of the call's code. `None`: it was not changed."""
+    """The code that the person wrote in place of the call's code. `None` if the person did not change it."""
     is_result: bool = False
     is_timeout: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """The provider could not answer and will be asked again. The sentence is shown until something arrives."""
+    """The provider could not answer and will be asked again. The sentence is shown until the next part arrives."""
 
     sentence: str
 
@@ -172,7 +174,7 @@ class EngineMoved:
 
 @dataclass(frozen=True, slots=True)
 class StateSent:
-    """The request of the current round ends with this text about what the tools hold."""
+    """The request of the current round ends with this text about the state of the tools."""
 
     text: str
 

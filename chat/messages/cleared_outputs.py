@@ -1,4 +1,6 @@
-"""What the code of an answer has shown and then cleared or changed. It stays in the details of the answer. Pure."""
+"""Outputs that the code of an answer has shown and then cleared or changed. The details of the answer keep
+them. Pure.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,22 @@ from chat.messages.changes import AnswerAttachment, OutputCut
 from chat.vocabulary.parts import CodeExecutionResult, Part
 
 GRAPHS_LIMIT_COUNT = 256
-"""Graphs that are kept of those that the code of an answer has cleared: the newest."""
+"""Maximum number of cleared graphs that are kept for an answer: the newest ones."""
 GRAPHS_LIMIT_BYTES = 16 * 1024 * 1024
-"""All these graphs together."""
+"""Maximum size of all these graphs together."""
 
 
 @dataclass(slots=True)
 class ClearedOutputs:
-    """The graphs of an answer, and the texts of the code that runs."""
+    """The cleared graphs of an answer, and the cleared texts of the code that runs now."""
 
     graphs: list[AnswerAttachment] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     left_out: int = 0
-    """How many texts and graphs of this code are not kept."""
+    """Number of cleared texts and graphs of the running code that are not kept."""
 
     def add(self, graphs: Sequence[AnswerAttachment], cut: OutputCut) -> int:
-        """Add what a change has removed; return the bytes of the graphs that are not kept because of it."""
+        """Add what a change has removed. Return the size of the old graphs that are dropped because of it."""
         self.graphs += graphs
         self.texts += cut.cleared
         self.left_out += cut.left_out
@@ -36,16 +38,16 @@ class ClearedOutputs:
         return dropped_bytes
 
     def take_back(self, attachment: AnswerAttachment) -> bool:
-        """Remove a graph that is shown again; return whether it was among them."""
+        """Remove a graph that is shown again. Return whether it was among the cleared ones."""
         count = len(self.graphs)
         self.graphs = [one for one in self.graphs if one.attachment_id != attachment.attachment_id]
         return len(self.graphs) < count
 
     def with_texts(self, result: CodeExecutionResult) -> CodeExecutionResult:
-        """Return the last result of the code that runs, with what the code has cleared."""
+        """Return the last result of the running code with the texts that the code has cleared."""
         return replace(result, cleared=tuple(self.texts), cleared_left_out=self.left_out)
 
     def end(self, part: Part) -> None:
-        """Begin anew after the last result of code, which holds the texts."""
+        """Forget the cleared texts if `part` is the last result of the code and holds them."""
         if isinstance(part, CodeExecutionResult) and not part.is_running and (part.cleared or part.cleared_left_out):
             self.texts, self.left_out = [], 0

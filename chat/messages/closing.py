@@ -1,7 +1,7 @@
-"""Closes what has not ended when its answer ends: code of the Python session, and function calls. Pure.
+"""Closes code of the Python session and function calls that have not ended when their answer ends. Pure.
 
 Code gets an outcome. Each function call without a response gets one with a sentence, so that every call has exactly one
-in every later request. `AnswerRound.started_calls` tells a call that may have run from one that never began.
+in every later request. `AnswerRound.started_calls` has the calls that may have run; other calls never began.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ PRIVATE = "What it had shown until then is private, so only the user sees it."
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What becomes of code and function calls that have not ended when their answer ends."""
+    """How to close code and function calls that have not ended when their answer ends."""
 
     outcome: str
     """`OUTCOME_ABORTED` or `OUTCOME_LOST`."""
     withheld: str = ""
-    """Why the model is not sent what a call had shown, as a sentence; empty if it is."""
+    """The sentence that says why the model does not get what a call had shown; empty if it gets that."""
 
 
 def call_changes(answer: Answer, closing: Closing) -> Iterator[PartStarted]:
     """Yield a response for each function call that has none, in order.
 
-    Calls that have not arrived whole get none: no API takes them back, so requests have a sentence in their place. Each
-    change must be applied before the next one is made.
+    Incomplete calls get no response: no API accepts them in a later request, so requests have a sentence in their
+    place. Each change must be applied before the next one is made.
     """
     answered = {part.call_id for part in answer.parts if isinstance(part, FunctionResponse)}
     calls = [part for part in answer.parts if isinstance(part, FunctionCall) and part.call_id not in answered]
@@ -100,7 +100,7 @@ def _result_of_cut_call(answer: Answer, call: FunctionCall, closing: Closing) ->
 def code_changes(answer: Answer, outcome: str) -> list[Change]:
     """Return the changes that give an outcome to all code of the session that has none.
 
-    They are in the order of the log: the last part of a run is its last result, and it is closed last.
+    The changes are in the order of the log: the last part of a run is its last result, and it is closed last.
     """
     parts = answer.parts
     changes: list[Change] = []
@@ -116,7 +116,8 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
         last = parts[indexes[-1]]
         is_last = indexes[-1] == end - 1 and isinstance(last, CodeExecutionResult) and not last.images
         if not is_last:
-            # A graph or another output is shown after the last text.
+            # The last text is not the last output, because a graph or another output follows it. So a new result is
+            # added.
             changes.append(PartStarted(end, ending))
         changes += close_results(parts, indexes, outcome)
         if not is_last:
@@ -127,7 +128,7 @@ def code_changes(answer: Answer, outcome: str) -> list[Change]:
 
 
 def close_results(parts: Sequence[Part], indexes: Iterable[int], outcome: str) -> Iterator[PartReplaced]:
-    """Yield the changes that give results an outcome."""
+    """Yield the changes that give the results at these indexes an outcome."""
     for index in indexes:
         part = parts[index]
         assert isinstance(part, CodeExecutionResult)
@@ -135,9 +136,12 @@ def close_results(parts: Sequence[Part], indexes: Iterable[int], outcome: str) -
 
 
 def _open_runs(parts: Sequence[Part]) -> list[tuple[ExecutableCode | CodeExecutionResult, list[int]]]:
-    """Return the code of the session that has not ended, or its first result, each with the indexes of its results."""
+    """Return each piece of code of the session that has not ended, with the indexes of its results.
+
+    If the code itself is not among the parts, its first result is returned in its place.
+    """
     with_result = set(CodeResults(parts).code_of.values())
-    # A tool may show code and no result. Then its response is the end.
+    # A tool may show code and no result. The code then ends with the response to the call.
     answered = {part.call_id for part in parts if isinstance(part, FunctionResponse)}
     runs: dict[str, tuple[ExecutableCode | CodeExecutionResult, list[int]]] = {}
     for index, part in enumerate(parts):

@@ -1,7 +1,7 @@
-"""Pairs the results of an answer with the code that they belong to. Pure.
+"""Pairs the results of an answer with their code. Pure.
 
 A run in the Python session may have several results, because graphs and rich outputs come between its texts. At its end
-all of them have its outcome. Pages, exports and the API show it once, at the last one.
+all of them get its outcome. Pages, exports and the API show the outcome once, at the last result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class CodeResults:
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         """`parts`: the first parts of the answer."""
         self._parts: list[tuple[int, Part]] = []
-        """Code and results, with their indexes."""
+        """Parts that are code or results, with their indexes."""
         self.code_of: dict[int, int] = {}
         """Index of a result -> index of its code."""
         self.result_of: dict[int, CodeExecutionResult] = {}
@@ -29,7 +29,7 @@ class CodeResults:
     def add(self, index: int, part: Part) -> int | None:
         """Add the next part, or the final form of an earlier result.
 
-        Return the index of the code that has ended with this part; `None` if none has.
+        Return the index of the code that ends with this part; `None` if no code ends.
         """
         if not isinstance(part, ExecutableCode | CodeExecutionResult):
             return None

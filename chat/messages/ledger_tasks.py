@@ -1,4 +1,4 @@
-"""Ledgers of numbers that this process makes now, outside the event loop: one task for each answer."""
+"""Tasks that make ledgers of numbers in this process, outside the event loop: one task for each answer."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ logger = logging.getLogger(__name__)
 _running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, asyncio.Task[None]]] = (
     weakref.WeakKeyDictionary()
 )
-"""By event loop, and the ids of messages."""
+"""Event loop -> id of a message -> the task that makes the ledger of this message."""
 _LIMIT = 2
-"""Ledgers that are made at once."""
+"""Maximum number of ledgers that are made at the same time."""
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
 
 
 def begin_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> asyncio.Task[None]:
-    """Begin to make the ledger of an answer, unless this is done already. Call this in the server's event loop.
+    """Start the task that makes the ledger of an answer, unless it runs already. Call this in the server's event loop.
 
-    `only_with_results`: it is only traced if `has_results`.
+    `only_with_results`: whether the answer is traced only if `has_results` is true.
     """
     loop = asyncio.get_running_loop()
     tasks = _running.setdefault(loop, {})
@@ -38,7 +38,8 @@ def begin_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> a
 def _end(tasks: dict[uuid.UUID, asyncio.Task[None]], message_id: uuid.UUID, task: asyncio.Task[None]) -> None:
     del tasks[message_id]
     if not task.cancelled() and (error := task.exception()):
-        # Without its text, which may quote the conversation. The ledger is made when it is next asked for.
+        # The text of the error is not logged, because it may quote the conversation. The ledger is made at the next
+        # request for it.
         logger.error("The numbers of message %s could not be traced: %s", message_id, type(error).__name__)
 
 
@@ -53,5 +54,5 @@ def _store(message_id: uuid.UUID, only_with_results: bool) -> None:
 
 
 async def begin(message_id: uuid.UUID) -> None:
-    """Begin to make the ledger of an answer, for threads of views."""
+    """Start the task that makes the ledger of an answer. Views in threads call this through the event loop."""
     begin_ledger(message_id)

@@ -1,4 +1,4 @@
-"""The log of a live turn: changes as JSON rows, and back.
+"""Converts the log of a live turn: changes to JSON rows, and back.
 
 One row is one stored step with one `seq`. Text that was appended to one part within one transaction is one row.
 """
@@ -46,7 +46,7 @@ from chat.vocabulary.stream_events import (
 )
 
 Row: TypeAlias = tuple[str, JSONObject]
-"""Name and data of one `TurnEvent`."""
+"""The name and the data of one `TurnEvent`."""
 
 REPORTS: Mapping[str, type[Report]] = {
     "usage": UsageReported,
@@ -76,7 +76,7 @@ NAMES: Mapping[type, str] = {kind: name for table in (REPORTS, PLAIN_CHANGES) fo
 
 
 def coalesce_changes(changes: Iterable[Change]) -> list[Change]:
-    """Return the changes with neighbouring appends to one part joined.
+    """Return the changes with successive appends to one part joined.
 
     Each chunk reports usage; only the last report is returned. If all other changes append text, no report is returned,
     because it would double the number of rows of a stream of plain text.
@@ -101,7 +101,7 @@ def coalesce_changes(changes: Iterable[Change]) -> list[Change]:
             continue
         join_texts()
         if isinstance(change, AttemptRestarted | RoundStarted) and usage:
-            # The usage belongs to the attempt or the round that ends here.
+            # The reported usage belongs to the attempt or the round that ends here, so it is returned before the end.
             result.append(usage)
             usage = None
         result.append(change)
@@ -152,7 +152,7 @@ def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
         case _ if name in REPORTS:
             return Reported(REPORTS[name](**data))
         case "approval" | "decision" if "approval_id" not in data:
-            # Version 1.0 made the id of the call's. Turns that wait since then can be decided.
+            # Version 1.0 made the id of the call's id. This keeps turns decidable that have waited since then.
             approval_id = f"{data['call_id']}/result" if data.get("is_result") else data["call_id"]
             return PLAIN_CHANGES[name](**{**data, "approval_id": approval_id})
         case _ if name in PLAIN_CHANGES:

@@ -1,6 +1,6 @@
-"""The text of a message with markers where its graphs and images are, and the positions of these markers. Pure.
+"""Inserts markers of graphs and images into the text of a message, and finds the positions of these markers. Pure.
 
-A user or a model may type something that looks like a marker. Therefore only a position tells a marker from text.
+A user or a model may type text that looks like a marker. Therefore only its position identifies a marker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class MarkedAttachment(Protocol):
 
     @property
     def part_index(self) -> int | None:
-        """The part after which it is shown; `None`: at the message's end."""
+        """The index of the part after which it is shown; `None` if it is shown at the message's end."""
         ...
 
     @property
@@ -27,7 +27,7 @@ class MarkedAttachment(Protocol):
 
 
 def text_pieces(parts: Iterable[Part], attachments: Iterable[MarkedAttachment]) -> Iterator[str | Marker]:
-    """Yield the texts of an answer, and a marker where each image is shown."""
+    """Yield the texts of an answer, and a marker at the position of each image."""
     shown: dict[int, list[Marker]] = {}
     for attachment in attachments:
         if attachment.part_index is not None and attachment.marker:
@@ -39,10 +39,10 @@ def text_pieces(parts: Iterable[Part], attachments: Iterable[MarkedAttachment]) 
 
 
 def find_markers(text: str, pieces: Iterable[str | Marker]) -> list[MarkerSpan]:
-    """Return the spans of the markers in a text that these pieces make up.
+    """Return the spans of the markers in a text that consists of these pieces.
 
-    An imported text may hold markers of files that are missing. They are no pieces, so they are skipped. Nothing is
-    returned after a piece that the text does not hold.
+    An imported text may hold markers of files that are missing. These markers are not among the pieces, so they are
+    skipped. The search ends at the first piece that is not found in the text.
     """
     spans: list[MarkerSpan] = []
     end = 0
@@ -57,7 +57,7 @@ def find_markers(text: str, pieces: Iterable[str | Marker]) -> list[MarkerSpan]:
 
 
 def markers_json(spans: Sequence[MarkerSpan]) -> list[JSONObject]:
-    """Return spans as the API and the export have them."""
+    """Return spans in the form of the API and of exports."""
     return [
         {"start": span.start, "end": span.end, "kind": span.marker.kind.lower(), "index": span.marker.index}
         for span in spans

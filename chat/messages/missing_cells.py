@@ -1,8 +1,8 @@
-"""Whether an answer works with columns that have missing cells, and does not say so. Pure.
+"""Finds out whether an answer uses columns with missing cells and does not mention them. Pure.
 
-What is missing is known from what the Python session says about tables: those that code of the answer has changed
-(`CodeExecutionResult.table_changes`), and those of earlier code, also of earlier answers (`missing_cells`). So nothing
-but the answer has to be read from the database.
+The number of missing cells is known from what the Python session reports about tables: tables that code of the answer
+has changed (`CodeExecutionResult.table_changes`), and tables of earlier code, also of earlier answers
+(`missing_cells`). So only the answer has to be read from the database.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ SENTENCE = "Missing cells in “{column}”: {number}. The answer does not menti
 _MISSING = re.compile(r"`([^`]+)` missing (?:[\d,]+ -> )?([\d,]+)")
 _SUMMARY = re.compile(r"\b(?:nan)?(?:mean|average|median|sum|std|var|corr|describe|agg|aggregate|quantile)\b")
 _ATTRIBUTE = re.compile(r"\.(\w+)")
-# Other words with the same beginning, such as `provide`, `empfehlen` and `leer` in Spanish, mean nothing of the kind.
+# The words are listed in full, because other words begin like them, such as `provide`, `empfehlen` and `leer` in
+# Spanish.
 _MENTION = re.compile(
     r"\b(?:missing|absent|incomplete|empty|blanks?|nulls?|nan|n/a|exclud\w+|imput\w+|without a (?:value|price))\b"
     r"|\b(?:fehl(?:t|en|ende[nrsm]?)|leere[nrsm]?|unvollständig\w*|ohne (?:Wert|Angabe)|ausgelassen\w*)\b"
@@ -30,7 +31,7 @@ _MENTION = re.compile(
 def unmentioned_missing_cells(parts: Sequence[Part]) -> str:
     """Return a sentence about the column with the most missing cells that code of the answer summarizes.
 
-    Empty if there is none, or the text of the answer mentions missing cells.
+    The sentence is empty if there is no such column, or if the text of the answer mentions missing cells.
     """
     missing = _missing(parts)
     if not missing:
@@ -47,7 +48,7 @@ def unmentioned_missing_cells(parts: Sequence[Part]) -> str:
 
 
 def _missing(parts: Sequence[Part]) -> Mapping[str, int]:
-    """Return the most missing cells that each column has had in the answer."""
+    """Return for each column the highest number of missing cells that it has had in the answer."""
     counts: dict[str, int] = {}
     for part in parts:
         for change in (*part.table_changes, *part.missing_cells) if isinstance(part, CodeExecutionResult) else ():
@@ -57,5 +58,5 @@ def _missing(parts: Sequence[Part]) -> Mapping[str, int]:
 
 
 def _is_named(column: str, code: str) -> bool:
-    """Return whether code reads a column: as a text, or as an attribute."""
+    """Return whether code reads a column, by its name as a string or as an attribute."""
     return f"'{column}'" in code or f'"{column}"' in code or column in _ATTRIBUTE.findall(code)

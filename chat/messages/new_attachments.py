@@ -1,4 +1,4 @@
-"""What an answer says about a file that it holds for the first time. Pure."""
+"""Describes a file that is new in an answer. Pure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def describe_attachment(
 ) -> AnswerAttachment:
     """Return the attachment with these bytes. `is_graph`: whether code drew it, if it is an image.
 
-    `mime_type` and `name` are those of the provider or tool, and may be anything.
+    `mime_type` and `name` come from the provider or the tool, and are not trusted.
     """
     image = _inspect(data)
     if image:
         mime_type = image.mime_type
     elif is_image_type(mime_type):
-        # Stored as a file to download. A browser would only show a broken picture.
+        # The image is broken, so it is stored as a file to download. A browser could not show it.
         mime_type = BINARY
     is_graph = image is not None and is_graph
     kind = "graph" if is_graph else "image" if image else "file"
-    # Python does not know the registered type of WAV, which IPython writes.
+    # Python's table lacks the registered type of WAV, which IPython uses.
     extension = ".wav" if mime_type == "audio/wav" else mimetypes.guess_extension(mime_type) or ".bin"
     default_name = f"{kind}-{index + 1}{extension}"
     return AnswerAttachment(

@@ -1,4 +1,4 @@
-"""How a turn ended, in words: what happened, and what the person who waited can do. Pure."""
+"""Sentences about how a turn ended: what happened, and what the person who waited can do. Pure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Notice:
     """`info`, `warning` or `error`."""
     sentence: str
     action: str = ""
-    """What its button does: `continue`, `answer` (now, without tools), `regenerate`, `edit` (the question), or nothing
-    if empty.
+    """What the button of the notice does: `continue`, `answer` (now, without tools), `regenerate` or `edit` (the
+    question). Empty if it has no button.
     """
 
 
@@ -59,7 +59,7 @@ BLOCKED = {
     Finish.ESCALATION: "because the model's service handed it to a person",
     Finish.BLOCKED: "by the model's service, which does not say why",
 }
-"""Why an answer was ended. The same reasons refuse a question before any answer."""
+"""Why the provider ended an answer. For the same reasons it may refuse a question before any answer."""
 
 WITHHELD = {
     Finish.IMAGE_SAFETY: "The image was withheld by the model's safety filter.",
@@ -94,10 +94,12 @@ INTERRUPTIONS = {
     "": "This answer was interrupted. The text received so far is saved.",
     "restart": "The server was restarted before this answer was complete. The text received so far is saved.",
 }
-"""Sentences about interrupted answers, by error code."""
+"""Error code -> the sentence about an interrupted answer."""
 
 LEFT_OUT = " It is not sent again with later questions."
-"""Added to the notice of a refused question. The provider would refuse each prompt that repeats it."""
+"""The sentence that is added to the notice of a refused question. The provider would refuse each prompt that repeats
+the question.
+"""
 NO_ANSWER = "The model gave an empty answer. Ask again, perhaps in other words."
 NO_ANSWER_AFTER_WORK = "The model thought or searched, but wrote no answer. Ask again, perhaps in other words."
 ONLY_THOUGHTS = (
@@ -119,11 +121,11 @@ def notice_of(
 ) -> Notice | None:
     """Return the notice of a turn; `None` if there is nothing to say.
 
-    `finish`: a value of `Finish`. `finish_reason`: the provider's own word. `finish_message`: what it says about the
-    end, or about a refused request. `is_empty`: the answer has no content. `has_work`: it has thoughts, or calls of the
-    provider's tools.
+    `finish`: a value of `Finish`. `finish_reason`: the finish reason in the provider's own word. `finish_message`: the
+    provider's text about the end, or about a refused request. `is_empty`: whether the answer has no content.
+    `has_work`: whether it has thoughts, or calls of the provider's tools.
     """
-    # Without content the same question is asked again. Otherwise the answer goes on from its content.
+    # An answer without content cannot be continued, so the question is asked again.
     action = "regenerate" if is_empty else "continue"
     match status:
         case "stopped":
@@ -150,7 +152,7 @@ def _wait_sentence(retry_after_s: float | None) -> str:
 
 
 def is_refusal(finish: str) -> bool:
-    """Return whether a finish of an empty answer means that the provider refused the question."""
+    """Return whether an empty answer with this finish means that the provider refused the question."""
     return finish in BLOCKED or (finish in WITHHELD and finish != Finish.NO_IMAGE)
 
 

@@ -1,4 +1,5 @@
-"""Reads messages with their turns, parts and attachments. The number of queries does not grow with the messages.
+"""Reads messages with their turns, parts and attachments. The number of queries does not depend on the number of
+messages.
 
 The message of a live turn is read from the turn's log.
 """
@@ -32,9 +33,9 @@ class PlacedAttachment:
 
     attachment: Attachment
     index: int
-    """The n of its marker."""
+    """The number n of the attachment's marker."""
     part_index: int | None
-    """The part after which it is shown. `None`: at the message's end."""
+    """The index of the part after which it is shown. `None` if it is shown at the message's end."""
 
     @property
     def marker(self) -> Marker | None:
@@ -50,15 +51,17 @@ class MessageRecord:
 
     message: Message
     turn: Turn | None = None
-    """The turn that wrote an answer."""
+    """The turn that wrote the answer; `None` for a question."""
     parts: list[Part] = field(default_factory=list)
-    """In order, without the bytes of their attachments."""
+    """The parts in order, without the bytes of their attachments."""
     part_attachments: dict[int, int] = field(default_factory=dict)
     """Part index -> index of the attachment that holds the part's bytes."""
     attachments: list[PlacedAttachment] = field(default_factory=list)
-    """In order of their index."""
+    """The attachments in order of their index."""
     cleared: list[PlacedAttachment] = field(default_factory=list)
-    """Graphs that the code of an answer has shown and cleared. Only its details, and its export as JSON, have them."""
+    """Graphs that the code of an answer has shown and cleared. Only the details of the answer, and its JSON export,
+    have them.
+    """
     rounds: list[Round] = field(default_factory=list)
     """The rounds of an answer that has ended. Only `records_in_order` reads them."""
     decisions: list[CallDecision] = field(default_factory=list)
@@ -66,20 +69,20 @@ class MessageRecord:
     numbers: list[NumberJSON] | None = None
     """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
     is_traced: bool = False
-    """This is true if the numbers of an answer were traced."""
+    """Whether the numbers of the answer were traced."""
     feedback: Feedback | None = None
     is_live: bool = False
     """Whether the answer was still being written when it was read."""
     left_out: int = 0
-    """How many of the oldest messages the model was not sent."""
+    """Number of the oldest messages that were not sent to the model."""
     move_reason: str = ""
     """Why code moved to the Python session; empty if it did not."""
     retry_notice: str = ""
     """The sentence that is shown while the provider of a live turn does not answer."""
     approval: Approval | None = None
-    """What a waiting turn asks a person."""
+    """The question that a waiting turn asks a person."""
     earlier_readings: tuple[str, ...] = ()
-    """Names of tables that were read in another way when the answer began. Only `path_records` finds them."""
+    """Names of tables whose reading was changed after the answer began. Only `path_records` sets it."""
     seq: int = 0
     """The `seq` of the last log row that was read; 0 unless the turn is live."""
 
@@ -104,7 +107,9 @@ class MessageRecord:
         ]
 
     def marker_spans(self) -> list[MarkerSpan]:
-        """Return where the message's text holds markers. A question has none: what looks like one was typed."""
+        """Return the positions of the markers in the message's text. A question has none: a user typed what looks like
+        one.
+        """
         if self.turn is None:
             return []
         return find_markers(self.message.text, text_pieces(self.parts, self.attachments))
@@ -119,7 +124,7 @@ class MessageRecord:
 
     @property
     def kept_files(self) -> list[Attachment]:
-        """The files that the code of an answer wrote and a person has kept: all others are shown after a part."""
+        """The files that the code of an answer wrote and a person has kept. All other files are shown after a part."""
         if self.turn is None:
             return []
         return [placed.attachment for placed in self.attachments if placed.part_index is None]
@@ -135,7 +140,7 @@ class MessageRecord:
 
 
 def path_records(conversation_id: uuid.UUID, condition: Q | None = None) -> list[MessageRecord]:
-    """Read the shown messages of a conversation, or those of them that meet a condition, in order."""
+    """Read the shown messages of a conversation in order. `condition`: read only the messages that meet it."""
     rows = Message.objects.filter(conversation_id=conversation_id, is_shown=True)
     records = _records(rows if condition is None else rows.filter(condition))
     _find_earlier_readings(conversation_id, records)
@@ -143,7 +148,7 @@ def path_records(conversation_id: uuid.UUID, condition: Q | None = None) -> list
 
 
 def _find_earlier_readings(conversation_id: uuid.UUID, records: Collection[MessageRecord]) -> None:
-    """Tell the records of answers for which of the tables before them another reading was chosen later."""
+    """Set `earlier_readings` of the records of answers: the tables before them whose reading was chosen later."""
     links = MessageAttachment.objects.filter(
         message__conversation=conversation_id,
         message__is_shown=True,
@@ -161,7 +166,7 @@ def _find_earlier_readings(conversation_id: uuid.UUID, records: Collection[Messa
 def records_of_conversations(
     conversation_ids: Collection[uuid.UUID], *, without: Collection[uuid.UUID] = ()
 ) -> dict[uuid.UUID, list[MessageRecord]]:
-    """Read the shown messages of conversations in order, except for some. Returns lists by conversation."""
+    """Read the shown messages of conversations in order, except those in `without`. Returns lists by conversation."""
     rows = Message.objects.filter(conversation__in=conversation_ids, is_shown=True).exclude(pk__in=without)
     records: dict[uuid.UUID, list[MessageRecord]] = {conversation_id: [] for conversation_id in conversation_ids}
     for record in _records(rows):
@@ -170,10 +175,10 @@ def records_of_conversations(
 
 
 def message_chars(messages: QuerySet[Message]) -> dict[uuid.UUID, int]:
-    """Return how many characters each message has, by its id, in the order of their indexes. One query.
+    """Return the number of characters of each message by its id, in the order of their indexes. Runs one query.
 
-    They are those of its text, or of its parts with their fields as JSON if these are more. A live answer, whose parts
-    are in its log, has none.
+    The number is that of the text, or that of the parts with their fields as JSON if that is higher. A live answer
+    counts as 0, because its parts are in its log.
     """
     of_part = Coalesce(Length("parts__text"), 0) + Length(Cast("parts__data", TextField()))
     sizes = messages.annotate(in_text=Length("text"), in_parts=Coalesce(Sum(of_part), 0)).order_by("index")
@@ -189,8 +194,8 @@ def _records(rows: QuerySet[Message]) -> list[MessageRecord]:
     is_traced = Exists(NumberLedger.objects.filter(message=OuterRef("pk")))
     messages = rows.select_related("turn", "feedback").annotate(is_traced=is_traced)
     records = [_record(message) for message in messages.order_by("index")]
-    # A subquery, because a long conversation has more messages than a query can have parameters. A single message is
-    # selected by its id.
+    # A subquery is used, because a long conversation has more messages than a query can have parameters. A single
+    # message is selected by its id.
     condition = {"message__in": rows.order_by() if len(records) != 1 else [records[0].message.pk]}
     parts: dict[uuid.UUID, list[PartRow]] = defaultdict(list)
     for part in PartRow.objects.filter(**condition).order_by("message_id", "index"):
@@ -211,7 +216,7 @@ def _records(rows: QuerySet[Message]) -> list[MessageRecord]:
 
 
 def attachments_by_message(condition: Mapping[str, object]) -> defaultdict[uuid.UUID, list[PlacedAttachment]]:
-    """Read attachments in order of their index, by message. `condition`: on rows of `MessageAttachment`."""
+    """Read attachments in order of their index, by message. `condition`: a filter for rows of `MessageAttachment`."""
     places: defaultdict[uuid.UUID, list[PlacedAttachment]] = defaultdict(list)
     links = MessageAttachment.objects.filter(**condition).select_related("attachment").order_by("message_id", "index")
     for link in links:
@@ -265,9 +270,9 @@ class Deleted(Exception):
 
 
 def records_in_order(message_ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
-    """Yield whole messages in this order. Raises Deleted.
+    """Yield whole messages in this order. Raises Deleted if the conversation was deleted meanwhile.
 
-    A turn that ends while its log is read is read once more, from its rows.
+    If a turn ends while its log is read, its message is read again from its rows.
     """
     records = _with_rounds(records_by_id(message_ids))
     for pk in message_ids:

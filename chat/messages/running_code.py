@@ -1,10 +1,10 @@
-"""Output of code in the Python session, while the code runs. Pure.
+"""Shows output of code in the Python session while the code runs. Pure.
 
-Results of code in the Python session belong to their run, which their `call_id` names. While the code runs, its output
-is appended to the last result of the run, or begins another one after a graph. At the end of the code, all results of
-the run get its outcome, and the last part of the run is a result after which no image is shown.
+The results of such code belong to its run, which their `call_id` identifies. While the code runs, its output is
+appended to the last result of the run, or begins another result after a graph. When the code ends, all results of the
+run get its outcome, and the last part of the run is a result after which no image is shown.
 
-Code may change what it showed before. What is the same at the beginning then stays, and the rest is shown anew.
+If code changes outputs that it showed before, equal outputs at the beginning stay, and the rest is shown anew.
 """
 
 from __future__ import annotations
@@ -28,29 +28,31 @@ StartPart: TypeAlias = Callable[[Part], Iterator[Change]]
 
 @dataclass(slots=True)
 class _Shown:
-    """An output of the code: text that no other output interrupts, a graph or a rich output."""
+    """One output of the code: uninterrupted text, a graph or a rich output."""
 
     start: int
     """Index of its first part in the answer."""
     part: Part | None = None
-    """`None`: text."""
+    """`None` if the output is text."""
     texts: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        """Its text as it was received."""
+        """The text of the output as it was received."""
         self.texts = ["".join(self.texts)]
         return self.texts[0]
 
     def equals(self, part: Part) -> bool:
-        """Return whether the part shows the same."""
+        """Return whether the part shows the same as this output."""
         if isinstance(part, CodeExecutionResult):
             return self.part is None and self.text == part.long_text
         return self.part == part
 
 
 class RunningCode:
-    """Code that runs: makes changes of its output. Each change is applied to the answer before the next is made."""
+    """Code that runs: turns its output into changes. Each change is applied to the answer before the next
+    one is made.
+    """
 
     def __init__(self, answer: Answer, made_by: str, start_result: StartResult, start_part: StartPart) -> None:
         """`made_by`: the function call that runs the code."""
@@ -63,7 +65,7 @@ class RunningCode:
         self._shown: list[_Shown] = []
         """All outputs so far."""
         self._held_back = ""
-        """The end of the output, which may become an image. It is in no result yet."""
+        """The end of the output if it may become an image. It is in no result yet."""
         self._image_count = 0
 
     def add(self, part: CodeExecutionResult) -> Iterator[Change]:
@@ -78,19 +80,19 @@ class RunningCode:
             yield from self._show(replace(part, output=text))
 
     def end(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes at the end of the code, of which `part` holds the whole output, or none."""
+        """Yield the changes at the end of the code. `part` holds the whole output, or none."""
         output, shown = part.output or "", "".join(one.text for one in self._shown)
         part = self._answer.cleared.with_texts(part)
         if part.output is None or output.startswith(shown):
             yield from self._end(part, self._held_back + output[len(shown) :])
         else:
-            # What was shown was not the beginning of the output, such as a progress bar.
+            # The output that was shown is not the beginning of the whole output, as with a progress bar.
             yield from self._end(part, output, replaces_last=True)
 
     def show_rest(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes that show what was held back, because the code will get no result.
+        """Yield the changes that show the held back output, because the code will get no result.
 
-        It is text, or a part of an image that nobody can read.
+        It is text, or an incomplete image, which is left out.
         """
         if text := without_data_uris(self._held_back):
             yield from self._show(replace(part, output=text))
@@ -100,7 +102,7 @@ class RunningCode:
         self._shown.append(_Shown(index, part))
 
     def redraw(self, event: OutputsRedrawn) -> Iterator[Change]:
-        """Yield the changes that show other outputs."""
+        """Yield the changes that replace the outputs so far by other ones."""
         result = CodeExecutionResult(
             call_id=event.call_id, engine=Engine.SESSION, round=self._answer.round_number, made_by=self.made_by
         )
@@ -116,7 +118,10 @@ class RunningCode:
                 yield from self._start_part(part)
 
     def _cut(self, event: OutputsRedrawn) -> tuple[OutputCut | None, list[Part]]:
-        """Return what is removed of the outputs so far, `None` if nothing is, and the outputs that follow."""
+        """Return the change that removes outputs that differ, and the outputs that follow.
+
+        The change is `None` if nothing has to be removed.
+        """
         parts, shown = list(event.parts), self._shown
         pairs = enumerate(zip(shown, parts, strict=False))
         same = next((number for number, (one, part) in pairs if not one.equals(part)), min(len(shown), len(parts)))
@@ -127,7 +132,7 @@ class RunningCode:
             if cut is not None:
                 return cut, parts[same + 1 :]
         if same and same == len(parts) and shown[same - 1].part is None:
-            # Text can be appended only to the last part, and pages know the text of the last one only.
+            # Text can be appended only to the last part, and pages have the text of the last part only.
             same -= 1
         start = shown[same].start
         del shown[same:]
@@ -138,7 +143,7 @@ class RunningCode:
         return OutputCut(start - 1), parts[same:]
 
     def _cut_text(self, shown: _Shown, text: str) -> OutputCut | None:
-        """Return the change that gives the last output another text; `None` if it must be shown anew."""
+        """Return the change that gives the last output another text; `None` if the output must be shown anew."""
         before = shown.text.removesuffix(self._held_back)
         is_whole = shown.part is None and self._is_last and self._answer.parts[-1].long_text == before
         closed, held_back = split_open_uri(text)
@@ -157,7 +162,7 @@ class RunningCode:
         yield from self._begin_result(part, extraction)
 
     def _end(self, part: CodeExecutionResult, rest: str, *, replaces_last: bool = False) -> Iterator[Change]:
-        """Yield the changes at the end of code. `rest`: output that is not shown, or that replaces the last result."""
+        """Yield the changes at the end of code. `rest`: output that was not shown, or that replaces the last result."""
         extraction = self._extract_images(rest)
         if self._is_last and not extraction.images:
             before = "" if replaces_last else self._answer.parts[-1].long_text
@@ -182,7 +187,7 @@ class RunningCode:
 
     @property
     def _is_last(self) -> bool:
-        """Whether text may be appended to the last result of the code: nothing is shown after it."""
+        """Whether text may be appended to the last result of the code, because nothing is shown after it."""
         last = self._answer.last_part
         is_last = self._results[-1:] == [self._answer.part_count - 1]
         return is_last and isinstance(last, CodeExecutionResult) and not last.images
@@ -198,7 +203,7 @@ def common_length(one: str, other: str) -> int:
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        # Only the part that is not known to be the same is compared.
+        # Only the part that has not been compared yet is compared.
         if one[low:middle] == other[low:middle]:
             low = middle
         else:

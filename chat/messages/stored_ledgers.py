@@ -1,4 +1,4 @@
-"""Makes and stores the ledgers of numbers of answers, from the messages before them and their attached tables."""
+"""Makes the ledgers of numbers of answers, from the messages before them and their attached tables, and stores them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from chat.vocabulary.text_types import is_text
 VERSION = 4
 """Version of the code that traces numbers. Ledgers of another version are made again."""
 MESSAGES_LIMIT = 60
-"""Messages whose outputs are searched: the newest ones of the branch."""
+"""Maximum number of messages whose outputs are searched: the newest ones of the branch."""
 FILE_LIMIT_BYTES = 1_000_000
 _OUTPUTS = {
     kind.value
@@ -55,7 +55,7 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 def has_results(answer_id: uuid.UUID) -> bool:
     """Return whether an answer or the messages before it have outputs or files, from which its numbers may come.
 
-    Where they have none, no number has a source, so answers are traced only when a person asks.
+    Without them, no number has a source, so the answer is traced only when a person asks for it.
     """
     before = (
         "JOIN chat_message earlier ON earlier.id = message_id"
@@ -68,7 +68,7 @@ def has_results(answer_id: uuid.UUID) -> bool:
 
 
 def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
-    """Trace the numbers of an answer and store them; `None` if it is live or was deleted."""
+    """Trace the numbers of an answer and store them. Returns `None` if the answer is live or was deleted."""
     message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
     if message is None or (message.turn is not None and message.turn.is_live):
         return None
@@ -90,9 +90,9 @@ def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 
 
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
-    """Yield what the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
+    """Yield the texts that the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
 
-    `unread`: gets the names of attached files that are neither text nor workbooks, or too large.
+    `unread`: the list to which names of attached files are added that are neither text nor workbooks, or are too large.
     """
     path = _path(message)
     records = records_by_id(path)
@@ -152,7 +152,8 @@ def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceTe
 def file_text(attachment: Attachment) -> str | None:
     """Return the text of a file, or the cells of a workbook, that numbers may come from.
 
-    `None` if it is too large, something else, or not there now. Reading a workbook waits for a kernel.
+    The result is `None` if the file is too large, of another kind, or not available now. Reading a workbook waits for a
+    kernel.
     """
     if attachment.size_bytes > FILE_LIMIT_BYTES:
         return None

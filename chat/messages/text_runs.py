@@ -1,8 +1,8 @@
-"""Joins adjoining texts of an answer for readers. Pure.
+"""Joins adjoining texts of an answer for display. Pure.
 
 A provider may end a text part in the middle of a sentence, because a thought signature belongs to exactly one part.
 Storage and the REST API keep these parts apart. Pages and exports show each run of adjoining texts as one Markdown
-document, so that no emphasis, list or code block is cut where a signature stands.
+document, so that no emphasis, list or code block is cut at a signature.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def part_runs(parts: Sequence[Part], indexes_with_attachments: Container[int | N
 def continues_text(previous: Part, part: Part, *, is_in_run: bool = False) -> bool:
     """Return whether a part belongs to the run of the part before it.
 
-    Thoughts that hold only a signature are part of a run, because they show nothing. `is_in_run`: whether `previous`
-    is not the first part of its run, so that it may be such a thought.
+    Thoughts that hold only a signature do not end a run, because they show nothing. `is_in_run`: whether `previous` is
+    not the first part of its run, so that it may be such a thought.
     """
     is_text = isinstance(previous, Text) or (is_in_run and isinstance(previous, Thought))
     is_continuation = isinstance(part, Text) or is_hidden(part)

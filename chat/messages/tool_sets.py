@@ -16,16 +16,16 @@ from chat.vocabulary.stream_events import ToolOutput
 class ToolFailed(Exception):
     """A call could not be carried out. The text is sent to the model as the result, and shown to the reader.
 
-    No person has to release it, and it is sent in private conversations, too. So it must contain nothing that the tool
-    has read or computed.
+    No person has to release this text, and it is also sent in private conversations. So it must contain nothing that
+    the tool has read or computed.
     """
 
 
 def results_need_release(conversation: Conversation) -> bool:
-    """Return whether a person must release each result of a call before a model gets it. Holds for all tool sets.
+    """Return whether a person must release each result of a call before a model gets it. This holds for all tool sets.
 
-    The conversation may ask for it, or the server for all. The tool loop then holds back every `FunctionResponse`, and
-    no request contains what code wrote or showed.
+    The conversation may require it, or the server for all conversations. The tool loop then holds back every
+    `FunctionResponse`, and no request contains what code wrote or showed.
     """
     return settings.RESULTS_NEED_APPROVAL or conversation.release == Conversation.Release.ASK
 
@@ -72,17 +72,19 @@ class OutlivesTurns(Protocol):
     """A tool set whose calls may run on after the death of the process that began them, for example in a kernel."""
 
     async def abandon(self) -> None:
-        """End what the turn still runs: its process has died, so nobody waits for a result.
+        """End the calls of a turn whose process has died, because nobody waits for their results.
 
-        Called after the turn has ended, on a new tool set, in any process. If a turn ends in its own process, its
-        calls are ended by `ToolSet.run`.
+        This is called after the turn has ended, on a new tool set, in any process. If a turn ends in its own process,
+        `ToolSet.run` ends its calls.
         """
         ...
 
 
 @runtime_checkable
 class KeepsDataPrivate(Protocol):
-    """A tool set that says what a model may get of its results in a private conversation. Of others, it gets none."""
+    """A tool set that can remove private data from its results. From other tool sets, a model gets no results in a
+    private conversation.
+    """
 
     async def private_response(self, call: FunctionCall, response: FunctionResponse) -> FunctionResponse:
         """Return the response to a call without rows, cells and texts of files. Computed results may stay."""

@@ -26,7 +26,7 @@ def written_between(before: Sequence[JSONObject], after: Sequence[JSONObject]) -
 
 
 def written_files(parts: Iterable[Part]) -> list[WrittenFile]:
-    """Return the files that the code of an answer wrote, each once, as they were after the last code."""
+    """Return the files that the code of an answer wrote. Each file is listed once, in its state after the last code."""
     files: dict[str, WrittenFile] = {}
     for part in parts:
         for file in part.files if isinstance(part, CodeExecutionResult) else ():
@@ -36,10 +36,11 @@ def written_files(parts: Iterable[Part]) -> list[WrittenFile]:
 
 
 def attachment_names(files: Sequence[WrittenFile]) -> dict[str, str]:
-    """Return the name that each file of an answer has as an attachment, by the file's name.
+    """Return a mapping from the name of each file of an answer to its name as an attachment.
 
-    An attachment's name has no invisible characters, among others, so several files may share one. All but the first of
-    them get a number: a name in an answer stands for one file. `files`: all files of the answer, see `written_files`.
+    Names of attachments have no invisible characters, for example, so several files may get the same one. Then all but
+    the first get a number, because a name in an answer must mean one file. `files`: all files of the answer, see
+    `written_files`.
     """
     labels = file_labels(safe_name(file.name, "file") for file in files)
     return {file.name: label for file, label in zip(files, labels, strict=True)}

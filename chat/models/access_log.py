@@ -23,7 +23,7 @@ ACCESS_REASON_LIMIT = 500
 """Maximum length of a reason, in characters."""
 
 REPEAT_INTERVAL = timedelta(minutes=5)
-"""A repeated access within this interval adds no second entry."""
+"""If the same access is repeated within this interval, no second entry is added."""
 
 
 class AccessEntryQuerySet(AppendOnlyQuerySet["AccessEntry"]):
@@ -57,7 +57,7 @@ class AccessEntryQuerySet(AppendOnlyQuerySet["AccessEntry"]):
 
 
 class AccessEntry(AppendOnly):
-    """One access of a staff member to a conversation of somebody else."""
+    """One access of a staff member to another user's conversation."""
 
     class Action(models.TextChoices):
         """What the staff member did."""

@@ -2,7 +2,8 @@
 
 Saving or deleting such a row raises `ImmutableRowError`, and a database trigger rejects every UPDATE. Rows are deleted
 only by a cascading foreign key. All other foreign keys of these models have no constraint and may refer to deleted
-rows, because setting a reference to null would be an UPDATE. Values that must outlast a referenced row are copied.
+rows, because setting a reference to null would be an UPDATE. Values that are needed after the deletion of a referenced
+row are copied.
 
 The first migration creates the triggers (`chat/migrations/_append_only.py`).
 """
@@ -35,7 +36,7 @@ class AppendOnly(models.Model):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert the row. Raise ImmutableRowError if it exists already."""
+        """Insert the row. Raises ImmutableRowError if it exists already."""
         if not self._state.adding:
             raise ImmutableRowError(f"Rows of {type(self).__name__} are never changed.")
         super().save(*args, **kwargs)

@@ -36,7 +36,7 @@ def validate_provider(name: str) -> None:
 
 
 def validate_model_name(name: str) -> None:
-    """Raise ValidationError for a name that a terminal or a page would not show as it is."""
+    """Raise ValidationError if a terminal or a page would not show the name unchanged."""
     if not name.isprintable():
         raise ValidationError(gettext("The name has control characters or invisible characters. Remove them."))
 
@@ -207,14 +207,14 @@ class LanguageModel(models.Model):
 
     @property
     def next_prices_from(self) -> date | None:
-        """The first day of the next prices; `None` if they are not known."""
+        """The day from which the next prices apply; `None` if they are not known."""
         if self.prices_until is None or (self.next_input_price, self.next_output_price) == (None, None):
             return None
         return self.prices_until + timedelta(days=1)
 
 
 class Preset(models.Model):
-    """A model with settings under its own name; an empty setting means that the model's setting applies."""
+    """A model with settings under its own name. For an empty setting, the model's setting applies."""
 
     slug = models.SlugField(max_length=50, unique=True, help_text="Its name in addresses and the API.")
     label = models.CharField(max_length=100)
@@ -255,7 +255,7 @@ class Preset(models.Model):
         return self.label
 
     def make_default(self) -> None:
-        """Make this preset the default in place of the one before it."""
+        """Make this preset the default. The previous default is no default any more."""
         with transaction.atomic():
             Preset.objects.filter(is_default=True).exclude(pk=self.pk).update(is_default=False)
             self.is_default = True
@@ -268,7 +268,7 @@ class Preset(models.Model):
 
 
 class Instruction(models.Model):
-    """Instructions for all models in all conversations; the only row replaces the product's default texts."""
+    """The instructions for all models in all conversations. There is one row, which replaces the default texts."""
 
     general = models.TextField(blank=True, help_text="Always.")
     code_execution = models.TextField(blank=True, help_text="When the answer may run code at the model's service.")

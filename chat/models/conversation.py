@@ -77,7 +77,8 @@ class Conversation(models.Model):
         default=WebSearch.AUTO,
         help_text="Whether answers may search the web and read web pages, if their model can.",
     )
-    # Null is allowed here and below, because SQLite adds such a column in place. A table made anew loses its triggers.
+    # Null is allowed here and below, because SQLite can then add the column without rebuilding the table. A rebuilt
+    # table loses its triggers.
     private_data = models.BooleanField(
         null=True, blank=True, help_text="Whether models get schemas and computed results, no rows, cells or files."
     )
@@ -116,7 +117,8 @@ class Conversation(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    # Everything that people see is read through this manager, so a deleted conversation is hidden everywhere at once.
+    # All code that shows conversations to people reads them through this manager, so a deleted one is hidden everywhere
+    # at once.
     objects = ExistingConversations()
     with_deleted = ConversationQuerySet.as_manager()
 
@@ -137,7 +139,7 @@ class Conversation(models.Model):
                 condition=Q(temporary_seen_at__isnull=False),
                 name="temporary_conversations",
             ),
-            # It serves the foreign key, too.
+            # This index serves the foreign key, too.
             models.Index(
                 fields=["project", "-updated_at"], condition=Q(project__isnull=False), name="project_conversations"
             ),
@@ -151,17 +153,19 @@ class Conversation(models.Model):
 
     @property
     def is_private(self) -> bool:
-        """Whether its data are private, by its own setting or its project's."""
+        """Whether the data of the conversation are private, by its own setting or by its project's."""
         return bool(self.private_data) or (self.project is not None and self.project.private_data)
 
     @property
     def is_unread(self) -> bool:
-        """Whether an answer has ended that its owner did not have on the screen."""
+        """Whether an answer has ended that the owner has not seen on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
 
     @property
     def nightly_outcome(self) -> Mapping[str, str] | None:
-        """The result of the last nightly run: `verdict` and `detail`. `None` if they are off, or none has ended."""
+        """The result of the last nightly run: `verdict` and `detail`. `None` if nightly runs are off, or none has
+        ended.
+        """
         return self.nightly_result if self.nightly and self.pinned_at else None
 
     @staticmethod
@@ -171,17 +175,17 @@ class Conversation(models.Model):
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether links to it can be made."""
+        """Whether links to the conversation can be created."""
         return self.is_sharing_allowed() and not self.is_temporary
 
     @staticmethod
     def temporary_limit_min() -> int:
-        """Return after how many minutes without an open page a temporary conversation is deleted."""
+        """Return the number of minutes without an open page after which a temporary conversation is deleted."""
         return int(settings.TEMPORARY_LIMIT_MIN)
 
     @property
     def is_temporary(self) -> bool:
-        """Whether it is deleted some time after its last page was closed; see `models.temporary_conversations`."""
+        """Whether it is deleted some minutes after its last page was closed; see `models.temporary_conversations`."""
         return self.temporary_seen_at is not None
 
     @staticmethod
@@ -196,7 +200,7 @@ class Conversation(models.Model):
         }
 
     def change_settings(self, changes: Mapping[str, str | bool]) -> None:
-        """Save these columns and no others, because a live turn may increase `revision` at the same time.
+        """Save only these columns, because a live turn may increase `revision` at the same time.
 
         `archived` and `pinned` are booleans; a conversation that is already archived or pinned keeps its date.
         """

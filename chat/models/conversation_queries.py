@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListPosition:
-    """A position in `newest_first`: after the conversation with this time and id."""
+    """A position in `newest_first`: the next conversation comes after the one with this time and id."""
 
     updated_at: datetime
     conversation_id: uuid.UUID
@@ -31,13 +31,13 @@ class ListPosition:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of conversations, newest first, or a page of results."""
+    """A page of conversations, newest first, or a page of search results, best matches first."""
 
     conversations: list[Conversation]
     end: ListPosition | None
     """The position after which the next page begins; `None` on the last page."""
     ranks: Sequence[int] = ()
-    """The rank of each result of a search, as in `chat.models.ranked_search`. Other pages have none."""
+    """The rank of each search result, as in `chat.models.ranked_search`. Empty for pages that are no search results."""
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -52,7 +52,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.filter(archived_at__isnull=True)
 
     def kept(self) -> ConversationQuerySet:
-        """Return the conversations that are not temporary: those of lists, searches, galleries, exports and reviews."""
+        """Return the conversations that are not temporary. Lists, searches, galleries, exports and reviews use them."""
         return self.filter(temporary_seen_at__isnull=True)
 
     def archived(self) -> ConversationQuerySet:
@@ -64,32 +64,36 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.order_by("-updated_at", "-pk")
 
     def page(self, size: int, after: ListPosition | None = None) -> Page:
-        """Return the newest conversations, or those after a position.
+        """Return the newest conversations, or the first ones after a position.
 
-        A conversation that has become newer since the earlier pages were read is not repeated.
+        A conversation that has changed since the previous pages were read is not repeated.
         """
         conversations = list(self.after(after)[: size + 1])
         last = conversations[size - 1] if len(conversations) > size else None
         return Page(conversations[:size], ListPosition(last.updated_at, last.pk) if last else None)
 
     def after(self, position: ListPosition | None) -> ConversationQuerySet:
-        """Return the conversations after a position, or all, newest first."""
+        """Return the conversations after a position; all of them if it is `None`. Newest first."""
         rows = self.newest_first()
         if position is None:
             return rows
-        # The last condition follows from the other one, and lets the database use an index.
+        # The condition on `updated_at__lte` follows from the other one. It lets the database use an index.
         is_later = Q(updated_at__lt=position.updated_at) | Q(pk__lt=position.conversation_id)
         return rows.filter(is_later, updated_at__lte=position.updated_at)
 
     def holding(self, terms: Sequence[Term], owner_id: int | None = None) -> ConversationQuerySet:
         """Return the conversations whose title and shown messages contain every term. Without terms, return none.
 
-        `owner_id`: whose conversations are searched. `None`: those of all users, which reads their texts.
+        `owner_id`: the user whose conversations are searched. `None` searches those of all users, whose texts are then
+        read.
         """
         return self.filter(*(ContainsTerm(term, owner_id) for term in terms)) if terms else self.none()
 
     def untouched(self, settings: Mapping[str, str], project_id: uuid.UUID | None = None) -> ConversationQuerySet:
-        """Return the conversations of a project, or of none, without messages, with these and the default settings."""
+        """Return empty conversations of a project, or of none if `project_id` is `None`.
+
+        They have no messages, these settings, and otherwise the default settings.
+        """
         defaults: dict[str, str | None] = {
             "title": "",
             "system_instruction": "",
@@ -109,5 +113,5 @@ class ExistingConversations(ConversationManager["Conversation"]):
     """The conversations that their owners have not deleted."""
 
     def get_queryset(self) -> ConversationQuerySet:
-        """Leave out the deleted conversations that can still be restored."""
+        """Return all conversations, without deleted ones that can still be restored."""
         return ConversationQuerySet(self.model, using=self._db).filter(deleted_at__isnull=True)

@@ -28,14 +28,14 @@ class DatabaseThread:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function on the thread; return its result or raise its exception."""
+        """Call a function on the thread. Return its result or raise its exception."""
 
         def call() -> T:
             _close_if_ended()
             try:
                 return function(*args, **kwargs)
             except (OperationalError, InterfaceError):
-                # The thread keeps its connection. After this one, the next call opens another.
+                # Django keeps a connection that failed. It is closed here, so that the next call opens a new one.
                 if connection.connection is not None and not connection.is_usable():
                     connection.close()
                 raise
@@ -60,7 +60,7 @@ def _close_if_ended() -> None:
         poll.register(connection.connection.fileno(), select.POLLIN)
         has_ended = bool(poll.poll(0)) and not connection.is_usable()
     except psycopg.OperationalError:
-        # The client library has noticed it already, so there is no socket.
+        # The client library has already noticed the end of the connection, so there is no socket.
         has_ended = True
     if has_ended:
         connection.close()

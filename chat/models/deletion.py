@@ -1,4 +1,4 @@
-"""Deleting a conversation with everything that only it shows, and an account with everything that it owns."""
+"""Deletes a conversation with everything that only it shows, and an account with everything that it owns."""
 
 from __future__ import annotations
 
@@ -25,33 +25,37 @@ from chat.models.user import User
 from chat.models.write_pauses import PAUSE_S
 
 SLICE_MESSAGES = 300
-"""Messages of one transaction, which takes about a tenth of a second."""
+"""Number of messages that one transaction deletes, which takes about a tenth of a second."""
 SLICE_FILES = 200
-"""Files of one transaction."""
+"""Number of files that one transaction deletes."""
 UNDO_MARGIN_S = 2
-"""Time for a transaction that restores a conversation at the last moment, before it is deleted."""
+"""Seconds between the end of the time for restoring and the deletion, so that a restoration at the last moment can
+commit.
+"""
 
 _UNSHOWN = Q(message_attachments__isnull=True, project_files__isnull=True, newer_file_runs__isnull=True)
-"""Attachments without a place outside the parts of messages."""
+"""Matches attachments that no message, project or run on a newer file shows."""
 
 BEING_DELETED = datetime(1970, 1, 1, tzinfo=UTC)
-"""The time of a conversation that is being deleted: it cannot be restored, renewed or kept any more."""
+"""The deletion time of a conversation whose deletion has begun: it cannot be restored, renewed or kept any more."""
 
 
 class _TurnStarted(Exception):
-    """A turn has started between two locks. Raised to release the locks of the savepoint."""
+    """A turn has started before its conversation was locked. Raised to release the locks of the savepoint."""
 
 
 def delete_conversation(conversation: Conversation) -> list[Attachment]:
     """Delete a conversation, and the rows of those attachments that no other conversation shows.
 
-    A long conversation is deleted in several transactions, its last messages first, so that others can write in
-    between: SQLite has one writer at a time. If the process dies in between, the beginning is left, and can be deleted.
+    A long conversation is deleted in several transactions, its last messages first, because SQLite has one writer at a
+    time and others must be able to write in between. If the process dies in between, the remaining beginning can be
+    deleted later.
 
-    Returns these attachments. A trigger queues the deletion of their objects in storage; see `attachments.deletions`.
+    Returns the deleted attachments. A trigger queues the deletion of their objects in storage; see
+    `attachments.deletions`.
     """
     deleted: list[Attachment] = []
-    # Within a transaction of the caller, others have to wait for its end anyway.
+    # Inside a transaction of the caller, slices would not help: other writers wait for its end anyway.
     while not connection.in_atomic_block and (slice_ := _delete_last_messages(conversation)) is not None:
         deleted += slice_
         if connection.vendor == "sqlite":
@@ -92,7 +96,7 @@ def hide_accounts(user_ids: Collection[int]) -> None:
     hold is deleted in the background; see `chat.people.account.due_deletions`.
     """
     with transaction.atomic():
-        # Starts of answers lock conversations and no user, so this order lets no two wait for each other.
+        # Starts of answers lock conversations and no user. Locking conversations first prevents a deadlock with them.
         _hide_for_good(Conversation.with_deleted.filter(owner__in=user_ids))
         free = Concat(Value(f"deleted-{uuid.uuid4()}-"), Cast("pk", CharField()))
         users = User.objects.filter(pk__in=user_ids)
@@ -101,7 +105,9 @@ def hide_accounts(user_ids: Collection[int]) -> None:
 
 
 def _hide_for_good(rows: ConversationQuerySet) -> None:
-    """Lock the rows in the order in which starts of several answers lock theirs, then mark them. Their kernels end."""
+    """Lock the rows in the same order as starts of several answers do, mark them as deleted, and detach
+    their kernels.
+    """
     list(rows.select_for_update().order_by("pk").values_list("pk"))
     PythonSession.objects.filter(conversation__in=rows.order_by()).update(conversation=None)
     rows.order_by().update(deleted_at=BEING_DELETED)
@@ -113,7 +119,7 @@ def restorable_conversations() -> ConversationQuerySet:
 
 
 def restore_conversation(conversation: Conversation) -> None:
-    """Show a deleted conversation again, if there is still time to do so."""
+    """Show a deleted conversation again, if the time for restoring it is not over."""
     restorable_conversations().filter(pk=conversation.pk).update(deleted_at=None)
 
 
@@ -130,9 +136,9 @@ def find_due_deletions() -> ConversationQuerySet:
 def claim_deletion(rows: ConversationQuerySet) -> bool:
     """Claim one hidden conversation for its deletion, after which it cannot be restored.
 
-    Return False if it was restored. A restoration that waits for a lock keeps the time of its start, so a comparison of
-    times does not prevent that a restored conversation is deleted. `rows`: a query for the conversation, with the
-    condition for the deletion.
+    Returns False if it was restored. A claim is necessary, because comparing times is not enough: a restoration that
+    waits for a lock uses the time at which it started. `rows`: a query for the conversation, with the condition for the
+    deletion.
     """
     return bool(rows.filter(deleted_at__isnull=False).update(deleted_at=BEING_DELETED))
 
@@ -141,7 +147,7 @@ def delete_account(user: User) -> None:
     """Delete a user with all conversations, files and login sessions, in one transaction.
 
     The conversations and projects are deleted first, because messages and projects protect the attachments they show.
-    The projects are locked before the conversations, as by everybody who needs both.
+    The projects are locked before the conversations, as everywhere that both are locked.
     """
     with transaction.atomic():
         list(Project.objects.select_for_update().filter(owner=user).order_by("pk").values_list("pk"))
@@ -152,7 +158,9 @@ def delete_account(user: User) -> None:
 
 
 def delete_unshown_files(user_id: int) -> bool:
-    """Delete some files of a user that nothing shows. Return False if there are none, or others hold them."""
+    """Delete some files of a user that nothing shows. Returns False if there are none, or other transactions have
+    locked them.
+    """
     free = Attachment.objects.filter(_UNSHOWN, owner=user_id)
     return bool(delete_unsent_files(list(free.order_by("pk").values_list("pk", flat=True)[:SLICE_FILES])))
 
@@ -160,8 +168,8 @@ def delete_unshown_files(user_id: int) -> bool:
 def delete_project(project: Project) -> list[Attachment]:
     """Delete a project, and the rows of those of its files that no message and no other project shows.
 
-    Its conversations stay, without a project. They are locked before the attachments, as by `delete_conversation`.
-    Returns these files; see there.
+    Its conversations stay, without a project. They are locked before the attachments, as in `delete_conversation`.
+    Returns the deleted files, as `delete_conversation` does.
     """
     with transaction.atomic():
         _lock_with_conversations(project)
@@ -173,7 +181,9 @@ def delete_project(project: Project) -> list[Attachment]:
 
 
 def remove_project_file(project: Project, attachment_id: uuid.UUID) -> bool:
-    """Take a file out of a project, and delete it if nothing else shows it. Return False if it is not there."""
+    """Remove a file from a project, and delete it if nothing else shows it. Returns False if the project does not have
+    it.
+    """
     with transaction.atomic():
         list(Project.objects.select_for_update(no_key=True).filter(pk=project.pk))
         list(Attachment.objects.select_for_update().filter(pk=attachment_id))
@@ -185,9 +195,9 @@ def remove_project_file(project: Project, attachment_id: uuid.UUID) -> bool:
 
 
 def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
-    """Return the files that were uploaded before a time, and that no message, project or import needs.
+    """Return the files that were uploaded before a time and that no message, project or import uses.
 
-    The files of a live answer are only in its log, so nothing is returned for users with one.
+    The files of a live answer are only in its log, so nothing is returned for users with a live answer.
     """
     live = Turn.objects.filter(conversation__owner=OuterRef("owner"), status__in=Turn.LIVE)
     shown = Part.objects.filter(attachment=OuterRef("pk"))
@@ -196,7 +206,9 @@ def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
 
 
 def delete_unsent_files(ids: Collection[uuid.UUID]) -> list[Attachment]:
-    """Delete and return those of the files that no message shows now. A file that is being sent is not deleted."""
+    """Delete those of the files that no message shows now, and return them. A file that is being sent is
+    not deleted.
+    """
     with transaction.atomic():
         free = Attachment.objects.select_for_update(skip_locked=True)
         return _delete_orphans([file.pk for file in free.filter(pk__in=ids)])
@@ -205,7 +217,7 @@ def delete_unsent_files(ids: Collection[uuid.UUID]) -> list[Attachment]:
 def _delete_last_messages(conversation: Conversation) -> list[Attachment] | None:
     """Delete the last messages of a long conversation, and return their attachments; `None` if it is not long.
 
-    Messages that follow others have higher indexes, so no message is left without the one that it follows.
+    A message has a higher index than the message that it follows, so no message loses the one that it follows.
     """
     messages = Message.objects.filter(conversation=conversation)
     with transaction.atomic():
@@ -226,7 +238,7 @@ def _lock_attachments(messages: QuerySet[Message]) -> list[uuid.UUID]:
 
 
 def _delete_orphans(ids: list[uuid.UUID]) -> list[Attachment]:
-    """Delete and return those attachments that no message and no project shows."""
+    """Delete those attachments that no message and no project shows, and return them."""
     elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
     orphans = Attachment.objects.filter(_UNSHOWN, ~Exists(elsewhere), pk__in=ids)
     deleted = list(orphans)
@@ -235,10 +247,10 @@ def _delete_orphans(ids: list[uuid.UUID]) -> list[Attachment]:
 
 
 def _lock(conversation: Conversation) -> None:
-    """Lock live turns, then the conversation, so that a writer of either comes before the deletion or fails.
+    """Lock live turns, then the conversation, so that a writer of either commits before the deletion or fails.
 
-    This is the order in which others take these locks; attachments come last. If a turn has started between the first
-    two, the locks are released and taken again, so that no two transactions wait for each other.
+    Other code takes these locks in the same order; attachments come last. If a turn has started between the first two
+    locks, they are released and taken again, which prevents a deadlock.
     """
     live = Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE)
     while True:
@@ -254,13 +266,13 @@ def _lock(conversation: Conversation) -> None:
 
 
 def _lock_with_conversations(project: Project) -> None:
-    """Lock a project, then its conversations in the order in which starts of several answers lock theirs."""
+    """Lock a project, then its conversations in the same order as starts of several answers do."""
     list(Project.objects.select_for_update().filter(pk=project.pk).values_list("pk"))
     list(Conversation.with_deleted.select_for_update().filter(project=project).order_by("pk").values_list("pk"))
 
 
 def _attachment_ids(messages: QuerySet[Message]) -> set[uuid.UUID]:
-    """Return the attachments of messages. Those of a live answer are only in its log."""
+    """Return the ids of the attachments of messages, including those of a live answer, which are only in its log."""
     links = MessageAttachment.objects.filter(message__in=messages)
     parts = Part.objects.filter(message__in=messages, attachment__isnull=False)
     log = TurnEvent.objects.filter(turn__message__in=messages, turn__status__in=Turn.LIVE, name=TurnEvent.ATTACHMENT)

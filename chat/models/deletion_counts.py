@@ -1,4 +1,4 @@
-"""How much would be deleted with conversations or accounts, for people who are asked before."""
+"""Counts what would be deleted with conversations or accounts, to be shown before a person confirms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chat.models.message import Message, MessageAttachment, Part
 
 
 def attachments_only_of(conversations: ConversationQuerySet | QuerySet[Conversation]) -> QuerySet[Attachment]:
-    """Return the attachments that no other conversation and no project shows, so that they are deleted too."""
+    """Return the attachments that no other conversation and no project shows. They would be deleted, too."""
     is_kept = ~Q(message__conversation__in=conversations.order_by().values("pk"))
     links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))
     parts = Part.objects.filter(attachment=OuterRef("pk"))
@@ -34,7 +34,7 @@ def count_messages_and_files(conversations: QuerySet[Conversation]) -> tuple[int
 def count_of_accounts(user_ids: Collection[int]) -> tuple[int, int, int]:
     """Return how many conversations, messages and files are deleted with these accounts.
 
-    Conversations that their owner has deleted, and that a thread deletes soon, are left out.
+    Conversations that their owner has already deleted, and whose rows a thread will delete soon, are not counted.
     """
     conversations = Conversation.objects.filter(owner__in=user_ids)
     messages = Message.objects.filter(conversation__in=conversations.order_by().values("pk"))

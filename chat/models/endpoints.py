@@ -1,6 +1,6 @@
-"""Endpoints: servers that speak OpenAI's protocols, and what they said about their models.
+"""Endpoints: servers that speak OpenAI's protocols, and what they reported about their models.
 
-A row holds no secret. It names an environment variable of the server processes, which holds the key.
+A row holds no secret. It names the environment variable of the server processes that holds the key.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from django.utils.translation import gettext
 from chat.vocabulary.dialect_names import DIALECT_NAMES, PROTOCOL_NAMES
 
 ENDPOINT_PROVIDER = "openai_compatible"
-"""The provider whose endpoints these are, as CHAT_PROVIDERS names it."""
+"""The provider that the endpoints belong to, by its name in CHAT_PROVIDERS."""
 
 KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 
 
 def dialect_choices() -> list[tuple[str, str]]:
-    """Return the choices of a dialect. They are no part of migrations."""
+    """Return the choices of a dialect. As a function they are not stored in migrations."""
     return [(name, name) for name in DIALECT_NAMES]
 
 
 def protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a protocol. They are no part of migrations."""
+    """Return the choices of a protocol. As a function they are not stored in migrations."""
     return [(name, name) for name in PROTOCOL_NAMES]
 
 
 def validate_base_url(url: str) -> None:
-    """Raise ValidationError unless this is an HTTP address to which paths can be appended. It must hold no password."""
+    """Raise ValidationError unless this is an HTTP address without a password, to which paths can be appended."""
     try:
         parts = urlsplit(url)
         is_valid = bool(parts.scheme in ("http", "https") and parts.hostname) and (parts.port or 1) > 0
@@ -52,8 +52,8 @@ def validate_base_url(url: str) -> None:
 def validate_key_variable(name: str) -> None:
     """Raise ValidationError unless this variable may hold the key of an endpoint.
 
-    Whoever edits endpoints can send the key to a server of theirs. The rule keeps the other secrets of this server,
-    such as SECRET_KEY, DATABASE_URL and its own API keys, out of their reach.
+    Whoever edits endpoints can have the key sent to a server of their own. This rule protects the other secrets of this
+    server, such as SECRET_KEY, DATABASE_URL and its own API keys.
     """
     if not KEY_VARIABLE.fullmatch(name):
         raise ValidationError(gettext("The name must consist of capital letters, digits and “_”, and end in _API_KEY."))
@@ -122,13 +122,13 @@ class ModelEndpoint(models.Model):
         using: str | None = None,
         update_fields: Iterable[str] | None = None,
     ) -> None:
-        """Save the row, with its address as requests need it."""
+        """Save the row, with its address in the form that requests need."""
         self.base_url = self.base_url.rstrip("/")
         super().save(force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields)
 
 
 class EndpointModel(models.Model):
-    """What a server said or showed about one of its models."""
+    """What a server has reported or shown about one of its models."""
 
     endpoint = models.CharField(max_length=50, blank=True, help_text="Empty: the one that the settings describe.")
     account = models.CharField(max_length=64, help_text="Digest of the address and the key that were used.")

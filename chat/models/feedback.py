@@ -16,16 +16,16 @@ REASON_LIMIT = 1000
 
 
 class FeedbackNotAllowed(Exception):
-    """A message cannot be rated, or cannot be rated yet. The text is a sentence for the user."""
+    """A message cannot be rated, or not yet. The text is a sentence for the user."""
 
 
 class FeedbackQuerySet(models.QuerySet["Feedback"]):
-    """Stores feedback. Callers check with `chat.people.access` who may rate."""
+    """Stores feedback. Callers check permissions with `chat.people.access` first."""
 
     def give(self, message: Message, user_id: int, *, is_good: bool, reason: str = "") -> Feedback:
-        """Rate an answer that has ended; earlier feedback on it is replaced.
+        """Rate an answer that has ended. Earlier feedback on it is replaced.
 
-        Raise FeedbackNotAllowed for user messages and live answers.
+        Raises FeedbackNotAllowed for user messages and live answers.
         """
         if message.role != Role.MODEL:
             raise FeedbackNotAllowed("Only answers can be rated.")

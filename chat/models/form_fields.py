@@ -1,6 +1,6 @@
 """Form fields for values that clients send. Invalid values raise only ValidationError, with a sentence for a person.
 
-The values may come from a `QueryDict` or a decoded JSON object, so they can have any type.
+The values may come from a `QueryDict` or from decoded JSON, so they can have any type.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ TITLE_LIMIT = 200
 MODEL_NAME_LIMIT = 200
 """Maximum length of the name of a model or preset, in characters."""
 
-# Names on other servers may be paths or hold blanks. Only names that the operator has entered can be chosen in the end.
-# Some become part of an address, so none may lead out of its folder.
+# The names of models on other servers may be paths or contain spaces. In the end, only names that the operator has
+# entered can be chosen. Some names become part of a URL path, so `..` is refused.
 validate_model_name = RegexValidator(
     r"^(?!(.*/)?\.\.(/|\Z))[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?\Z",
     "This is not the name of a model.",
@@ -37,7 +37,9 @@ validate_model_name = RegexValidator(
 
 
 def check_prompt_size(text: str, *, what: str) -> None:
-    """Raise ValidationError for a text of more than `PROMPT_LIMIT_BYTES`. `what` is the subject of its sentence."""
+    """Raise ValidationError if a text has more than `PROMPT_LIMIT_BYTES`. `what`: the subject of the
+    error's sentence.
+    """
     size_bytes, limit_bytes = len(text.encode()), settings.PROMPT_LIMIT_BYTES
     if size_bytes > limit_bytes:
         raise ValidationError(
@@ -89,7 +91,7 @@ class IdField(forms.Field):
 
 
 class IdListField(forms.Field):
-    """Ids that are separated by commas, without duplicates. `limit`: the most ids that one request may name."""
+    """Ids that are separated by commas, without duplicates. `limit`: maximum number of ids in one request."""
 
     def __init__(self, *, limit: int) -> None:
         super().__init__(required=False)
@@ -120,7 +122,9 @@ class AttachmentIdsField(forms.Field):
 
 
 class ModelField(PlainTextField):
-    """The name of a model or preset, or an empty text. The field does not check whether the model is offered."""
+    """The name of a model or preset, or an empty text. The field does not check whether the catalogue
+    offers the model.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -145,7 +149,7 @@ class TitleField(PlainTextField):
         )
 
     def to_python(self, value: object) -> str:
-        """Return the line. Raise ValidationError if the text is too long before spaces are removed."""
+        """Return the title. Raises ValidationError if the text is too long before spaces are removed."""
         if isinstance(value, str) and len(value) > TITLE_LIMIT:
             raise ValidationError(self.error_messages["max_length"], code="max_length")
         return " ".join(super().to_python(value).split())

@@ -1,4 +1,4 @@
-"""Imports of files: which conversations they brought, and the jobs that import large files in the background."""
+"""Imports of files: the conversations that were imported, and the jobs that import large files in the background."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class ImportJob(models.Model):
     """A large file that its owner uploads in pieces, and its import by a worker.
 
     The row is the queue: a worker claims it with a conditional UPDATE that increments `attempts`, and renews the claim.
-    If the worker dies, the claim expires and another worker imports the file again, which changes nothing about the
-    conversations that are here already.
+    If the worker dies, the claim expires and another worker imports the file again. That does not change conversations
+    that were already imported.
     """
 
     class State(models.TextChoices):
-        """What happens to the file."""
+        """The progress of the file."""
 
         UPLOADING = "uploading", "pieces are missing"
         QUEUED = "queued", "waiting for a worker"
@@ -66,12 +66,12 @@ class ImportJob(models.Model):
 
     @property
     def received_percent(self) -> int:
-        """How much of the file has been uploaded."""
+        """Percentage of the file that has been uploaded."""
         return self.received_bytes * 100 // self.size_bytes
 
     @property
     def is_open(self) -> bool:
-        """Whether the file is still uploaded or imported."""
+        """Whether the upload or the import of the file has not ended."""
         return self.state in self.OPEN
 
 

@@ -24,9 +24,9 @@ class ListPage:
 
     pinned: list[Conversation]
     others: list[Conversation]
-    """In the list of archived conversations: these."""
+    """The conversations that are not pinned. In the list of archived conversations, those that are archived."""
     group: Group
-    """The group in which the next page begins."""
+    """The group in which the next page begins; see `list_page`."""
     end: ListPosition | None
     """The position after which the next page begins; `None` on the last page."""
 
@@ -34,9 +34,9 @@ class ListPage:
 def list_page(
     conversations: ConversationQuerySet, size: int, group: Group | None = None, after: ListPosition | None = None
 ) -> ListPage:
-    """Return one page, with at most two queries for at most `size` rows each.
+    """Return one page, with at most `size` conversations of each group. Runs at most two queries.
 
-    The page begins after the position `after` in `group`. `None`: at the beginning of the list.
+    `after`: the position in `group` after which the page begins. `None`: the page begins at the beginning of the list.
     """
     conversations = with_live_status(conversations)
     if group is Group.ARCHIVED:

@@ -1,5 +1,6 @@
-"""The states that entries of the conversation list show: an answer is being written, waits, or is unread, or its code
-gives something else.
+"""The state that an entry of the conversation list shows.
+
+An answer is being written, waits, or is unread, or the code of the conversation has other results now.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ _LIVE_STATUS = f"""
 
 
 class ListState(StrEnum):
-    """What the list shows about the answers of a conversation."""
+    """The state of a conversation in the list."""
 
     RUNNING = "running"
     WAITING = "waiting"
     UNREAD = "unread"
     DIFFERS = "differs"
-    """Code of the last nightly run gave something else, or failed."""
+    """Code of the last nightly run had another result, or failed."""
     NONE = ""
 
 
 def with_live_status(conversations: ConversationQuerySet) -> ConversationQuerySet:
-    """Add `live_status`, the status of the live turn, in the same query. Each row costs one look into a small index.
+    """Add `live_status`, the status of the live turn, in the same query. Each row costs one look-up in a small index.
 
-    Instructions can be long, and pages ask for states again and again, so they are not read.
+    The instruction is not read, because it can be long and pages ask for states again and again.
     """
     return conversations.defer("system_instruction").annotate(
         live_status=RawSQL(_LIVE_STATUS, (), CharField(null=True))
@@ -57,10 +58,12 @@ def list_state(conversation: Conversation) -> ListState:
 
 
 def mark_read(conversation: Conversation) -> None:
-    """Record that the owner gets a page with the newest answer. Only the row of an unread conversation is written."""
+    """Record that the owner gets a page with the newest answer. Nothing is written if the conversation is
+    already read.
+    """
     if not conversation.is_unread:
         return
-    # This is the end of the answer and not the present time, because the clocks of servers differ.
+    # `read_at` is the end of the answer and not the present time, because the clocks of servers differ.
     Conversation.objects.filter(_is_unread(), pk=conversation.pk).update(read_at=F("answered_at"))
 
 
@@ -69,7 +72,7 @@ def mark_answer_read(conversation: Conversation, message_id: uuid.UUID) -> None:
     if not conversation.is_unread:
         return
     newest = Message.objects.filter(conversation=conversation, is_shown=True).order_by("-index").values_list("pk")[:1]
-    # `conversation` was read before this query, so its `answered_at` is not the end of an answer that came after.
+    # `conversation` was read before this query, so its `answered_at` is not the end of a later answer.
     if list(newest) == [(message_id,)]:
         Conversation.objects.filter(_is_unread(), pk=conversation.pk).update(read_at=conversation.answered_at)
 

@@ -30,20 +30,20 @@ class LoginSessionQuerySet(models.QuerySet["LoginSession"]):
         return self.filter(expire_date__gt=timezone.now())
 
     def usable_by(self, user: User) -> list[LoginSession]:
-        """Return the sessions in which this user is logged in, the last used first. It takes one query.
+        """Return the sessions in which this user is logged in, the most recently used first. Runs one query.
 
-        Sessions from before the last change of the password are left out: Django no longer accepts them.
+        Sessions from before the last change of the password are left out, because Django no longer accepts them.
         """
         rows = self.current().filter(user=user).order_by("-used_at", "-logged_in_at", "pk")
         return [row for row in rows if row.has_password_of(user)]
 
     def end(self, user: User, *, but: str | None = None) -> None:
-        """Log the user out everywhere. `but`: the key of a session that goes on."""
+        """End all sessions of the user. `but`: the key of a session that stays."""
         self.filter(user=user).exclude(pk=but).delete()
 
 
 class LoginSession(AbstractBaseSession):
-    """One session of a browser. `user` is empty while nobody is logged in."""
+    """One session of a browser. `user` is empty unless somebody is logged in."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="login_sessions"
@@ -60,12 +60,14 @@ class LoginSession(AbstractBaseSession):
         ordering: ClassVar[list[str]] = ["-used_at"]
 
     def __str__(self) -> str:
-        # The key is a secret.
+        # The text must not contain the key, which is a secret.
         return f"session {self.public_id}"
 
     @property
     def public_id(self) -> str:
-        """An id that may stand in pages and forms. The key may not: it is all that a login needs."""
+        """An id that pages and forms may contain. They must not contain the key, because the key is enough
+        to log in.
+        """
         return hashlib.sha256(self.session_key.encode()).hexdigest()[:20]
 
     def has_password_of(self, user: User) -> bool:

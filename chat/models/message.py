@@ -44,7 +44,8 @@ class Message(models.Model):
         blank=True,
         help_text="The text parts joined; `[GRAPH:n]` stands on a line of its own where attachment n was drawn.",
     )
-    # Null is allowed, because SQLite adds such a column in place. A table that is made anew loses its triggers.
+    # Null is allowed, because SQLite can then add the column without rebuilding the table. A rebuilt table loses its
+    # triggers.
     reruns = models.JSONField(
         null=True,
         blank=True,
@@ -93,7 +94,7 @@ class Part(models.Model):
 
     @classmethod
     def from_value(cls, part: parts.Part, *, index: int, **columns: object) -> Part:
-        """Return the row of a part, not saved. `columns`: `message` or `message_id`, and perhaps `attachment`."""
+        """Return the unsaved row of a part. `columns`: `message` or `message_id`, and perhaps `attachment`."""
         data = part_to_json(part)
         del data["kind"]
         has_text = data.pop(part.text_field, None) is not None
@@ -108,11 +109,13 @@ class Part(models.Model):
 
 
 CLEARED_INDEX = 1_000_000
-"""Graphs that the code of an answer has shown and cleared have at least this index. They are no part of its text."""
+"""Minimum index of graphs that the code of an answer has shown and then cleared. They are not part of the message's
+text.
+"""
 
 
 class MessageAttachment(models.Model):
-    """An attachment's place in a message; `index` is the n of its marker."""
+    """The position of an attachment in a message; `index` is the number n of its marker."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="message_attachments", db_index=False)
     attachment = models.ForeignKey(Attachment, on_delete=models.PROTECT, related_name="message_attachments")
@@ -132,7 +135,7 @@ class MessageAttachment(models.Model):
 
 
 class ProviderFile(models.Model):
-    """An attachment that a provider stores until it expires, so that requests need not hold its bytes."""
+    """An attachment that a provider stores until it expires, so that requests need not contain its bytes."""
 
     attachment = models.ForeignKey(Attachment, on_delete=models.CASCADE, related_name="provider_files")
     account = models.CharField(max_length=64, help_text="Digest of the provider, address and key that it belongs to.")
@@ -150,7 +153,7 @@ class ProviderFile(models.Model):
 
 
 class RefusedFile(models.Model):
-    """An attachment that a model does not take. Requests name it in words instead."""
+    """An attachment that a model does not accept. Requests have a sentence in its place."""
 
     attachment = models.ForeignKey(Attachment, on_delete=models.CASCADE, related_name="refused_files")
     account = models.CharField(max_length=64, help_text="Digest of the provider, address and key; see the provider.")

@@ -14,7 +14,7 @@ from chat.models.conversation import Conversation
 
 
 class NewerFileRun(models.Model):
-    """The code of the shown messages, run again with a newer file. The messages and their results stay as they are."""
+    """One run of the code of the shown messages with a newer file. The messages and their results are not changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="newer_file_runs")
@@ -38,5 +38,5 @@ class NewerFileRun(models.Model):
         return reverse("newer-file-run", args=[self.pk])
 
     def is_running(self, now: datetime) -> bool:
-        """Return whether a process runs the code. `now`: on the database's clock."""
+        """Return whether a process runs the code now. `now`: the time on the database's clock."""
         return self.until is not None and self.until > now

@@ -10,7 +10,7 @@ from chat.models.message import Message
 
 
 class NumberLedger(models.Model):
-    """The numbers of one answer with their sources, as the API shows them."""
+    """The numbers of one answer with their sources, in the form of the API."""
 
     message = models.OneToOneField(Message, on_delete=models.CASCADE, primary_key=True, related_name="number_ledger")
     version = models.PositiveSmallIntegerField(help_text="Version of the ledger's code that made it.")

@@ -1,7 +1,7 @@
-"""Reads and writes of whole rows as plain SQL, where people wait for the first part of an answer.
+"""Reads and writes whole rows with plain SQL, where people wait for the first part of an answer.
 
-The ORM takes 0.3 to 0.7 ms to compile a statement, and the start of a turn takes a dozen of them. Here, the text of a
-statement is written out, and the database gets the values beside it.
+The ORM takes 0.3 to 0.7 ms to compile a statement, and the start of a turn runs a dozen statements. Here, the text of
+each statement is written out, and its values are passed as parameters.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _UUIDS: UUIDField[uuid.UUID, uuid.UUID] = UUIDField()
 
 
 def select_rows(model: type[M], condition: str, *values: object, columns: str = "*", joined: str = "") -> list[M]:
-    """Return the rows for which a condition in SQL holds, with one statement.
+    """Return the rows that meet a condition in SQL. Runs one statement.
 
-    `condition`: what follows `WHERE`, with a `%s` for each of `values`. A list or a set among them is the list of an
-    `IN`; if it is empty, no row is read. `columns`: the primary key must be among them, and a column that the model
-    does not have is in the `vars` of its row. `joined`: the `JOIN` that such a column needs.
+    `condition`: the SQL after `WHERE`, with a `%s` for each of `values`. A list or a set among them is the list of an
+    `IN`; if it is empty, no row is read. `columns`: must contain the primary key. A column that the model does not have
+    is in the `vars` of its row. `joined`: the `JOIN` that such a column needs.
     """
     places: list[str] = []
     parameters: list[object] = []
@@ -44,29 +44,29 @@ def select_rows(model: type[M], condition: str, *values: object, columns: str = 
 
 
 def find_row(model: type[M], condition: str, *values: object) -> M | None:
-    """Return the first row for which a condition in SQL holds, see `select_rows`; `None` if there is none."""
+    """Return the first row that meets a condition in SQL, see `select_rows`; `None` if there is none."""
     return next(iter(select_rows(model, condition, *values)), None)
 
 
 def lock_clause() -> str:
-    """Return the end of a condition whose rows are locked until the end of the transaction.
+    """Return the SQL that is appended to a condition to lock its rows until the end of the transaction.
 
-    SQLite locks no rows: only one transaction writes at a time.
+    It is empty for SQLite, which locks no rows, because only one transaction writes at a time.
     """
     return " FOR UPDATE" if connection.features.has_select_for_update else ""
 
 
 def database_time() -> datetime:
-    """Return the time on the database's clock, now and not as the transaction began."""
+    """Return the present time on the database's clock. PostgreSQL's `now()` would be the start of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_CLOCKS[connection.vendor])
         [(time,)] = cursor.fetchall()
-    # SQLite returns a text, in UTC.
+    # SQLite returns a text in UTC.
     return time if isinstance(time, datetime) else datetime.fromisoformat(f"{time}+00:00")
 
 
 def insert_rows(rows: Sequence[Model]) -> None:
-    """Insert rows of one model by one call of the database. An automatic primary key is not set on them."""
+    """Insert rows of one model with one call of the database. Automatic primary keys are not set on the objects."""
     if not rows:
         return
     options = rows[0]._meta
@@ -89,10 +89,10 @@ def update_rows(
     *,
     only: Mapping[str, Sequence[str]] | None = None,
 ) -> int:
-    """Update rows by their primary keys; return how many were updated.
+    """Update rows by their primary keys. Return how many were updated.
 
-    `rows`: primary key -> new value by the name of its field. `only`: name of a field -> the values of which a row must
-    have one; other rows are not updated. It takes one call for each set of fields that rows have in common.
+    `rows`: primary key -> field name -> new value. `only`: field name -> allowed values; rows with other values are not
+    updated. Runs one statement for each set of fields.
     """
     by_fields: dict[tuple[str, ...], list[uuid.UUID]] = defaultdict(list)
     for pk, values in rows.items():
@@ -106,7 +106,7 @@ def _update(
     rows: Mapping[uuid.UUID, Mapping[str, object]],
     only: Mapping[str, Sequence[str]],
 ) -> int:
-    """Update rows that have the same fields."""
+    """Update rows for which the same fields change."""
     key = model._meta.pk
     by_name = {field.name: field for field in model._meta.concrete_fields}
     fields = [by_name[name] for name in names]

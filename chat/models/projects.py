@@ -1,4 +1,4 @@
-"""Projects: folders of a person's conversations, with an instruction and files that belong to all of them."""
+"""Projects: folders of a person's conversations, with an instruction and files for all of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProjectPage:
 
     projects: list[Project]
     end: ListPosition | None
-    """Where the next page begins; `None` on the last page."""
+    """The position after which the next page begins; `None` on the last page."""
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -48,7 +48,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.order_by("-updated_at", "-pk")
 
     def page(self, size: int, after: ListPosition | None = None) -> ProjectPage:
-        """Return the projects that changed last, or those after a position."""
+        """Return the projects that changed last; if `after` is given, the next ones after that position."""
         rows = self.newest_first()
         if after is not None:
             is_later = Q(updated_at__lt=after.updated_at) | Q(pk__lt=after.conversation_id)
@@ -58,7 +58,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return ProjectPage(projects[:size], ListPosition(last.updated_at, last.pk) if last else None)
 
     def start(self, owner_id: int, *, name: str, instruction: str = "", private_data: bool = False) -> Project:
-        """Create a project. Raises ProjectRefused."""
+        """Create a project. Raises ProjectRefused if the person has too many projects."""
         with transaction.atomic():
             lock_user(owner_id)
             if self.filter(owner_id=owner_id).count() >= PROJECTS_LIMIT:
@@ -98,7 +98,9 @@ class Project(models.Model):
         return reverse("project", args=[self.pk])
 
     def change(self, **columns: str | bool) -> None:
-        """Save these columns, and the time of the change. Raises Project.DoesNotExist if it was deleted meanwhile."""
+        """Save these columns and the time of the change. Raises Project.DoesNotExist if the project was deleted
+        meanwhile.
+        """
         with transaction.atomic():
             lock_project(self)
             for name, value in columns.items():
@@ -128,20 +130,24 @@ class ProjectFile(models.Model):
 
 
 def count_conversations() -> Coalesce:
-    """Return an expression for the number of a project's conversations."""
+    """Return an ORM expression for the number of a project's conversations."""
     rows = Conversation.objects.kept().filter(project=OuterRef("pk")).order_by().values("project")
     return Coalesce(Subquery(rows.annotate(number=Count("pk")).values("number")), 0, output_field=IntegerField())
 
 
 def lock_project(project: Project) -> Project:
-    """Lock a project, so that it is not deleted until the transaction ends. Raises Project.DoesNotExist."""
+    """Lock a project, so that it is not deleted before the transaction ends.
+
+    Raises Project.DoesNotExist if it was deleted.
+    """
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def add_files(project: Project, files: Sequence[Attachment]) -> None:
-    """Add files of the project's owner. Files that it has already are left alone.
+    """Add files of the project's owner. Files that the project already has are skipped.
 
-    Raises ProjectRefused, Project.DoesNotExist, and Attachment.DoesNotExist if a file was deleted meanwhile.
+    Raises ProjectRefused if the project would have too many files, Project.DoesNotExist if it was deleted, and
+    Attachment.DoesNotExist if a file was deleted meanwhile.
     """
     with transaction.atomic():
         locked = lock_project(project)
@@ -159,7 +165,7 @@ def add_files(project: Project, files: Sequence[Attachment]) -> None:
 
 
 def keep_private(conversations: ConversationQuerySet) -> None:
-    """Make the data of those conversations private by themselves that are private by their project.
+    """Make those conversations private by their own setting that are private by their project's.
 
     Call it before they leave the project, in the same transaction.
     """
@@ -167,7 +173,8 @@ def keep_private(conversations: ConversationQuerySet) -> None:
 
 
 def move_conversation(conversation: Conversation, project: Project | None) -> None:
-    """Put a conversation into a project of its owner, or take it out. Its place in the lists stays.
+    """Move a conversation into a project of its owner, or out of its project. Its position in the lists does not
+    change.
 
     The data of a conversation that leaves a private project stay private.
 

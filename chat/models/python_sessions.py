@@ -30,26 +30,26 @@ class PythonSessionQuerySet(models.QuerySet["PythonSession"]):
     """Queries for Python sessions."""
 
     def alive(self) -> PythonSessionQuerySet:
-        """Return the sessions that have a kernel, or are about to have one. The limits count these.
+        """Return the sessions that have a kernel, or are about to have one. Limits count these sessions.
 
-        The states are literals of the statement. With parameters in their place, SQLite does not use the partial index,
-        and reads all sessions that there ever were.
+        The states are literals of the statement. With parameters instead, SQLite would not use the partial index and
+        would read all sessions, also ended ones.
         """
         states = ", ".join(f"'{state.value}'" for state in PythonSession.ALIVE)
         return self.filter(RawSQL(f'"chat_pythonsession"."state" IN ({states})', (), BooleanField()))
 
     def change_state(self, state: PythonSession.State, **columns: object) -> bool:
-        """Change the state of one session, and other columns; return whether this was done.
+        """Change the state and other columns of one session. Return whether this was done.
 
-        Nothing is changed if `PythonSession.TRANSITIONS` does not allow it, or if the conditions of this query set do
-        not hold any more. Of two processes that change a state at once, one finds it changed.
+        Nothing is changed if `PythonSession.TRANSITIONS` does not allow the change, or if the conditions of this query
+        set are no longer met. If two processes change a state at the same time, only one of them succeeds.
         """
         allowed = [before for before, following in PythonSession.TRANSITIONS.items() if state in following]
         return self.filter(state__in=allowed).update(state=state, **columns) == 1
 
 
 class PythonSession(models.Model):
-    """The Python session of a conversation, and the kernel that it has now."""
+    """The Python session of a conversation, and its present kernel."""
 
     class State(models.TextChoices):
         """The states of a session. `TRANSITIONS` says how they follow each other."""
@@ -124,7 +124,7 @@ class PythonSession(models.Model):
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # Most sessions have ended. The limits and the reaper read only these few.
+            # Most sessions have ended. The limits and the reaper read only the others.
             models.Index(
                 fields=["state"],
                 condition=Q(state__in=["starting", "running", "stopping"]),
@@ -148,6 +148,8 @@ class PythonSession(models.Model):
 
     @property
     def has_lost_variables(self) -> bool:
-        """Whether the session had a kernel, and no code of a message has run in the one that it has now, if any."""
+        """Whether the session had variables that are lost: in its present kernel, if any, no code of a
+        message has run.
+        """
         is_settled = self.state in (self.State.STOPPED, self.State.ERROR, self.State.RUNNING) and not self.is_busy
         return self.generation > 0 and is_settled and not self.message_ids

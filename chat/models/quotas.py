@@ -1,4 +1,4 @@
-"""Quotas of people and groups, what people have used, and the exports that are under way.
+"""Quotas of people and groups, the usage of people, and the exports that are running.
 
 `chat.people.quotas` reads and changes the counters.
 """
@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 
 class Quota(models.Model):
-    """Limits of one person or of one group, in place of those for everyone.
+    """Limits of one person or one group. They replace the limits for everyone.
 
     Limits of a person take precedence over those of their groups. Of several groups, the highest limit applies.
     """
@@ -47,7 +47,7 @@ class Quota(models.Model):
 
 
 class QuotaUse(models.Model):
-    """What one person has used on one day, also in conversations that were deleted since."""
+    """The usage of one person on one day, including conversations that were deleted since."""
 
     # The index of the constraint below begins with this column.
     user = models.ForeignKey(
@@ -72,7 +72,7 @@ class QuotaUse(models.Model):
 
 
 class RunningExport(models.Model):
-    """The export of everything that a person's client downloads now. The row is deleted at its end."""
+    """An export of everything that a person's client is downloading now. The row is deleted when the download ends."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="running_export"

@@ -17,10 +17,10 @@ def search_page(
     size: int,
     after: ListPosition | None = None,
 ) -> Page:
-    """Return a page of one user's conversations that contain every term, by rank, and newest first within each.
+    """Return a page of one user's conversations that contain every term, by rank, and newest first within a rank.
 
-    The ranks: all terms are in the title, as whole words (0), or some as prefixes (1); or in title and messages, as
-    whole words (2), or some as prefixes (3).
+    Ranks: all terms are in the title, as whole words (0), or some as prefixes (1); or they are in title and messages,
+    as whole words (2), or some as prefixes (3).
     """
     exact = make_exact(terms)
     ranks = {0: (exact, True), 1: (terms, True), 2: (exact, False), 3: (terms, False)}

@@ -1,6 +1,6 @@
-"""Which release a database belongs to, by the migrations that were applied to it.
+"""Finds out which release a database belongs to, by the migrations that were applied to it.
 
-The migrations of 1.0 begin anew. `manage.py upgrade_to_1_0` changes a database of the last version before it.
+Version 1.0 has new first migrations. `manage.py upgrade_to_1_0` changes a database of the last version before 1.0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 BEFORE_1_0 = {"attachments": (4, "0004_object_deletions"), "chat": (34, "0034_dated_catalogue")}
-"""The number of migrations of the last version before 1.0, and the last one, by app."""
+"""For each app, the number of migrations of the last version before 1.0, and the name of the last migration."""
 
 MIGRATIONS_OF_1_0 = (("attachments", "0001_initial"), ("attachments", "0002_owner"), ("chat", "0001_initial"))
 
@@ -25,16 +25,16 @@ class Release(Enum):
     """The release that a database belongs to."""
 
     EMPTY = auto()
-    """It has no tables of Plotline."""
+    """The database has no tables of Plotline."""
     OLDER = auto()
-    """It is at another version before 1.0 than the last one."""
+    """The database belongs to a version before the last one before 1.0."""
     LAST_BEFORE_1_0 = auto()
     CURRENT = auto()
-    """It is at 1.0 or later."""
+    """The database belongs to 1.0 or later."""
 
 
 def release_of(connection: BaseDatabaseWrapper) -> Release:
-    """Return how far a database has come."""
+    """Return the release that a database belongs to."""
     applied = set(MigrationRecorder(connection).applied_migrations())
     if MIGRATIONS_OF_1_0[-1] in applied:
         return Release.CURRENT
@@ -48,7 +48,7 @@ def release_of(connection: BaseDatabaseWrapper) -> Release:
 def check_release(
     app_configs: Sequence[AppConfig] | None, databases: Iterable[str] | None = None, **_: object
 ) -> list[CheckMessage]:
-    """Return an error for a database from before 1.0. `migrate` asks this before it changes anything."""
+    """Return an error for a database from before 1.0. `migrate` runs this check before it changes anything."""
     old = (Release.OLDER, Release.LAST_BEFORE_1_0)
     return [
         Error(

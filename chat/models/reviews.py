@@ -40,7 +40,7 @@ class ReviewState(models.TextChoices):
 
 
 class ReviewDecision(models.TextChoices):
-    """What a reviewer did."""
+    """The kind of a reviewer's decision."""
 
     TAKEN = "taken", "took it"
     ASSIGNED = "assigned", "assigned it"
@@ -56,7 +56,7 @@ STATE_AFTER = {
     ReviewDecision.APPROVED: ReviewState.APPROVED,
     ReviewDecision.FLAGGED: ReviewState.FLAGGED,
 }
-"""The state after a decision. The other decisions do not change the state."""
+"""Decision -> the state after it. Decisions that are not listed do not change the state."""
 
 
 class Label(models.Model):
@@ -72,10 +72,10 @@ class Label(models.Model):
 
 
 class NewerVerdict(Exception):
-    """Another reviewer has decided since a reviewer looked at the conversation. Nothing was stored."""
+    """Another reviewer has decided about the conversation since this reviewer looked at it. Nothing was stored."""
 
     def __init__(self, verdict: Verdict) -> None:
-        """`verdict`: the newest one of the others."""
+        """`verdict`: the newest verdict of other reviewers."""
         super().__init__()
         self.verdict = verdict
 
@@ -98,7 +98,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
         `labels` replaces the present labels; `None` keeps them. `assignee` is only used by `ReviewDecision.ASSIGNED`.
         `seen`: the id of the newest verdict that the reviewer has seen, 0 for none. Raises NewerVerdict if another
-        reviewer has decided since. `None`: that does not matter. Conversations that have been deleted meanwhile are
+        reviewer has decided since. With `None`, this is not checked. Conversations that have been deleted meanwhile are
         skipped.
         """
         with transaction.atomic():
@@ -144,7 +144,7 @@ class Review(models.Model):
         return f"review of {self.conversation_id}"
 
     def apply_decision(self, decision: ReviewDecision, reviewer: User, assignee: User | None) -> None:
-        """Set the state and assignee that follow from a decision, without saving them.
+        """Set the state and assignee that a decision leads to, without saving them.
 
         A reviewer who takes a conversation becomes its assignee.
         """
@@ -164,7 +164,9 @@ class Review(models.Model):
         note: str,
         labels: Sequence[Label] | None,
     ) -> Verdict:
-        """Return the entry of the history about a decision that was applied. `labels`: the new ones, if any."""
+        """Return the unsaved history entry for a decision that was applied. `labels`: the new labels, if
+        they changed.
+        """
         return Verdict(
             conversation_id=self.pk,
             reviewer=reviewer,

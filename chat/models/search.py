@@ -26,7 +26,7 @@ _POSTGRESQL = """
         SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.words @@ %%s::tsquery
     )
 """
-# The index holds the words of titles alone. The planner does not know that they are few without a LIMIT.
+# The partial index holds only the words of titles. PostgreSQL's planner would assume many rows without a LIMIT.
 _POSTGRESQL_TITLE = """
     %(expressions)s IN (
         SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.source_id = entry.conversation_id
@@ -35,17 +35,17 @@ _POSTGRESQL_TITLE = """
 """
 
 RARE_ENTRIES = 500
-"""Up to this number of a person's entries, a search reads all entries with a term.
+"""Maximum number of matching entries of a person for which a search reads all of them.
 
-With more entries, it looks into the person's conversations, from the newest on, until a page is full. Both ways read
-some hundred rows, unless each of several terms is frequent and they seldom meet.
+If a term has more entries, the search looks into the person's conversations, the newest first, until a page is full.
+Both ways read a few hundred rows, unless each of several terms is frequent but they rarely occur together.
 """
 
 _SQLITE_IS_RARE = """
     (SELECT count(*) FROM (SELECT 1 FROM chat_searchwords WHERE chat_searchwords MATCH %%s LIMIT %%s)) <= %%s
 """
-# SQLite checks conditions that read the entries of each conversation after all others. So the rare ones of several
-# terms are looked up first, and no conversation is read if one term is nowhere.
+# SQLite checks conditions that read the entries of each conversation last. So rare terms are looked up first, and no
+# conversation is read if one term occurs nowhere.
 _SQLITE_OWNED = f"""
     (NOT {_SQLITE_IS_RARE} OR {_SQLITE}) AND ({_SQLITE_IS_RARE} OR EXISTS (
         SELECT 1 FROM chat_searchentry entry JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
@@ -53,9 +53,10 @@ _SQLITE_OWNED = f"""
     ))
 """
 _SQLITE_CONTAINS = "instr(' ' || chat_searchwords.words || ' ', %s)"
-# The index finds all words of a phrase in one entry. Their order is checked in the rows found, by the function of the
-# operator @@: with the operator, PostgreSQL could use the index of everyone's words. The second LIMIT removes no row.
-# It tells the planner that there are few, which otherwise starts parallel workers for a hundred milliseconds.
+# The index finds the entries that have all words of a phrase. Their order is then checked by the function behind the
+# operator @@: with the operator itself, PostgreSQL might use the index for everyone's words. The second LIMIT removes
+# no row. It makes the planner expect few rows; otherwise it starts parallel workers, which takes a hundred
+# milliseconds.
 _POSTGRESQL_OWNED = """
     CASE WHEN (
         SELECT count(*) FROM (
@@ -76,10 +77,10 @@ _POSTGRESQL_OWNED = """
 
 
 class ContainsTerm(Func):
-    """Whether a conversation's title or one of its visible messages contains a term.
+    """Whether a conversation's title or one of its shown messages contains a term.
 
-    With `owner_id`, only conversations of this user are found, and the texts of others are not read. With `in_title`
-    too, only titles are searched.
+    With `owner_id`, only conversations of this user are searched, and the texts of others are not read. With `in_title`
+    as well, only titles are searched.
     """
 
     output_field = BooleanField()
@@ -117,8 +118,8 @@ class ContainsTerm(Func):
 
 
 def build_sqlite_condition(terms: Sequence[Term], owner_id: int) -> SqlWithParams:
-    """Return the condition that a row of `chat_searchwords` has all terms. It reads the row, not the index."""
-    # In stored words, single spaces separate words.
+    """Return the condition that a row of `chat_searchwords` contains all terms. It reads the row and not the index."""
+    # Stored words are separated by single spaces.
     patterns = tuple(
         f" {prefix_words(owner_id, words)}{'' if words in term.prefixes else ' '}"
         for term in terms
@@ -134,7 +135,8 @@ def build_sqlite_condition(terms: Sequence[Term], owner_id: int) -> SqlWithParam
 def build_fts5_query(term: Term, owner_id: int | None = None, mark: str = OWNER_MARK) -> str:
     """Return a term in FTS5's query syntax.
 
-    Its words hold only letters, digits, signs and the mark after an owner's id. In quotes, they need no escaping.
+    Indexed words contain only letters, digits, signs and the mark after an owner's id. In quotes, they need no
+    escaping.
     """
     choices = (
         " AND ".join(_fts5_phrase(words, term, owner_id, mark) for words in choice) for choice in _list_choices(term)
@@ -143,12 +145,12 @@ def build_fts5_query(term: Term, owner_id: int | None = None, mark: str = OWNER_
 
 
 def _list_choices(term: Term) -> tuple[tuple[str, ...], ...]:
-    """Return the words of which a text with the term has all of one choice."""
+    """Return lists of words. A text contains the term if it has all words of one of these lists."""
     return ((term.words, *term.signed_words), *((other,) for other in term.others))
 
 
 def _fts5_phrase(words: str, term: Term, owner_id: int | None, mark: str) -> str:
-    # In everyone's search, a number must be a whole word: otherwise it is the beginning of an owner's id, too.
+    # In the search of staff, a number must be a whole word, because as a prefix it would also match ids of owners.
     is_prefix = words in term.prefixes and not (owner_id is None and words.rpartition(" ")[2].isdecimal())
     phrase = words if owner_id is None else prefix_words(owner_id, words, mark)
     return f'"{phrase}"{"*" if is_prefix else ""}'
@@ -157,7 +159,8 @@ def _fts5_phrase(words: str, term: Term, owner_id: int | None, mark: str) -> str
 def build_tsquery(term: Term, owner_id: int | None = None) -> str:
     """Return a term in the syntax of PostgreSQL's `tsquery`.
 
-    With `owner_id`, it is the conjunction of the owner's words, because the index of these words has no positions.
+    With `owner_id`, the words are joined by AND and not as a phrase, because the index of owners' words has no
+    positions.
     """
     choices = (
         " & ".join(f"({_tsquery_phrase(words, term, owner_id)})" for words in choice) for choice in _list_choices(term)
@@ -167,6 +170,6 @@ def build_tsquery(term: Term, owner_id: int | None = None) -> str:
 
 def _tsquery_phrase(words: str, term: Term, owner_id: int | None) -> str:
     own = words if owner_id is None else prefix_words(owner_id, words)
-    # Words hold no quotes.
+    # Words contain no quotes.
     quoted = ["'{}'".format(word.replace("\\", "\\\\")) for word in own.split()]
     return (" <-> " if owner_id is None else " & ").join(quoted) + (":*" if words in term.prefixes else "")

@@ -1,6 +1,5 @@
-"""Loads what search results show.
-
-For each conversation these are its title, and an excerpt of the matching message with its day and role.
+"""Loads what search results show: for each conversation its title, and an excerpt of the matching message with its day
+and role.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from chat.models.message import Message
 from chat.models.search import SqlWithParams, build_sqlite_condition, build_tsquery
 from chat.vocabulary.parts import Role
 
-# Both databases read the words of the conversations' messages: an index would read those of all conversations.
-# Selects the newest of the best matches of each conversation: with max(), SQLite takes the other columns from its row.
+# Both queries read the words of the messages of these conversations, because the index would give the messages of all
+# conversations. They select the newest of the best matches of each conversation: with max(), SQLite takes the other
+# columns from the row of the maximum.
 _SQLITE = """
     SELECT message.id, message.conversation_id, message.role, message.created_at, substr(message.text, 1, %s) AS text
     FROM (
@@ -54,7 +54,7 @@ _POSTGRESQL_HITS = f"""
 """
 
 HITS_LIMIT = 1_000
-"""Further messages of a conversation are not counted."""
+"""Maximum number of messages of a conversation that are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,19 @@ class SearchResult:
     conversation: Conversation
     title: tuple[Piece, ...]
     message_id: uuid.UUID | None
-    """The newest visible message that matches best: with all terms next to each other, or with all of them as whole
-    words, or with all, or with one. None if only the title matches.
+    """The newest shown message of the best kind of match: with all terms next to each other, with all terms as whole
+    words, with all terms, or with one term. `None` if only the title matches.
     """
     excerpt: tuple[Piece, ...]
     """An excerpt of that message; empty if only the title matches."""
     role: str
     """The role of that message; empty if only the title matches."""
     at: datetime
-    """When that message was created. If only the title matches, when the conversation changed last."""
+    """When that message was created. If only the title matches, when the conversation last changed."""
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
-    """Return the results of conversations of one owner, in their order. This takes one query."""
+    """Return the results for conversations of one owner, in the same order. Runs one query."""
     messages = _load_matching_messages(conversations, terms)
     results = []
     for conversation in conversations:
@@ -95,9 +95,9 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
 
 
 def list_hits(conversation: Conversation, terms: Sequence[Term]) -> list[uuid.UUID]:
-    """Return the first HITS_LIMIT visible messages of a conversation with all terms in their order.
+    """Return the first HITS_LIMIT shown messages of a conversation that contain all terms, in order.
 
-    If no message has all terms, return those with one of them. This takes at most two queries.
+    If no message contains all terms, return those that contain one of them. Runs at most two queries.
     """
     hits: list[uuid.UUID] = []
     for groups in ([tuple(terms)], [(term,) for term in terms]) if terms else ():
@@ -129,7 +129,7 @@ def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequen
     if not conversations or not terms:
         return {}
     owner_id, ids = conversations[0].owner_id, [conversation.pk for conversation in conversations]
-    # The best first: each is a list of queries of which a message must match one.
+    # Best kind of match first. Each item is a list of alternatives, of which a message must contain one.
     wanted = _best_first(terms)
     if connection.vendor == "postgresql":
         queries = [_any_tsquery(groups) for groups in wanted]
@@ -146,7 +146,9 @@ def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequen
 
 
 def _best_first(terms: Sequence[Term]) -> list[list[tuple[Term, ...]]]:
-    """Return what a message must contain to match, the best first: one of the groups of terms."""
+    """Return what a message must contain, the best kind of match first. Each item is a list of alternative groups of
+    terms.
+    """
     exact = make_exact(terms)
     wanted: list[list[tuple[Term, ...]]] = [
         [(join_terms(terms),)],

@@ -1,4 +1,4 @@
-"""The values of settings that conversations have, and that people choose as the defaults of new ones."""
+"""The values of settings of conversations. People also choose them as the defaults of new conversations."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ class TitleSource(models.TextChoices):
 
 
 def model_protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a model's protocol. They are no part of migrations."""
+    """Return the choices of a model's protocol. As a function they are not stored in migrations."""
     return [(INTERACTIONS_API, INTERACTIONS_API)]

@@ -1,4 +1,4 @@
-"""The table of Django's database cache, which counts logins and other attempts for all processes."""
+"""The table of Django's database cache. All processes use it to count logins and other attempts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class SharedCount(models.Model):
-    """One entry of the cache. Only Django's `DatabaseCache` reads and writes it, and names its columns."""
+    """One entry of the cache. Only Django's `DatabaseCache` reads and writes it, and it prescribes the columns."""
 
     cache_key = models.CharField(primary_key=True, max_length=255)
     value = models.TextField()

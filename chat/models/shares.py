@@ -1,7 +1,8 @@
-"""Shares: links with which anybody can read a conversation as it was when the link was made.
+"""Shares: links with which anybody can read a conversation as it was when the link was created.
 
-A share names the last message of the shown branch at that time. Messages do not change after their turn has ended, and
-are deleted only with their conversation. What may still be added to them, files that a person keeps, has a higher id.
+A share stores the id of the last message of the branch that was shown then. Messages do not change after their turn has
+ended, and are deleted only with their conversation. Files that a person keeps later are added to messages, but have a
+higher id and are not shared.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ RANDOM_BYTES = 24
 SHARES_LIMIT = 50
 """Maximum number of links of one conversation."""
 
-# Walks from the last message to the first one that is wanted. `%s`: the last message, the first index twice, and the
-# index after the last wanted one.
+# Walks from the last message back to the first wanted one. `%s`: the last message, the first index twice, and the index
+# after the last wanted one.
 _PATH = """
     WITH RECURSIVE path (id, parent_id, place) AS (
         SELECT id, parent_id, "index" FROM chat_message WHERE id = %s
@@ -48,18 +49,21 @@ class ShareQuerySet(models.QuerySet["Share"]):
     """Queries for shares."""
 
     def usable(self) -> ShareQuerySet:
-        """Return the shares whose links work: not expired, of an active user who stays, of an existing conversation."""
+        """Return the shares whose links work: not expired, of an existing conversation, of an active user without a
+        planned deletion.
+        """
         is_current = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
         owner_stays = Q(conversation__owner__is_active=True, conversation__owner__deletion_at=None)
         return self.filter(is_current, owner_stays, conversation__deleted_at=None)
 
     def issue(self, conversation: Conversation, *, expires_at: datetime | None = None) -> Share:
-        """Create a share of what the conversation shows now. Raises ShareRefused, and Conversation.DoesNotExist.
+        """Create a share of what the conversation shows now.
 
-        An answer that is being written is left out, with its question.
+        An answer that is being written is left out, with its question. Raises ShareRefused if it cannot be shared, and
+        Conversation.DoesNotExist if it was deleted.
         """
         with transaction.atomic():
-            # Turns start, versions are switched and files are kept under the same lock.
+            # Starts of turns, switches of versions and keeping of files take the same lock.
             locked = Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
             if locked.is_temporary:
                 raise ShareRefused("A temporary conversation cannot be shared. Keep it first.")
@@ -80,7 +84,9 @@ class ShareQuerySet(models.QuerySet["Share"]):
 
 
 def _last_complete(conversation: Conversation) -> Message | None:
-    """Return the last shown message before the question whose answer is being written; without one, the last."""
+    """Return the last shown message before the question whose answer is being written. Without such an answer, return
+    the last message.
+    """
     shown = Message.objects.filter(conversation=conversation, is_shown=True)
     live = Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).select_related("user_message").first()
     return (shown.filter(index__lt=live.user_message.index) if live else shown).order_by("-index").first()
@@ -125,23 +131,23 @@ class Share(models.Model):
 
     @property
     def message_count(self) -> int:
-        """How many messages it shows: questions and answers."""
+        """Number of messages that the share shows: questions and answers."""
         return self.last_message.index + 1
 
     def message_ids(self, first: int, stop: int) -> list[uuid.UUID]:
-        """Return its messages from index `first` to before `stop`, in order."""
+        """Return the ids of its messages from index `first` to before `stop`, in order."""
         last_id = self.last_message_id.hex if connection.vendor == "sqlite" else self.last_message_id
         return [message.pk for message in Message.objects.raw(_PATH, [last_id, first, first, stop])]
 
     def links(self) -> models.QuerySet[MessageAttachment]:
-        """Return the places of attachments that the conversation had at the time, in all its versions.
+        """Return the attachments that the conversation had when the link was created, in all its versions.
 
-        What code has cleared is not shared: people clear what others must not see.
+        Cleared outputs of code are not shared, because people clear what others must not see.
         """
         rows = MessageAttachment.objects.filter(message__conversation=self.conversation_id, index__lt=CLEARED_INDEX)
         return rows.filter(pk__lte=self.last_attachment)
 
     def count_opening(self) -> None:
-        """Count that somebody has opened the page. The database adds, so that no opening is lost."""
+        """Count one visit of the page. The database increments the number, so that no visit is lost."""
         rows = Share.objects.filter(pk=self.pk)
         rows.update(opened_count=F("opened_count") + 1, last_opened_at=timezone.now())

@@ -53,7 +53,7 @@ class SecondsBetween(NativeFunc):
 
 
 class TotalTokens(NativeFunc):
-    """All tokens of a turn's `usage`; null if the provider did not report them."""
+    """All tokens in a turn's `usage`; null if the provider did not report them."""
 
     output_field = BigIntegerField()
     sqlite_template = "json_extract(%(expressions)s, '$.total')"
@@ -61,7 +61,7 @@ class TotalTokens(NativeFunc):
 
 
 class EstimatedTokens(NativeFunc):
-    """The estimate of the tokens of a turn that the provider did not report; null if it reported all of them."""
+    """The estimated tokens in a turn's `usage`; null if the provider reported all of them."""
 
     output_field = BigIntegerField()
     sqlite_template = "json_extract(%(expressions)s, '$.estimated')"
@@ -69,6 +69,6 @@ class EstimatedTokens(NativeFunc):
 
 
 def is_uncounted() -> Q:
-    """Return the condition for turns whose provider reported no tokens, or not those of all requests."""
+    """Return the condition for turns with requests whose tokens the provider did not report."""
     is_unknown = Q(IsNull(TotalTokens("usage"), True)) | Q(IsNull(EstimatedTokens("usage"), False))
     return Q(first_part_at__isnull=False, ended_at__isnull=False, chosen__own_code__isnull=True) & is_unknown

@@ -22,7 +22,7 @@ from chat.models.turn import Turn
 
 RENEWAL_INTERVAL = timedelta(minutes=1)
 DELETED_AT_ONCE = 5
-"""The most conversations that one sweep deletes."""
+"""Maximum number of conversations that one sweep deletes."""
 
 
 def renew(conversation_ids: Collection[uuid.UUID]) -> None:
@@ -31,21 +31,21 @@ def renew(conversation_ids: Collection[uuid.UUID]) -> None:
 
 
 def is_due(seen_at: datetime | None) -> bool:
-    """Return whether an open page should renew `seen_at`, which is `None` for a conversation that is not temporary."""
+    """Return whether an open page should renew `seen_at`. It is `None` for a conversation that is not temporary."""
     return seen_at is not None and seen_at < timezone.now() - RENEWAL_INTERVAL
 
 
 def keep(conversation: Conversation) -> bool:
-    """Make a conversation a normal one. Return False if its deletion has begun."""
+    """Make a temporary conversation permanent. Returns False if its deletion has begun."""
     is_kept = bool(_temporary().filter(pk=conversation.pk).update(temporary_seen_at=None))
     return is_kept or Conversation.objects.kept().filter(pk=conversation.pk).exists()
 
 
 def delete_abandoned() -> int:
-    """Delete up to DELETED_AT_ONCE abandoned conversations without a live answer; return their number."""
+    """Delete up to DELETED_AT_ONCE abandoned conversations without a live answer. Return their number."""
     number = 0
     for conversation in list(_abandoned()[:DELETED_AT_ONCE]):
-        # Its page may have been opened since, or another process deletes it.
+        # Since the query, its page may have been opened, or another process may have begun to delete it.
         if _abandoned().filter(pk=conversation.pk).update(temporary_seen_at=BEING_DELETED):
             delete_conversation(conversation)
             number += 1
@@ -58,9 +58,9 @@ def _temporary() -> ConversationQuerySet:
 
 
 def _abandoned() -> ConversationQuerySet:
-    """Return the conversations to delete, including those whose deletion was interrupted."""
+    """Return the abandoned conversations, including those whose deletion was interrupted."""
     limit = timezone.now() - timedelta(minutes=settings.TEMPORARY_LIMIT_MIN) - RENEWAL_INTERVAL
     running = Turn.objects.filter(conversation=OuterRef("pk"), status__in=(Turn.Status.QUEUED, Turn.Status.RUNNING))
-    # Questions of the API come without a page, and change the row.
+    # `updated_at` is checked too, because a question sent by the API changes the row without an open page.
     rows = Conversation.objects.filter(temporary_seen_at__lt=limit, updated_at__lt=limit)
     return rows.filter(~Exists(running)).order_by("temporary_seen_at")

@@ -32,14 +32,16 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     """Finds, issues and checks tokens."""
 
     def usable(self) -> ApiTokenQuerySet:
-        """Return the tokens that grant access now: not revoked, not expired, and of an active user who stays."""
+        """Return the tokens that grant access now: not revoked, not expired, of an active user without a planned
+        deletion.
+        """
         is_current = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
         return self.filter(is_current, revoked_at=None, owner__is_active=True, owner__deletion_at=None)
 
     def issue(self, owner_id: int, *, name: str, life: timedelta | None) -> tuple[ApiToken, str]:
-        """Create a token and return it with its secret, which cannot be read again.
+        """Create a token. Return it with its secret, which cannot be read again.
 
-        A token without `life` never expires. Raise TooManyTokens.
+        A token without `life` never expires. Raises TooManyTokens if the user has `TOKENS_LIMIT` usable tokens.
         """
         secret = TOKEN_PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
         with transaction.atomic():
@@ -56,7 +58,9 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return token, secret
 
     def authenticate(self, secret: str) -> ApiToken | None:
-        """Return the usable token with this secret, or `None`. Update `last_used_at` at most once a minute."""
+        """Return the usable token with this secret; `None` if there is none. Update `last_used_at` at most once a
+        minute.
+        """
         token = self.usable().select_related("owner").filter(digest=_hash(secret)).first()
         if token is not None:
             now = timezone.now()

@@ -1,7 +1,7 @@
 """Turns: the generation of one answer, its rounds, and the log of a live turn.
 
 While a turn is live, its log (`TurnEvent`) holds its state; `turns.store` and `turns.resume` append to it. When the
-turn ends, the log is folded into `Part` and `Round` rows, in the transaction that ends the turn. Some minutes later the
+turn ends, `Part` and `Round` rows are made from the log, in the transaction that ends the turn. Some minutes later the
 log is deleted (`turns.old_logs`).
 """
 
@@ -27,7 +27,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
     """Queries for turns."""
 
     def live_of_everyone(self) -> TurnQuerySet:
-        """Return all live turns."""
+        """Return the live turns of all users."""
         return self.filter(RawSQL(f'"chat_turn"."status" IN ({Turn.live_literals()})', (), BooleanField())).order_by()
 
 
@@ -46,7 +46,7 @@ class Turn(models.Model):
         INTERRUPTED = "interrupted", "interrupted"
 
     LIVE = (Status.QUEUED, Status.RUNNING, Status.WAITING)
-    """States in which parts may still be added. A conversation has at most one turn in one of them."""
+    """States in which parts may still be added. A conversation has at most one turn in these states."""
 
     TRANSITIONS: Mapping[str, tuple[str, ...]] = {
         Status.QUEUED: (Status.RUNNING, Status.STOPPED, Status.FAILED, Status.INTERRUPTED),
@@ -198,10 +198,9 @@ class Turn(models.Model):
 
     @classmethod
     def live_literals(cls) -> str:
-        """Return the states of live turns as literals of a statement, with commas between them.
+        """Return the states of live turns as SQL literals, separated by commas.
 
-        With parameters in their place, SQLite does not use the partial index of live turns, and reads all turns that
-        there ever were.
+        With parameters instead, SQLite would not use the partial index of live turns and would read all turns.
         """
         return ", ".join(f"'{status.value}'" for status in cls.LIVE)
 
@@ -210,7 +209,7 @@ class Turn(models.Model):
 
     @property
     def is_own_code(self) -> bool:
-        """Whether the question is code of the user that the Python session runs, and no model is asked."""
+        """Whether the question is code of the user that runs in the Python session. Then no model is asked."""
         return bool(self.chosen.get("own_code"))
 
     @property
@@ -250,7 +249,7 @@ class Round(models.Model):
 
 
 class CallDecision(models.Model):
-    """A decision about a function call of a turn, or about the result of one. It outlives the turn's log."""
+    """A decision about a function call of a turn, or about its result. It is kept when the turn's log is deleted."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="decisions")
     call_id = models.TextField()
@@ -281,7 +280,7 @@ class TurnEvent(models.Model):
     """One stored step of a turn; `seq` counts from 1 without a gap. Rows are appended in bulk and never changed."""
 
     ATTACHMENT: ClassVar[str] = "attachment"
-    """Name of a step that added an attachment; its data hold `attachment_id`."""
+    """Name of the step that adds an attachment; its data hold `attachment_id`."""
 
     # The index of the constraint below begins with this column. A second index would slow down every append.
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events", db_index=False)

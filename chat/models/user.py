@@ -19,22 +19,24 @@ INSTRUCTION_LIMIT = 4000
 
 
 class NamesInAnyCase(UserManager["User"]):
-    """Finds accounts by their names, whatever their case."""
+    """Finds accounts by their names, without regard to case."""
 
     use_in_migrations = False
 
     def named(self, name: str) -> User | None:
-        """Return the account of this name. Input methods may write it in letters of another width or form."""
+        """Return the account with this name. Different Unicode forms of the letters count as equal, because input
+        methods may write them.
+        """
         usual = self.model.normalize_username(name)
         found = self.filter(Q(username__iexact=name) | Q(username__iexact=usual))
         if connection.vendor == "sqlite" and not usual.isascii():
-            # SQLite ignores the case of ASCII letters alone.
+            # SQLite ignores case only for ASCII letters, so the names are compared in Python.
             names = self.values_list("pk", "username").iterator()
             found = self.filter(pk__in=[pk for pk, other in names if other.lower() == usual.lower()])
         return min(found, key=lambda user: (user.username != name, user.username.upper() != name.upper()), default=None)
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """Return the account of this name. Raises User.DoesNotExist."""
+        """Return the account with this name. Raises User.DoesNotExist if there is none."""
         user = self.named(username or "")
         if user is None:
             raise self.model.DoesNotExist
@@ -143,7 +145,7 @@ class User(AbstractUser):
         ]
 
     def clean(self) -> None:
-        """Raise ValidationError for a name that is taken in another case, which SQLite's constraint may not see."""
+        """Raise ValidationError if the name is taken in another case, which SQLite's constraint may not notice."""
         super().clean()
         is_kept = User.objects.filter(pk=self.pk, username=self.username).exists()
         other = None if is_kept else User.objects.named(self.username)
@@ -157,11 +159,11 @@ class User(AbstractUser):
 
     @property
     def shown_language(self) -> str:
-        """The language of all that the person is shown."""
+        """The language of all texts that the person is shown."""
         return self.language or self.browser_language or settings.LANGUAGE_CODE
 
     def default_settings(self) -> dict[str, str]:
-        """Return the columns of a new conversation that follow from this person's settings."""
+        """Return the values of columns of a new conversation that this person's settings prescribe."""
         return {
             "model": self.default_model,
             "code_execution": self.default_code_execution,
@@ -172,8 +174,8 @@ class User(AbstractUser):
 
 
 def lock_user(user_id: int) -> None:
-    """Lock a user's row until the end of the transaction, so that what is counted for this user stays as it is.
+    """Lock a user's row until the end of the transaction, so that counts for this user do not change meanwhile.
 
-    Rows that refer to the user can still be added by others: `no_key` lets their foreign keys be checked.
+    Other transactions can still add rows that refer to the user, because `no_key` lets their foreign keys be checked.
     """
     list(User.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"))

@@ -68,7 +68,7 @@ def conversations_of(user: AnyUser) -> ConversationQuerySet:
 
 
 def readable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Conversation:
-    """Return a conversation that the user may read. Raises NotFound."""
+    """Return a conversation that the user may read. Raises NotFound if the user may not."""
     try:
         conversation = conversations_of(user).filter(pk=conversation_id).first()
     except ValidationError:
@@ -79,7 +79,7 @@ def readable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Co
 
 
 def writable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Conversation:
-    """Return a conversation that the user may change: only its owner may. Raises NotFound."""
+    """Return a conversation that the user may change: only its owner may. Raises NotFound if the user may not."""
     return readable_conversation(user, conversation_id)
 
 
@@ -93,7 +93,7 @@ def find_deleted(user: AnyUser, conversation_id: uuid.UUID | None) -> Conversati
 def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversation:
     """Return the conversation if the user may change it.
 
-    Raises NotFound. `None`: a conversation that does not exist.
+    Raises NotFound if the user may not, or if it is `None`, which means that it does not exist.
     """
     if not user.is_authenticated or not user.is_active or conversation is None or conversation.owner_id != user.pk:
         raise NotFound
@@ -101,9 +101,9 @@ def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversa
 
 
 def writable_message(user: AnyUser, message_id: uuid.UUID, conversation_id: uuid.UUID | None = None) -> Message:
-    """Return a message with its turn that the user may rate: only the conversation's owner may. Raises NotFound.
+    """Return a message with its turn that the user may rate: only the conversation's owner may.
 
-    `conversation_id`: the message must belong to this conversation.
+    Raises NotFound if the user may not. `conversation_id`: the message must belong to this conversation.
     """
     rows = Message.objects.filter(pk=message_id, conversation__in=conversations_of(user)).select_related("turn")
     message = (rows if conversation_id is None else rows.filter(conversation_id=conversation_id)).first()
@@ -113,7 +113,7 @@ def writable_message(user: AnyUser, message_id: uuid.UUID, conversation_id: uuid
 
 
 def readable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
-    """Return a turn of a conversation that the user may read. Raises NotFound."""
+    """Return a turn of a conversation that the user may read. Raises NotFound if the user may not."""
     turn = Turn.objects.filter(pk=turn_id, conversation__in=conversations_of(user)).first()
     if turn is None:
         raise NotFound
@@ -121,14 +121,15 @@ def readable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
 
 
 def writable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
-    """Return a turn that the user may decide about: only the conversation's owner may. Raises NotFound."""
+    """Return a turn that the user may decide about: only the conversation's owner may. Raises NotFound otherwise."""
     return readable_turn(user, turn_id)
 
 
 def turn_to_decide(user: AnyUser, conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> Turn:
-    """Return the turn of a message in a conversation that the user may change, to decide what it asks.
+    """Return the turn that a user wants to decide about, in a conversation that the user may change.
 
-    `message_id`: `None` means the turn that was started last. Raises NotFound.
+    `message_id`: the answer of the turn. `None` means the turn that was started last. Raises NotFound if the user may
+    not.
     """
     turns = Turn.objects.filter(conversation=writable_conversation(user, conversation_id))
     if message_id is not None:
@@ -179,9 +180,9 @@ def check_sharing() -> None:
 
 
 def readable_share(token: str) -> Share:
-    """Return the share of a link with its conversation. Whoever has the link may read its messages. Raises NotFound.
+    """Return the share of a link with its conversation. Everybody with the link may read its messages. Raises NotFound.
 
-    A link that never existed, was revoked or has expired, and one whose conversation was deleted, are not told apart.
+    The error is the same for a link that never existed, was revoked or has expired, or whose conversation was deleted.
     """
     check_sharing()
     share = Share.objects.usable().select_related("conversation").filter(token=token).first()
@@ -191,9 +192,9 @@ def readable_share(token: str) -> Share:
 
 
 def shared_attachment(share: Share, attachment_id: uuid.UUID) -> Attachment:
-    """Return an attachment of the messages of a share. Raises NotFound.
+    """Return an attachment of the messages of a share. Raises NotFound if no message of the share shows it.
 
-    It takes three queries, however many messages show the attachment: anybody can send this request.
+    Runs three queries, however many messages show the attachment, because anybody can send this request.
     """
     indexes = dict(share.links().filter(attachment_id=attachment_id).values_list("message_id", "message__index"))
     shown = share.message_ids(min(indexes.values()), max(indexes.values()) + 1) if indexes else []
@@ -210,7 +211,7 @@ def shares_of(user: AnyUser) -> ShareQuerySet:
 
 
 def revocable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
-    """Return a share that the user may revoke: only the conversation's owner may. Raises NotFound."""
+    """Return a share that the user may revoke: only the conversation's owner may. Raises NotFound otherwise."""
     share = shares_of(user).filter(pk=share_id).first()
     if share is None:
         raise NotFound
@@ -230,7 +231,9 @@ def newer_file_run_of(user: AnyUser, run_id: uuid.UUID) -> NewerFileRun:
 
 
 def imports_of(user: AnyUser) -> QuerySet[ImportJob]:
-    """Return the uploads and imports of large files that a user may see, change and cancel: only their own."""
+    """Return the uploads and imports of large files that belong to a user. Only their owner sees, changes and cancels
+    them.
+    """
     if not user.is_authenticated or not user.is_active:
         return ImportJob.objects.none()
     return ImportJob.objects.filter(owner_id=user.pk)

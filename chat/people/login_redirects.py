@@ -20,9 +20,10 @@ View = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
 
 
 def login_required_post(view: View[P]) -> View[P]:
-    """Decorate a view that only takes POST, for users who are logged in.
+    """Decorate a view that only takes POST so that it requires a login.
 
-    After the login, others get back to the page that holds the form. The URL of the view itself shows no page.
+    A person who is not logged in is sent to the login, and then back to the page with the form, because the view's own
+    URL shows no page.
     """
     post_view = require_POST(view)
 
@@ -36,7 +37,7 @@ def login_required_post(view: View[P]) -> View[P]:
 
 
 def _referring_path(request: HttpRequest) -> str:
-    """Return path and query of the page of this site that sent the request, or the path of the home page."""
+    """Return the path and query of the page of this site that sent the request; otherwise the path of the home page."""
     referrer = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(referrer, {request.get_host()}, require_https=request.is_secure()):
         return "/"

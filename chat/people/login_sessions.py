@@ -1,9 +1,9 @@
 """The session engine: Django's sessions in the database, with a column for the user (`chat.models.LoginSession`).
 
-What the pages say about a login is kept in the session's data, from which each save copies it into columns. So logins
-of the admin are listed as well, a login costs no further query, and a session ends when its user is deleted.
-`allauth.usersessions` would add a second table, write it at each request to know the last use, read two rows for each
-listed login, keep addresses, name no browsers, end only all other logins, and leave the sessions of deleted users.
+The facts about a login are in the session's data, and each save copies them into columns. So logins of the admin are
+listed as well, a login costs no further query, and a session ends when its user is deleted. `allauth.usersessions`
+would add a second table, write it at each request to know the last use, read two rows for each listed login, keep
+addresses, name no browsers, end only all other logins, and leave the sessions of deleted users.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from chat.vocabulary.sanitize import sanitize_text
 
 USE_PRECISION = timedelta(minutes=10)
 LOGIN_KEY = "plotline_login"
-"""Key of the session's data under which the time and the user agent of the login are kept."""
+"""Key of the session's data that holds the time and the user agent of the login."""
 
 
 @receiver(user_logged_in)
 def note_login(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
-    """Remember when and with which browser the user has logged in."""
+    """Store in the session when and with which browser the user has logged in."""
     agent = sanitize_text(request.headers.get("User-Agent", "").replace("\0", ""))[:USER_AGENT_LIMIT]
     request.session[LOGIN_KEY] = {"at": timezone.now().isoformat(), "user_agent": agent}
 
@@ -52,16 +52,18 @@ class SessionStore(db.SessionStore):
         return LoginSession
 
     def create_model_instance(self, data: dict[str, object]) -> LoginSession:
-        """Return the row of this state of the session."""
+        """Return an unsaved row with the data of the session."""
         return _with_login(super().create_model_instance(data), data)
 
     async def acreate_model_instance(self, data: dict[str, object]) -> LoginSession:
-        """Return the row of this state of the session."""
+        """Return an unsaved row with the data of the session."""
         return _with_login(await super().acreate_model_instance(data), data)
 
     @classmethod
     def clear_expired(cls) -> None:
-        """Delete expired sessions, also those of the version before, which had Django's own table, and old counts."""
+        """Delete expired sessions, old counts, and expired sessions in Django's own table, which the previous version
+        used.
+        """
         super().clear_expired()
         Session.objects.filter(expire_date__lt=timezone.now()).delete()
         SharedCount.objects.filter(expires__lt=timezone.now()).delete()
@@ -84,7 +86,7 @@ def _is_use_due(row: LoginSession) -> bool:
 
 
 def _with_login(row: AbstractBaseSession, data: dict[str, Any]) -> LoginSession:
-    """Copy what the data says about the login into the columns of the row."""
+    """Copy the login in the session's data into the columns of the row, and return the row."""
     assert isinstance(row, LoginSession)
     user_id = data.get(SESSION_KEY)
     row.user_id = None if user_id is None else int(user_id)

@@ -13,14 +13,14 @@ from chat.models import User
 from chat.people.access import SignedInRequest
 
 ZONE_COOKIE = "timezone"
-"""Name of the cookie, which `conversation_list.js` sets. Its value is a name of the IANA database."""
+"""Name of the cookie that `conversation_list.js` sets. Its value is a name of the IANA database."""
 
 
 def parse_zone(name: str) -> tzinfo:
     """Return the time zone of this name; UTC if it is not known."""
     try:
         return zoneinfo.ZoneInfo(name) if name else UTC
-    # An invalid name may be a path or no text of the file system.
+    # An invalid name may be a path, or a text that no file name can be.
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return UTC
 
@@ -36,6 +36,6 @@ def reader_zone(request: SignedInRequest) -> tzinfo:
     zone = parse_zone(name)
     if str(zone) == name != person.time_zone:
         person.time_zone = name
-        # Not `save`, which fails if the account was deleted meanwhile.
+        # `save` would fail if the account was deleted meanwhile.
         User.objects.filter(pk=person.pk).update(time_zone=name)
     return zone

@@ -1,5 +1,5 @@
-"""The words that all of Plotline is written in: parts, their JSON, stream events, outcomes, markers, clean text.
+"""The vocabulary that all of Plotline uses: parts, their JSON, stream events, outcomes of code, markers, clean text.
 
-Every other package imports it, and it imports none of them. Its modules keep no state, but for `outages`, which
-remembers what has been logged. `parts` is the module to read first.
+Every other package imports this one, and this one imports none of them. Its modules keep no state, except `outages`,
+which remembers what has been logged. Read `parts` first.
 """

@@ -1,15 +1,17 @@
-"""The output of code as a model gets it: bounded. Pure."""
+"""Shortens the output of code for a model. Pure."""
 
 from __future__ import annotations
 
 OUTPUT_LIMIT_CHARS = 20_000
 """Maximum length of the text of one result that a model gets."""
 HEAD_CHARS = 12_000
-"""Characters of the beginning of a cut text. The rest is its end, because a traceback ends with the error."""
+"""Number of characters that are kept from the beginning of a long text. The other kept characters are its end, because
+a traceback ends with the error.
+"""
 
 
 def shortened(text: str) -> str:
-    """Return the text, or its beginning and its end with a notice in between."""
+    """Return the text. A text that is too long is cut in its middle, with a notice there."""
     if len(text) <= OUTPUT_LIMIT_CHARS:
         return text
     tail_chars = OUTPUT_LIMIT_CHARS - HEAD_CHARS

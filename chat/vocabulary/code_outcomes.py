@@ -1,7 +1,7 @@
-"""How code ended: one table for pages, the API, exports and requests to models. Pure.
+"""The words for how code ended: one table for pages, the API, exports and requests to models. Pure.
 
-A provider may use a word for an outcome that Plotline does not know. Such code has ended, but nobody can say that it
-failed.
+A provider may use a word for an outcome that Plotline does not know. Such code has ended, but it is not known whether
+it failed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ NO_RESULT = "none"
 
 
 class OutcomeWords(NamedTuple):
-    """An outcome in words. The phrases follow "The code"."""
+    """The words for one outcome. `predicate` and `for_model` follow the words "The code" in a sentence."""
 
     word: str
-    """The word of pages and of the API."""
+    """The word that pages and the API use."""
     predicate: str
-    """For readers."""
+    """The predicate that people read."""
     for_model: str
 
 
@@ -41,7 +41,7 @@ OUTCOMES: Mapping[str, OutcomeWords] = {
     OUTCOME_ABORTED: OutcomeWords(ABORTED, "was stopped", "was stopped before its end"),
     OUTCOME_LOST: OutcomeWords(LOST, "was cut off; its result is lost", "was cut off; its result is lost"),
 }
-"""Values of `CodeExecutionResult.outcome` that are known. Code with another one has ended in a way of its own."""
+"""The known values of `CodeExecutionResult.outcome`. For any other value, `_UNKNOWN` is used."""
 
 UNFINISHED = frozenset({OUTCOME_ABORTED, OUTCOME_LOST})
 """Outcomes of code that did not reach its end, so that its output may be incomplete."""
@@ -52,11 +52,11 @@ _RUNNING = OutcomeWords(RUNNING, "", "has not ended")
 PREDICATES: Mapping[str, str] = {words.word: words.predicate for words in (*OUTCOMES.values(), _UNKNOWN, _RUNNING)} | {
     NO_RESULT: "no result"
 }
-"""A word of the table -> the phrase for readers."""
+"""`OutcomeWords.word` -> the predicate that people read."""
 
 
 def outcome_words(result: CodeExecutionResult) -> OutcomeWords:
-    """Return how the code of a result ended. All words for readers are empty while it runs."""
+    """Return the words for how the code of a result ended. While it runs, the words for people are empty."""
     return _RUNNING if result.is_running else OUTCOMES.get(result.outcome, _UNKNOWN)
 
 

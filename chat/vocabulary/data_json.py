@@ -1,7 +1,7 @@
-"""JSON that a model reads as data. Pure.
+"""Encodes JSON that a model reads as data. Pure.
 
-Names and values come from files of strangers and from code that may be hostile. They are JSON on one line, in which
-every character is escaped that could end the line, look like markup, or be invisible.
+Names and values come from files of strangers and from code that may be hostile. Therefore the JSON is on one line, and
+each character is escaped that could end the line, look like markup, or be invisible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SPACED = (", ", ": ")
 def encode_data(data: JSONObject, separators: tuple[str, str] = COMPACT) -> str:
     """Return JSON on one line that holds no invisible character, no markup and no line break."""
     text = json.dumps(data, ensure_ascii=False, separators=separators)
-    # Texts are long, and have few different characters.
+    # Only the different characters are checked, because a long text has few of them.
     return text.translate({ord(character): _escape(character) for character in set(text) if _is_escaped(character)})
 
 

@@ -1,8 +1,10 @@
-"""Extraction of images that code printed as `data:` URIs, their restoration into the output, and texts without URIs.
+"""Extracts images that code printed as `data:` URIs, restores them into the output, and removes URIs from texts.
 
 Invariant: `restore_images(text, images)` of an `Extraction` returns the original output, character for character. An
-image for which this would not hold stays in the text. Extraction takes time linear in the length of the output: each
-pattern is tried once at each position and never backtracks.
+image for which this would not hold stays in the text.
+
+Extraction takes time linear in the length of the output: each pattern is tried once at each position and never
+backtracks.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: Each extracted image becomes a file in storage, so output with hundreds of tiny images must not fill it. Images
-#: above the limit stay in the text.
+#: Maximum number of images that are extracted from one output; further images stay in the text. Each extracted image
+#: becomes a file in storage, so an output with hundreds of tiny images must not fill it.
 IMAGES_LIMIT = 100
 
 # SVG is excluded because it can contain scripts.
@@ -50,9 +52,11 @@ _SCHEME = re.compile("data:", re.IGNORECASE)
 _SCHEME_CHARS = 5
 _PREFIX_LIMIT_CHARS = max(map(len, _PAYLOAD_PREFIXES))
 
-#: A shorter data URI is hardly longer than the words that would replace it, and may be what a question is about.
+#: Shorter data URIs stay in the text: they are hardly longer than the words that would replace them, and a question may
+#: be about them.
 SHORT_URI_CHARS = 256
-# Of any type. The payload may be wrapped, also with the `\n` of a string literal; a short last line is not matched.
+# A data URI of any type. The payload may be wrapped, also with the `\n` of a string literal; a short last line is not
+# matched.
 _ANY_URI = re.compile(
     r"data:([a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80})?(?>(?:;[a-z0-9._-]{1,40}=[^;,\s]{1,80}){0,4});base64,"
     r"([A-Za-z0-9+/_-]{40,}+={0,2}+(?>(?:(?:\r?\n|\\n|%0A)[A-Za-z0-9+/_-]{40,}+={0,2}+)*))",
@@ -153,7 +157,7 @@ def _words_for_uri(uri: re.Match[str]) -> str:
 
 
 def words_for(mime_type: str, chars: int) -> str:
-    """Return the words that stand in the place of base64 with so many characters."""
+    """Return the words that replace base64 of this MIME type with so many characters."""
     return f"[{mime_type or 'data'}, {chars:,} characters of base64]"
 
 

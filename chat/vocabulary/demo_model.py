@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 DEMO_MODEL = "plotline-demo"
-"""The id of the demo model. The catalogue names it wherever it stands in for another model."""
+"""The id of the demo model. The catalogue has this id wherever the demo model stands in for another model."""

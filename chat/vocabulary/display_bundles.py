@@ -1,7 +1,8 @@
-"""MIME bundles: one displayed object in several forms, by MIME type, as `{"text/html": ..., "text/plain": ...}`.
+"""MIME bundles: one displayed object in several forms, by MIME type, such as `{"text/html": ..., "text/plain": ...}`.
+Pure.
 
-Pure. A kernel may send any JSON as a bundle. What `bound_bundle` returns can be stored: the bundle is small and not
-deeply nested, and its texts have no NUL and no lone surrogates.
+A kernel may send any JSON as a bundle. The result of `bound_bundle` can be stored: it is small and not deeply nested,
+and its texts have no NUL and no lone surrogates.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ from chat.vocabulary.sanitize import sanitize_json
 Bundle: TypeAlias = Mapping[str, JSON]
 
 BUNDLE_LIMIT_BYTES = 1_000_000
-"""The largest bundle that is stored. Forms that do not fit are left out."""
+"""Maximum size of a stored bundle. Forms that do not fit are left out."""
 TRACEBACK = "application/vnd.plotline.traceback"
-"""Type of a text: a traceback that is too long to be shown at once. Its short form is output too, so models skip it."""
+"""MIME type of a traceback that is too long to be shown at once. Models do not get it, because they get its short form
+as output.
+"""
 DEPTH_LIMIT = 64
-"""Nesting of the JSON in a bundle."""
+"""Maximum nesting depth of the JSON in a bundle."""
 _TYPES_LIMIT = 16
 _MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 _SEPARATORS_BYTES = 2
 
 
 def bound_bundle(data: Mapping[str, object]) -> tuple[Bundle, int]:
-    """Return the forms that can be stored, the smallest of them if not all have room, and their size in bytes.
+    """Return the forms of a bundle that can be stored, and their size in bytes. If not all forms fit, the smallest ones
+    are kept.
 
-    Parameters of MIME types are removed. Forms whose type is no MIME type are left out.
+    Parameters of MIME types are removed. Forms with an invalid MIME type are left out.
     """
     sizes = {name: _size_bytes(value, BUNDLE_LIMIT_BYTES, DEPTH_LIMIT) for name, value in data.items()}
     types: list[str] = []
@@ -48,7 +52,10 @@ def bound_bundle(data: Mapping[str, object]) -> tuple[Bundle, int]:
 
 
 def _size_bytes(value: object, limit_bytes: int, depth_limit: int) -> int:
-    """Return about the length of a value as JSON in UTF-8; more than the limit if it is longer, too deep or no JSON."""
+    """Return the approximate size of a value as JSON in UTF-8.
+
+    A value that is too long, too deep or no JSON has more than `limit_bytes`.
+    """
     too_much = limit_bytes + 1
     match value:
         case str():

@@ -1,6 +1,6 @@
-"""A displayed object as text: what models, followers of an answer and comparisons read of it.
+"""Converts a displayed object to text, for models, for programs that read an answer, and for comparisons. Pure.
 
-Pure. The result depends on nothing but the bundle, and the work is limited for every bundle.
+The result depends only on the bundle, and the work is limited for every bundle.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ LATEX = "text/latex"
 MARKDOWN = "text/markdown"
 JSON_TYPES = ("application/json", "application/geo+json")
 CELLS_LIMIT = 4_000
-"""Cells of one table that are written."""
+"""Maximum number of cells that are written of one table."""
 
-# The text of an object without a text form of its own, such as `<IPython.core.display.HTML object>`.
+# The plain text of an object that only names its class, such as `<IPython.core.display.HTML object>`.
 _OBJECT_NAME = re.compile(r"<[\w.]{1,200}(?: [^<>\n]{0,300})?>\s*")
 
 
 def display_text(bundle: Mapping[str, JSON]) -> str:
-    """Return what a bundle says, with a line break at its end; empty if it says nothing.
+    """Return a bundle as text that ends with a line break; empty if the bundle has no content.
 
-    This is its plain text, unless that only names the class of an object: then it is its Markdown, its LaTeX, the text
-    of its HTML, or its JSON. Notes in brackets name what has no text. A long text is cut in its middle, and says so.
+    The result is the plain text, unless that only names the class of an object: then it is its Markdown, its LaTeX, the
+    text of its HTML, or its JSON. Notes in brackets stand for content that has no text. A long text is cut in its
+    middle, with a notice there.
     """
     text = (
         informative_text(bundle)
@@ -47,20 +48,22 @@ def display_text(bundle: Mapping[str, JSON]) -> str:
 
 
 def text_in(bundle: Mapping[str, JSON], mime_type: str) -> str:
-    """Return the form of this type if it is a text."""
+    """Return the form with this MIME type; empty if the bundle has none or it is not a text."""
     value = bundle.get(mime_type)
     return value if isinstance(value, str) else ""
 
 
 def informative_text(bundle: Mapping[str, JSON]) -> str:
-    """Return the plain text, unless it only names the class of an object."""
+    """Return the plain text of a bundle; empty if that only names the class of an object."""
     text = text_in(bundle, PLAIN)
     return "" if _OBJECT_NAME.fullmatch(text) else text
 
 
 @lru_cache(maxsize=8)
 def html_text(source: str) -> str:
-    """Return the text of HTML: headings, items and links in lines, tables row by row, and notes in brackets."""
+    """Return HTML as text: headings, items and links on lines of their own, tables row by row, and notes in
+    brackets.
+    """
     lines: list[str] = []
     for piece in read_pieces(source):
         match piece:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 CODE_LIMIT_CHARS = 4096
-"""A longer sequence is text: no title or link is that long. So no stray code holds back or hides a long output."""
+"""Maximum length of an escape code. A longer sequence is treated as text, because no title or link is that long;
+otherwise one stray code could hide a long output.
+"""
 
-# The quantifiers give nothing back, and no sequence contains the beginning of another one, so the time is linear.
+# The quantifiers are possessive and no sequence contains the beginning of another one, so the time is linear.
 _CURSOR = rf"(?:\x1b\[|\x9b) [0-?]{{0,{CODE_LIMIT_CHARS}}}+ [ -/]{{0,{CODE_LIMIT_CHARS}}}+"
 _STRING = rf"\x1b[\]PX^_] [^\x07\x1b\x9c]{{0,{CODE_LIMIT_CHARS}}}+"
 _COMMAND = rf"\x1b[ -/]{{0,{CODE_LIMIT_CHARS}}}+"
@@ -23,17 +25,17 @@ _NEXT_CODE = re.compile(rf"{_COMPLETE} | (?P<open> (?: {_CURSOR} | {_STRING} \x1
 
 
 def remove_escape_codes(text: str) -> str:
-    """Return the text without escape codes. A code that is not complete stays."""
+    """Return the text without escape codes. An incomplete code stays."""
     return _ESCAPE_CODE.sub("", text) if _may_hold_codes(text) else text
 
 
 def find_escape_codes(text: str) -> Iterator[re.Match[str]]:
-    """Yield the escape codes of a text that are complete."""
+    """Yield the complete escape codes of a text."""
     return _ESCAPE_CODE.finditer(text)
 
 
 def split_open_code(text: str) -> tuple[str, str]:
-    """Split text that may grow into a text in which all codes are complete, and a code at its end that is not."""
+    """Split text that may grow into a text whose codes are all complete, and an incomplete code at its end."""
     if _may_hold_codes(text):
         for code in _NEXT_CODE.finditer(text):
             if code["open"]:

@@ -1,4 +1,4 @@
-"""The question of a turn that runs the user's code: the code as a fenced block of Markdown. Pure."""
+"""Converts the code that a user runs to the text of a question, a fenced block of Markdown, and back. Pure."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def fence_code(code: str) -> str:
 
 
 def unfence_code(text: str) -> str | None:
-    """Return the code in a text that `fence_code` made; `None` for another text."""
+    """Return the code in a text that `fence_code` made; `None` for any other text."""
     match = _FENCED.fullmatch(text.strip())
     return match[2] if match else None

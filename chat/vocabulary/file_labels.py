@@ -22,20 +22,20 @@ _UNUSUAL = re.compile(r"^\W|[^\w .-]")
 
 
 def native_name(label: str) -> str:
-    """Return the name of a file under which Google's sandbox keeps it: `data (1).csv` becomes `data _1_.csv`.
+    """Return the name under which Google's sandbox stores a file: `data (1).csv` becomes `data _1_.csv`.
 
-    Other names are replaced there by `input_file_0.csv`.
+    The sandbox renames files with other names to `input_file_0.csv`.
     """
     return _UNUSUAL.sub("_", label)
 
 
 PATH_LIMIT_CHARS = 255
-"""Longest path of a file; `imports.parts` and attachments have the same limit."""
+"""Maximum length of the path of a file; `imports.parts` and attachments have the same limit."""
 _FOLDERS_LIMIT = 6
 
 
 def is_file_path(path: str) -> bool:
-    """Return whether this is a label, or labels of folders and a file with `/` between them: `out/plots/line.png`."""
+    """Return whether this is a label, or several labels joined by `/` such as `out/plots/line.png`."""
     names = path.split("/")
     is_short = len(path) <= PATH_LIMIT_CHARS and len(names) <= _FOLDERS_LIMIT
     return is_short and all(file_labels([name]) == [name] for name in names)

@@ -1,7 +1,8 @@
-"""What a reader can be told of HTML: its text with headings, lists and links, its tables, and what cannot be shown.
+"""Reads HTML for a reader: its text with headings, lists and links, its tables, and notes about what cannot be shown.
+Pure.
 
-Pure. Pages show the text as Markdown and models read it as plain text, so both learn the same. The work is limited for
-any HTML; see the limits here and in `html_elements`.
+Pages show the text as Markdown and models read it as plain text, so both get the same content. The work is limited for
+any HTML: see the limits here and in `html_elements`.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from chat.vocabulary.html_lines import LineWriter
 from chat.vocabulary.markdown_source import fence_code
 
 ELEMENTS_LIMIT = 10_000
-"""Elements outside of tables that are read."""
+"""Maximum number of elements outside of tables that are read."""
 TEXT_LIMIT_CHARS = 20_000
-"""Text outside of tables that is kept."""
+"""Maximum number of characters outside of tables that are kept."""
 
 CUT = "The rest of this output is left out here."
 CONTROLS_NOTE = "Buttons and other controls do not work here."
 SCRIPT_NOTE = "This output needs a script, and scripts of code are not run here."
 OBJECT_NOTE = "A drawing or an embedded object is not shown here."
 TRUST_WORDS = "Make this Notebook Trusted to load map"
-"""The beginning of what maps of Folium say to readers in Jupyter."""
+"""The beginning of the sentence that maps of Folium show to readers in Jupyter."""
 ANIMATION_NOTES = (
     "An animation of {number} frames cannot be played here; its first frame follows.",
     "An animation of {number} frames cannot be played here.",
 )
-"""With its first frame, and without."""
+"""The first sentence is for an animation with its first frame, the second for one without."""
 ANIMATION_HELP = (
     "To show it, save it as a GIF with save('animation.gif', writer='pillow') and display Image('animation.gif')."
 )
@@ -60,31 +61,31 @@ _NAMED: dict[str, tuple[str, str, str]] = {
     ),
     "iframe": (OBJECT_NOTE, "A page at another address is not shown here.", "An embedded page is not shown here."),
 }
-"""What is said of media: bytes that follow as a file, an address, and neither."""
+"""Element -> its notes: for bytes that follow as a file, for a web address, and for neither."""
 
 _FRAME = re.compile(r"""\bframes\[\d{1,7}\] = "data:image/""")
 """The beginning of a frame in the HTML that matplotlib's `to_jshtml` writes."""
 _COSTS = {"table": 20, "pre": 20, **dict.fromkeys(MEDIA, 100)}
-"""What elements count of the limit, more than 1 if they become a piece of their own."""
+"""How much each element counts towards `ELEMENTS_LIMIT`: more than 1 if it becomes a piece of its own."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlNote:
-    """A sentence of ours about what is not shown. Pages translate it."""
+    """A sentence about content that is not shown. Plotline wrote it, and pages translate it."""
 
     text: str
 
 
 HtmlPiece: TypeAlias = "Element | str | HtmlNote"
-"""A table that contains no other table, or text, or a sentence about what stands there."""
+"""A table that contains no other table, or a text, or a note about content that is not shown."""
 
 
 def read_pieces(source: str, *, as_markdown: bool = False) -> list[HtmlPiece]:
-    """Return the text, the tables and the notes of HTML, in their order. Tables with tables in them are only layout.
+    """Return the text, the tables and the notes of HTML, in their order. A table that contains tables is only layout.
 
-    `as_markdown`: whether texts are Markdown in which nothing but their headings, lists and links is markup. Otherwise
-    they are to be read as they are.
+    `as_markdown`: return texts as Markdown in which only headings, lists and links are markup. Otherwise they are plain
+    text.
     """
     if frames := count_frames(source):
         return _animation(frames, has_frame=False)
@@ -138,7 +139,7 @@ class _Pieces:
             self.add_note(CONTROLS_NOTE)
 
     def add_note(self, sentence: str) -> None:
-        """Add a sentence, unless it stands there already."""
+        """Add a note, unless it was added before."""
         self._flush()
         note = HtmlNote(sentence)
         if self.found[-1:] != [note]:
@@ -225,7 +226,7 @@ class _Pieces:
         self._add_line((element.get("alt") or element.get("title") or address)[:TEXT_LIMIT_CHARS], address)
 
     def _add_line(self, text: str, address: str = "") -> None:
-        """Add a line of its own that may lead to an address."""
+        """Add a separate line. `address`: where the line links to."""
         self._lines.end_line()
         self._lines.open_link(address)
         self._add_text(text)

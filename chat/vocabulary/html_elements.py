@@ -14,16 +14,18 @@ from typing import TypeAlias
 from lxml import etree
 
 HTML_LIMIT_CHARS = 200_000
-"""Only this much of the HTML is parsed, which takes up to 15 ms."""
+"""Maximum number of characters of HTML that are parsed, which takes up to 15 ms."""
 CELL_LIMIT_CHARS = 2_000
 TAKEN_ADDRESS = "attachment:"
-"""The beginning of addresses that stand for bytes which the reader of a kernel's outputs made files of their own."""
+"""The beginning of an address that replaces bytes in HTML. The reader of a kernel's outputs has made these bytes a
+file.
+"""
 
 HIDDEN = frozenset({"script", "style", "template", "noscript", "title", "annotation", "annotation-xml", "datalist"})
-"""Elements whose content is not text for a reader."""
+"""Elements whose content is not text that a reader sees."""
 CONTROLS = frozenset({"button", "input", "select", "textarea", "option"})
 MEDIA = frozenset({"img", "audio", "video", "iframe", "object", "embed", "canvas", "svg"})
-"""Elements that are named in place of their content."""
+"""Elements for which a note is shown in place of their content."""
 BLOCKS = frozenset(
     {
         *("address", "article", "blockquote", "br", "dd", "details", "div", "dl", "dt", "footer", "form", "h1", "h2"),
@@ -31,7 +33,7 @@ BLOCKS = frozenset(
         *("th", "tr", "ul", "fieldset", "figure", "figcaption", "nav", "aside"),
     }
 )
-"""Elements that begin and end a line."""
+"""Block elements: their text begins and ends a line."""
 _CELLS = frozenset({"td", "th"})
 _WITHOUT_TEXT = HIDDEN | CONTROLS | MEDIA
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\\\x00-\x1f\x7f]{1,2000}", re.IGNORECASE)
@@ -50,18 +52,19 @@ def parse_html(source: str) -> Element | None:
 
 
 def address_of(element: Element, name: str = "src") -> str:
-    """Return the address in an attribute if a reader may follow it; otherwise an empty text."""
+    """Return the address in an attribute if a reader may follow it; otherwise an empty string."""
     return followed_address(element.get(name) or "")
 
 
 def followed_address(text: str) -> str:
-    """Return an address if a reader may follow it; otherwise an empty text."""
+    """Return the address if a reader may follow it; otherwise an empty string."""
     match = _ADDRESS.fullmatch(text.strip())
     return match[0] if match else ""
 
 
 def iterate_rows(element: Element, *, is_in_head: bool = False) -> Iterator[tuple[list[Element], bool]]:
-    """Yield the cells of each row, and whether the row is in the `thead`. Cells without a row form one, as in browsers.
+    """Yield the cells of each row, and whether the row is in the `thead`. Cells outside of rows form one row, as in
+    browsers.
 
     The parser limits the nesting to 256 levels.
     """
@@ -111,5 +114,5 @@ def _collect_texts(element: Element, texts: list[str]) -> None:
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines that are not empty, with each run of blanks as one space."""
+    """Return the lines that are not empty, with each run of white space as one space."""
     return [line for line in (" ".join(line.split()) for line in text.split("\n")) if line]

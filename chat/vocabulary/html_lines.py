@@ -1,4 +1,4 @@
-"""Writes the text of HTML as lines: headings, items of lists and links, as Markdown or to be read as they are. Pure."""
+"""Writes the text of HTML as lines, either as Markdown or as plain text: headings, items of lists and links. Pure."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ class _Line:
     text: str
     is_item: bool
     is_after_break: bool
-    """Whether the line continues the paragraph above."""
+    """Whether the line continues the paragraph of the line above."""
 
 
 class LineWriter:
     """Collects text, and returns it with one line for each block."""
 
     def __init__(self, *, as_markdown: bool) -> None:
-        """`as_markdown`: whether characters of the text that would be markup are escaped."""
+        """`as_markdown`: whether characters of the text that Markdown would read as markup are escaped."""
         self._as_markdown = as_markdown
         self._lines: list[_Line] = []
         self._spans: list[tuple[str, str]] = []
-        """Texts of the line, each with the address that it leads to."""
+        """The texts of the current line, each with the address that it links to."""
         self._address = ""
         self._prefix = ""
         self._indentation = ""
-        """Columns before lines that continue an item."""
+        """The indentation of lines that continue an item."""
         self._lists: list[_List] = []
         self._base_depth = 0
-        """Lists that were open when the lines were taken. Items of theirs are not indented in the next ones."""
+        """The number of lists that were open at the last `take`. Their items are not indented in later lines."""
         self._is_after_break = False
 
     def add(self, text: str) -> None:
@@ -49,7 +49,7 @@ class LineWriter:
         self._spans.append((text, self._address))
 
     def open_link(self, address: str) -> None:
-        """Let the text that follows lead to an address; an empty one is no link."""
+        """Begin a link to an address: later text belongs to it. An empty address is no link."""
         self._address = address
 
     def close_link(self) -> None:
@@ -108,7 +108,7 @@ class LineWriter:
             self._indentation = ""
 
     def take(self) -> str:
-        """Return all lines, and begin anew."""
+        """Return all lines, and start again with none."""
         self.end_line()
         text = ""
         was_item = False

@@ -1,4 +1,4 @@
-"""Markdown that reads as a text was typed, and fenced code. Pure."""
+"""Writes text and code as Markdown that shows them unchanged. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def escape_text(text: str) -> str:
-    """Return Markdown that reads as the text was typed: nothing in it is markup, and each line stays a line."""
+    """Return Markdown that shows a text as it was typed: none of it is markup, and each line stays a line."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(_add_hard_breaks([_escape_line(line) for line in lines]))
 
@@ -27,16 +27,16 @@ def _escape_line(line: str) -> str:
 
 
 def _add_hard_breaks(lines: list[str]) -> list[str]:
-    """Return the lines with a hard break between those of one paragraph."""
+    """Return the lines with a hard line break between lines of the same paragraph."""
     next_lines = [*lines[1:], ""]
     return [f"{line}\\" if line and next_line else line for line, next_line in zip(lines, next_lines, strict=True)]
 
 
 def unescape_text(text: str) -> str:
-    """Return the text that `escape_text` escaped.
+    """Return the text from which `escape_text` made this Markdown.
 
-    Blanks at the ends of its lines are lost. A tab at the beginning of a line becomes spaces, and each line break
-    becomes a line feed.
+    Spaces at the ends of lines are lost. A tab at the beginning of a line becomes spaces, and each line break becomes a
+    line feed.
     """
     text = text.replace("\\\n", "\n")
     text = _ESCAPED_INDENTATION.sub(lambda match: " " * match[0].count(_HARD_SPACE), text)
@@ -44,7 +44,7 @@ def unescape_text(text: str) -> str:
 
 
 def escape_label(text: str) -> str:
-    """Return the text escaped and in one line, as headings and the labels of links need it."""
+    """Return the text escaped and on one line, for a heading or the label of a link."""
     return _escape_line(" ".join(text.split()))
 
 

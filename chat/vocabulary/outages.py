@@ -1,8 +1,8 @@
-"""Outages of the database and of Redis. Each is logged when it begins and when it ends, and not at every attempt.
+"""Logs outages of the database and of Redis once when they begin and once when they end, not at every attempt.
 
-The bridge between processes (`chat.page.relay.channel_bridge`) notes what it learns of Redis. For the database, a
-filter of the log sees the errors of all parts of the server. While the database is away, each part logs one line
-without a traceback.
+The bridge between processes (`chat.page.relay.channel_bridge`) reports failures and successes of Redis. For the
+database, a filter of the log sees the errors of all parts of the server. During an outage of the database, each part
+logs one line without a traceback.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from django.db.utils import InterfaceError, OperationalError
 logger = logging.getLogger(__name__)
 
 SHUTDOWN_STATES = frozenset({"57P01", "57P02", "57P03"})
-"""What PostgreSQL says while it shuts down, after a crash, and while it starts."""
+"""SQLSTATEs that PostgreSQL sends while it shuts down, after a crash, and while it starts."""
 CONNECTION_CLASS = "08"
-"""The class of the states of a lost connection."""
+"""The class of SQLSTATEs of a lost connection."""
 
 
 class Outage:
-    """Logs once that a component cannot be reached, and once that it is back. It may be used by several threads."""
+    """Logs once that a component cannot be reached, and once that it can be reached again. Thread-safe."""
 
     def __init__(self, component: str, consequence: str, *, late_s: float = 0.0) -> None:
-        """`component`: the subject of both sentences. `consequence`: what happens until it is back.
+        """`component`: the subject of both sentences. `consequence`: what happens during the outage.
 
-        `late_s`: for so long after the end of an outage, attempts that began in it may still fail.
+        `late_s`: for so many seconds after the end of an outage, attempts that began during the outage may still fail.
         """
         self._component = component
         self._consequence = consequence
@@ -58,7 +58,7 @@ class Outage:
         return is_first
 
     def note_success(self) -> None:
-        """Record a successful attempt, which ends an outage. Without an outage this costs next to nothing."""
+        """Record a successful attempt, which ends an outage. Without an outage this costs nearly no time."""
         if self._began_s is None:
             return
         now_s = time.monotonic()
@@ -73,7 +73,7 @@ class Outage:
 
 
 LATE_S = 15.0
-"""More than the 10 s for which a thread waits for a connection of the pool (`config.databases`)."""
+"""Longer than the 10 s for which a thread waits for a connection of the pool (`config.databases`)."""
 
 database_outage = Outage(
     "the database", "attempts are repeated, and each part of the server logs this once", late_s=LATE_S
@@ -81,12 +81,14 @@ database_outage = Outage(
 
 
 def note_connection(**_: object) -> None:
-    """End an outage of the database. For the signal of new connections: after an outage every thread needs one."""
+    """End an outage of the database. Receiver of Django's signal for new connections: after an outage, every thread
+    opens one.
+    """
     database_outage.note_success()
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Return whether an error of Django means that PostgreSQL was not there, and not that it refused a statement."""
+    """Return whether an error of Django means that PostgreSQL could not be reached, not that it refused a statement."""
     cause = error.__cause__
     if not isinstance(error, OperationalError | InterfaceError) or not isinstance(cause, psycopg.OperationalError):
         return False
@@ -98,11 +100,11 @@ def is_unreachable(error: BaseException) -> bool:
 class DatabaseOutageFilter(logging.Filter):
     """Lets each part of the server log one line for each outage of the database. Other records are not changed.
 
-    A part is a logger with the first line of its message before arguments are inserted.
+    A part is identified by its logger and the first line of its message, before arguments are inserted.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to log a record, without its traceback if the database is away."""
+        """Return whether to log a record. During an outage of the database, remove its traceback."""
         error = _find_error(record)
         if error is None or not is_unreachable(error):
             return True
@@ -113,7 +115,7 @@ class DatabaseOutageFilter(logging.Filter):
 
 
 def _find_error(record: logging.LogRecord) -> BaseException | None:
-    """Return the error that a record is about: the one of its traceback, or else of its message."""
+    """Return the error in a record's traceback, or else in the arguments of its message."""
     if record.exc_info:
         return record.exc_info[1]
     arguments = record.args if isinstance(record.args, tuple) else ()

@@ -1,4 +1,4 @@
-"""Parts as JSON: in stored rows, in the log of a live turn, in the REST API and in JSON exports. Pure."""
+"""Converts parts to JSON and back: in stored rows, the log of a live turn, the REST API and JSON exports. Pure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _JSON_FIELDS: Mapping[PartKind, tuple[tuple[str, str, object], ...]] = {
 def part_to_json(part: Part) -> JSONObject:
     """Return the part as JSON, without bytes. Most fields that have their default value are left out.
 
-    The thought signature is a field of its own. All other keys of `provider_data` are under that name.
+    The thought signature is a key of its own. All other keys of `provider_data` are under `provider_data`.
     """
     json: JSONObject = {"kind": part.kind.value}
     for name, json_name, default in _JSON_FIELDS[part.kind]:

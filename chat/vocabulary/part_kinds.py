@@ -1,4 +1,4 @@
-"""The words that parts are described with: roles, kinds, engines, outcomes. Pure. Import them from `parts`."""
+"""Roles, kinds of parts, engines and outcomes of code. Pure. Import these names from `parts`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Engine(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why the model gets something else in place of the result of a function: a sentence, or what is not private."""
+    """Why the model gets something else than the result of a function: a sentence, or the result without
+    private data.
+    """
 
     DENIED = "denied"
     """A person did not allow the call, so nothing was run."""
@@ -64,8 +66,10 @@ OUTCOME_FAILED = "OUTCOME_FAILED"
 OUTCOME_DEADLINE_EXCEEDED = "OUTCOME_DEADLINE_EXCEEDED"
 # The outcomes below are Plotline's own. Only code of the Python session has them.
 OUTCOME_RUNNING = ""
-"""The code has not ended. A provider's result may be without an outcome too, which means nothing."""
+"""The code has not ended. Results of code in a provider's sandbox may lack an outcome too, although that code has
+ended.
+"""
 OUTCOME_ABORTED = "OUTCOME_ABORTED"
-"""The code was stopped with its answer."""
+"""The code was stopped because its answer ended."""
 OUTCOME_LOST = "OUTCOME_LOST"
 """The server was interrupted while the code ran, so it does not know how the code ended."""

@@ -51,7 +51,7 @@ class BasePart:
 
     @property
     def is_answer(self) -> bool:
-        """Whether this part counts as content of an answer. Thoughts, empty texts and tools of the provider do not."""
+        """Whether this part is content of an answer. Thoughts, empty texts and uses of provider tools are not."""
         return True
 
     @property
@@ -88,14 +88,14 @@ class Text(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class Thought(BasePart):
-    """What the model thought, or a summary. It is sent back only to its own model, and only if it has provider data."""
+    """What the model thought, or a summary. Only its own model gets it back, and only if it has provider data."""
 
     kind = PartKind.THOUGHT
     text_field = "text"
     is_streamed = True
     text: str
     duration_ms: int | None = None
-    """Milliseconds from its first piece to what came after it, as measured by this server. `None`: not known."""
+    """Milliseconds from its first piece to the next part, as measured by this server. `None`: not known."""
 
     @property
     def is_answer(self) -> bool:
@@ -111,7 +111,7 @@ class ExecutableCode(BasePart):
     text_field = "code"
     code: str
     language: str = ""
-    """`PYTHON`, or another word of the provider's."""
+    """`PYTHON`, or another language in the provider's own word."""
     call_id: str = ""
     """Pairs the code with its results. Empty if the provider sent none."""
     engine: Engine = Engine.NATIVE
@@ -145,7 +145,7 @@ class WrittenFile:
     name: str
     size_bytes: int
     modified_at: str
-    """ISO 8601. A file of this name with another time is another file."""
+    """ISO 8601. A file of the same name with another time is another file."""
     is_new: bool
     """Whether there was no file of this name before."""
 
@@ -169,10 +169,10 @@ class CodeExecutionResult(BasePart):
     missing_cells: tuple[str, ...] = ()
     """How many cells are missing in columns that the code names, in tables of earlier code. Only notices use it."""
     cleared: tuple[str, ...] = ()
-    """Texts that code of the session showed and then cleared: in the last result of its run. No model gets them."""
+    """Texts that code of the session showed and cleared; in the last result of its run. No model gets them."""
     cleared_left_out: int = 0
     duration_ms: int | None = None
-    """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
+    """Milliseconds from receiving the code to this result, as measured by this server. `None`: not known."""
 
     @property
     def is_running(self) -> bool:
@@ -191,7 +191,7 @@ class InlineData(BasePart):
     data: bytes | None = None
     """`None` once the bytes are stored as an attachment."""
     title: str | None = None
-    """The title of a figure that code drew, empty if it has none; `None` if that is not known."""
+    """The title of a figure that code drew; empty if it has none, `None` if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +205,19 @@ class FileData(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall(BasePart):
-    """The model calls a function of ours."""
+    """A call of one of Plotline's functions by the model."""
 
     kind = PartKind.FUNCTION_CALL
     name: str
     arguments: Mapping[str, JSON] | None = None
     """`None` if the arguments are not a JSON object."""
     call_id: str = ""
-    """Unique in its answer. Plotline makes one if the provider sends none."""
+    """Unique in its answer. If the provider sends no id, Plotline makes one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionResponse(BasePart):
-    """What a function of ours returned."""
+    """The response of one of Plotline's functions."""
 
     kind = PartKind.FUNCTION_RESPONSE
     name: str

@@ -1,7 +1,7 @@
-"""Replacing characters and numbers that a database cannot store. Pure.
+"""Replaces characters and numbers that a database cannot store. Pure.
 
-PostgreSQL cannot store NUL, and no database half of a surrogate pair, which JSON can spell: both become U+FFFD. Numbers
-that are not finite, which Python reads from JSON, become null.
+PostgreSQL cannot store NUL, and no database can store half of a surrogate pair, which JSON can contain: both become
+U+FFFD. Numbers that are not finite, which Python reads from JSON, become null.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 
 TOKENS_LIMIT = 10**12
-"""More tokens than any answer has. Sums of such counts fit into every database."""
+"""Larger token counts are not believed: no answer has so many. Sums of smaller counts fit into every database."""
 
 
 def sanitize_text(text: str) -> str:
@@ -36,7 +36,9 @@ def sanitize_text(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text on one line: without control and invisible characters, and with one space for any white space."""
+    """Return the text on one line: without control and invisible characters, and with each run of white space as one
+    space.
+    """
     spaced = "".join(one if one.isprintable() else " " if one.isspace() else "" for one in sanitize_text(text))
     return " ".join(spaced.split())
 
@@ -59,7 +61,7 @@ def sanitize_json(value: JSON) -> JSON:
 def sanitize_event(event: StreamEvent) -> StreamEvent:
     """Return the event with all its texts sanitized; the same object if nothing has to be replaced."""
     if isinstance(event, PartReceived) and event.part.is_open_text:
-        # Nearly every event of a stream.
+        # This is the path of nearly every event of a stream.
         text = event.part.long_text
         clean = sanitize_text(text)
         return event if clean is text else PartReceived(event.part.with_long_text(clean))
@@ -96,7 +98,7 @@ def _sanitize_value(value: object) -> object:
 
 
 def _sanitize_usage(usage: Usage) -> Usage:
-    """Return the counts without those that cannot be counts."""
+    """Return the counts without values that cannot be token counts."""
     invalid = {
         field.name: None
         for field in fields(usage)

@@ -1,4 +1,6 @@
-"""The words of scripts in other languages, which a page carries as JSON; `static/js/words.js` looks them up."""
+"""The words that scripts show, in the language of the page. The page carries them as JSON; `static/js/words.js` reads
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ DOMAIN = "djangojs"
 
 @cache
 def script_words_json(language: str) -> SafeString:
-    """Return a JSON object: English words -> their translation, or all forms of it if they have a number."""
+    """Return a JSON object: each English text -> its translation, or all plural forms of the translation."""
     words: dict[str, str | list[str]] = {}
     for folder in settings.LOCALE_PATHS:
         path = Path(folder) / to_locale(language) / "LC_MESSAGES" / f"{DOMAIN}.mo"
         if path.exists():
             with path.open("rb") as file:
                 words |= _words_of(gettext.GNUTranslations(file))
-    # In a script element, nothing but the end of the element could be read as HTML.
+    # In a script element, HTML parsers look only for the end tag, so escaping `<` is enough.
     return SafeString(json.dumps(words, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 

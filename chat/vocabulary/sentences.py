@@ -1,11 +1,11 @@
-"""Translates sentences that are made, stored and sent to programs in English, when a page shows them.
+"""Translates stored sentences when a page shows them. They are made, stored and sent to programs in English.
 
-`sentences.txt` lists them, one in a line. A name in braces stands for anything: a number if it begins with `number`,
-a day if it is `date`, and a phrase of the list if it is one of `PHRASES`. So no code that refuses, decides or stores
-has to know the language of a reader. Pure but for the active language.
+`sentences.txt` lists them, one on each line. A name in braces stands for any text: for a number if it begins with
+`number`, for a day if it is `date`, and for a phrase of the list if it is one of `PHRASES`. So code that refuses,
+decides or stores need not know the language of a reader. Pure except for the active language.
 
-Ids of messages with parameters, or lazy translations, would not do: one English text is stored, logged, sent to
-programs and read by models, people of several languages read it, and processes without Django make some of it.
+Why not message ids with parameters, or lazy translations: one English text is stored, logged, sent to programs and read
+by models, people of several languages read it, and processes without Django make some of it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ LENGTH_LIMIT_CHARS = 2_000
 """Longer texts are shown as they are."""
 
 NUMBER = "number"
-"""The names of placeholders for numbers begin with this."""
+"""Names of placeholders for numbers begin with this word."""
 DATE = "date"
-"""The placeholder for a day such as `1 December 2026`."""
+"""The name of the placeholder for a day such as `1 December 2026`."""
 PHRASES = frozenset({"amount", "duration", "kind", "limit", "model", "reason", "what"})
-"""Placeholders for phrases of the table. Values of other placeholders, such as names of files, are not translated."""
+"""Names of placeholders for phrases of the table. Values of other placeholders, such as names of files, are not
+translated.
+"""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…]) (?=[A-Z“])")
@@ -46,7 +48,7 @@ class Pattern:
 
 
 def known_sentences() -> list[str]:
-    """Return the lines of the table."""
+    """Return the lines of `sentences.txt`."""
     return [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
 
 
@@ -58,7 +60,9 @@ def translate_sentence(text: object) -> str:
 
 @lru_cache(maxsize=4096)
 def _translate(language: str, text: str) -> str:
-    """Translate sentences that follow one another, or all of a text that is a phrase or has a full stop within."""
+    """Translate sentences that follow one another. A text that is one phrase, or has a full stop inside, is translated
+    as a whole.
+    """
     if len(text) > LENGTH_LIMIT_CHARS:
         return text
     sentences = _BETWEEN_SENTENCES.split(text)
@@ -83,7 +87,9 @@ def _known(language: str, text: str) -> str | None:
 
 
 def _fill(language: str, text: str, values: Mapping[str, str]) -> str:
-    """Return the text with the values of its placeholders. Phrases are translated, and numbers are localized."""
+    """Return the text with the values of its placeholders inserted. Phrases are translated, and numbers are
+    localized.
+    """
 
     def value_of(placeholder: re.Match[str]) -> str:
         name, value = placeholder[1], values.get(placeholder[1], placeholder[0])
@@ -107,7 +113,7 @@ def _table() -> tuple[frozenset[str], tuple[Pattern, ...]]:
 
 
 def _expression(line: str) -> re.Pattern[str]:
-    """Return an expression whose time grows with the length of a text and not with a power of it.
+    """Return a regular expression whose time is linear in the length of the text.
 
     A placeholder ends at the first occurrence of the text after it, and the match does not go back to a later one (an
     atomic group). A placeholder before a number may end later, because the number fits only at its own position.

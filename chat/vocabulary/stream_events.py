@@ -13,14 +13,14 @@ from typing import TypeAlias
 from chat.vocabulary.parts import JSON, Part
 
 CONTINUATION_TOKEN = "continuationToken"
-"""The name of the metadata with which an answer goes on that ended with `Finish.CONTINUATION`, also in stored rows."""
+"""The name of the metadata that continues an answer after `Finish.CONTINUATION`. Stored rows use this name too."""
 
 
 class Finish(StrEnum):
     """Why an answer ended."""
 
     STOP = "stop"
-    """The model had finished."""
+    """The model finished its answer."""
     LENGTH = "length"
     CONTINUATION = "continuation"
     """The provider continues the answer if it is asked to."""
@@ -36,13 +36,13 @@ class Finish(StrEnum):
     POLICY = "policy"
     ESCALATION = "escalation"
     BLOCKED = "blocked"
-    """The provider does not say why."""
+    """The provider blocked the answer and does not say why."""
 
     IMAGE_SAFETY = "image_safety"
     IMAGE_PROHIBITED_CONTENT = "image_prohibited_content"
     IMAGE_RECITATION = "image_recitation"
     IMAGE_WITHHELD = "image_withheld"
-    """The provider does not say why."""
+    """The provider withheld an image and does not say why."""
     NO_IMAGE = "no_image"
 
     TOO_MANY_TOOL_CALLS = "too_many_tool_calls"
@@ -62,14 +62,16 @@ class Usage:
 
     prompt: int | None = None
     tool_use: int | None = None
-    """Tokens that a provider's own tools put into the prompt. Billed as input."""
+    """Tokens that the provider's own tools added to the prompt. They are billed as input."""
     thoughts: int | None = None
     candidates: int | None = None
     cached: int | None = None
-    """The part of `prompt` that was read from a cache."""
+    """The part of `prompt` that the provider read from its cache."""
     total: int | None = None
     estimated: int | None = None
-    """An estimate of all tokens of the requests for which the provider reported none. They are not in `total`."""
+    """Estimated sum of the tokens of all requests for which the provider reported none. It is not included
+    in `total`.
+    """
 
     def __add__(self, other: Usage) -> Usage:
         """Return the sum. A count that neither side reported stays `None`."""
@@ -81,13 +83,13 @@ class Usage:
         )
 
     def counts(self) -> dict[str, int | None]:
-        """Return each count by its name, as JSON."""
+        """Return the counts as JSON: name -> count."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A web page that an answer rests on, as the provider named it. Not checked."""
+    """A web page that an answer is based on, as the provider reported it. Unchecked."""
 
     url: str
     title: str = ""
@@ -102,12 +104,12 @@ class PartReceived:
 
 @dataclass(frozen=True, slots=True)
 class TextBecameThought:
-    """All text of this response so far was reasoning, as its server shows only now."""
+    """The server shows only now that all text of this response so far was reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """Token counts so far. They may fall: the last event counts."""
+    """Token counts so far. They may decrease: the last event is valid."""
 
     usage: Usage
     raw: Mapping[str, JSON] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Why the provider ended the answer. More events may follow, and the last `Finished` counts."""
+    """Why the provider ended the answer. More events may follow, and the last `Finished` is valid."""
 
     finish: Finish
     reason: str = ""
@@ -126,7 +128,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class ResponseIdentified:
-    """The provider's id of the response, and the model that gives it."""
+    """The provider's id of the response, and the model that answers."""
 
     response_id: str
     model_version: str
@@ -134,7 +136,9 @@ class ResponseIdentified:
 
 @dataclass(frozen=True, slots=True)
 class SourcesReported:
-    """Web pages that the answer rests on, and what was searched for. Replaces an earlier report of the same name."""
+    """The web pages that the answer is based on, and the search queries. Replaces an earlier report of the
+    same name.
+    """
 
     name: str
     sources: tuple[Source, ...] = ()
@@ -155,18 +159,18 @@ Report: TypeAlias = UsageReported | Finished | ResponseIdentified | SourcesRepor
 
 @dataclass(frozen=True, slots=True)
 class OutputsRedrawn:
-    """Code that runs in the Python session has changed what it showed before."""
+    """Code that runs in the Python session has changed outputs that it showed before."""
 
     parts: tuple[Part, ...]
-    """All its outputs so far, as they are now: texts without an outcome, graphs and rich outputs."""
+    """All its outputs so far in their present form: texts without an outcome, graphs and rich outputs."""
     cleared: tuple[str, ...] = ()
-    """Texts that were shown and are cleared now."""
+    """Texts that the code showed before and has now cleared."""
     left_out: int = 0
-    """How many such texts are not kept."""
+    """The number of cleared texts that are not kept."""
     call_id: str = ""
-    """That of the code."""
+    """`call_id` of the code."""
 
 
 StreamEvent: TypeAlias = PartReceived | OutputsRedrawn | TextBecameThought | Report
 ToolOutput: TypeAlias = Part | OutputsRedrawn
-"""What a tool shows."""
+"""One output of a tool."""

@@ -1,10 +1,10 @@
-"""What a terminal shows of a text that moves its cursor: progress bars that overwrite their line. Pure.
+"""Computes what a terminal shows of a text that moves its cursor, such as a progress bar that overwrites its line.
+Pure.
 
 A carriage return moves to the start of the line, and later characters overwrite what is there; the rest of a longer
 line stays, as in Jupyter. Backspaces, and the codes `ESC[nA` to `ESC[nG`, `ESC[J` and `ESC[K`, do what they do in a
-terminal. All other escape codes are removed. Each character has one column.
-
-The cursor reaches the last `LINES_LIMIT` lines, so the cost of a text is linear in its length.
+terminal. All other escape codes are removed. Each character has one column. The cursor reaches only the last
+`LINES_LIMIT` lines, so the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from itertools import pairwise
 from chat.vocabulary.escape_codes import find_escape_codes, split_open_code
 
 LINES_LIMIT = 50
-"""How many lines at the end of a text can change."""
+"""Number of lines at the end of a text that later text can change."""
 PADDING_LIMIT = 120
-"""The most columns that a movement to the right adds to a line."""
+"""Maximum number of columns that a movement to the right adds to a line."""
 PADDING_LIMIT_CHARS = 100_000
-"""All spaces together that movements to the right add to a text: a short code could write a long line."""
+"""Maximum number of spaces that all movements to the right add to a text, because a short code could write
+a long line.
+"""
 START_LIMIT_CHARS = 200
-"""The longest start of a line that `ESC[1K` erases."""
+"""Maximum number of characters at the start of a line that `ESC[1K` erases."""
 
 _CONTROL = re.compile(r"[\r\b\x1b\x9b]")
 _MOVE = re.compile(r"([\r\n\b])")
@@ -29,7 +31,7 @@ _CODE = re.compile(r"(?:\x1b\[|\x9b)(\d{0,4})([A-GJK])")
 
 
 def terminal_text(text: str) -> str:
-    """Return what a terminal shows at the end of a text. An escape code that is not complete stays."""
+    """Return what a terminal shows after a text was written. An incomplete escape code stays."""
     if not has_controls(text):
         return text
     terminal = Terminal()
@@ -38,33 +40,35 @@ def terminal_text(text: str) -> str:
 
 
 def has_controls(text: str) -> bool:
-    """Return whether a terminal may show something else than this text."""
+    """Return whether a terminal may show something else than this text, because it has control characters."""
     return _CONTROL.search(text) is not None
 
 
 class Terminal:
-    """What a terminal shows of a text that grows."""
+    """A terminal to which text is written piece by piece."""
 
     def __init__(self) -> None:
         self._closed: list[str] = []
-        """The lines that the cursor does not reach any more, each with its line feed."""
+        """The lines that the cursor cannot reach any more, each with its line feed."""
         self._lines: list[list[str]] = [[]]
-        """The characters of the last lines."""
+        """The characters of the lines that the cursor can reach."""
         self._row = self._column = 0
-        """The cursor. The row counts from the first of `_lines`; the column may be after the end of its line."""
+        """The position of the cursor. The row counts from the first of `_lines`; the column may be after the end of the
+        line.
+        """
         self._open_code = ""
-        """The end of the text, which may be the beginning of an escape code."""
+        """The end of the text if it may be the beginning of an escape code."""
         self._padding_room = PADDING_LIMIT_CHARS
         self._appended: list[str] = []
-        """What the present call has added to the end."""
+        """What the current call has added to the end of the text."""
         self._is_redrawn = False
-        """Whether the present call has changed what was there before."""
+        """Whether the current call has changed text that was shown before."""
         self._has_returned = False
         """Whether the cursor has moved back in its line."""
 
     @property
     def text(self) -> str:
-        """Everything that is shown."""
+        """The whole text that the terminal shows."""
         self._closed = ["".join(self._closed)]
         return self._closed[0] + "\n".join(map("".join, self._lines))
 
@@ -80,11 +84,11 @@ class Terminal:
 
     @property
     def is_in_redrawn_line(self) -> bool:
-        """Whether the cursor is in a line that it has written more than once, as a progress bar is."""
+        """Whether the cursor is in a line that was written more than once, such as a progress bar."""
         return self._has_returned and self._column > 0
 
     def write(self, text: str) -> str | None:
-        """Write more text. Return what it added to the end; `None` if it changed what was there before."""
+        """Write more text. Return what it added to the end; `None` if it changed text that was shown before."""
         self._appended, self._is_redrawn = [], False
         if self._open_code or has_controls(text):
             complete, self._open_code = split_open_code(self._open_code + text)
@@ -100,7 +104,7 @@ class Terminal:
         return None if self._is_redrawn else "".join(self._appended)
 
     def close(self) -> str | None:
-        """Show an escape code that is not complete, because no more text follows. Return what `write` returns."""
+        """Show an incomplete escape code as text, because no more text follows. Return what `write` returns."""
         self._appended, self._is_redrawn = [], False
         code, self._open_code = self._open_code, ""
         self._write_text(code)
@@ -145,7 +149,7 @@ class Terminal:
             self._row -= 1
 
     def _obey(self, code: str) -> None:
-        """Do what an escape code says, if it moves the cursor or erases."""
+        """Execute an escape code that moves the cursor or erases text."""
         match = _CODE.fullmatch(code)
         if match is None:
             return
@@ -160,7 +164,7 @@ class Terminal:
             case "B" | "E":
                 self._row = min(len(self._lines) - 1, self._row + distance)
             case "C":
-                # A line that is longer than a terminal has no end to which the cursor could move.
+                # Unlike a line of a terminal, this line has no maximum width, so PADDING_LIMIT stops the cursor.
                 self._column = min(self._column + distance, len(self._lines[self._row]) + PADDING_LIMIT)
             case "D":
                 self._column = max(0, self._column - distance)
@@ -172,7 +176,7 @@ class Terminal:
     def _erase(self, command: str, number: int) -> None:
         line = self._lines[self._row]
         if number == 1:
-            # Of the screen, only the line: what is above it stays in view.
+            # `ESC[1J` erases only this line: the lines above stay visible.
             start = min(self._column + 1, len(line))
             if start <= START_LIMIT_CHARS:
                 line[:start] = " " * start
@@ -181,7 +185,7 @@ class Terminal:
         first = self._column if number == 0 else 0
         if command == "J":
             if number:
-                # A page has no screen that could be erased.
+                # A page has no screen that could be erased, so `ESC[2J` and `ESC[3J` do nothing.
                 return
             self._is_redrawn = self._is_redrawn or self._row + 1 < len(self._lines)
             del self._lines[self._row + 1 :]

@@ -1,4 +1,4 @@
-"""MIME types of files that hold text, outside `text/`. Pure."""
+"""MIME types outside of `text/` whose files hold text. Pure."""
 
 from __future__ import annotations
 

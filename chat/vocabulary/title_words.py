@@ -1,13 +1,13 @@
-"""The title of a conversation that is made of its first question. Pure."""
+"""Makes the title of a conversation from its first question. Pure."""
 
 from __future__ import annotations
 
 import re
 
 LENGTH = 60
-"""Most characters of a title."""
+"""Maximum number of characters of a title."""
 READ_LENGTH = 20_000
-"""Characters of a question that are read for its title."""
+"""Maximum number of characters of a question that are read for its title."""
 _FENCE = re.compile(r"\s*(```|~~~)")
 _CODE_LINE = re.compile(
     # Names before `=` may have indexes: `df["a"] = 1`.
@@ -16,17 +16,17 @@ _CODE_LINE = re.compile(
     r"|[\w.]+(?:\[[^\]]*\])? *(?:[-+*/|&]|//)?= *[^=\s].*|[\w.]+\(.*|@\w[\w.]*(?:\(.*)?|[#%!)\]}].*|(?:\t| {2}).*"
     r"""|r?(?:"{3}|'{3}).*"""
 )
-"""A line of Python that is pasted without a fence."""
+"""A line of Python code that a person pasted without a fence."""
 _NAMES = (
-    # What a program draws or says about itself, then what it defines.
+    # First the title of what a program draws, its docstring or its first comment; then the name of a definition.
     re.compile(r"""\b(?:title|set_title|suptitle)\(\s*r?["']([^"'\n]{3,})["']"""),
     re.compile(r"""^r?(?:"{3}|'{3})\s*([^"'\s][^"'\n]{2,})""", re.MULTILINE),
     re.compile(r"^#[#% \t]*((?!In ?\[)\w[^\n]{2,})$", re.MULTILINE),
     re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE),
-    # Then what is on its axis, and the file that it reads or writes.
+    # Then the label of the y axis, and the file that the program reads or writes.
     re.compile(r"""\b(?:set_)?ylabel\(\s*r?["']([^"'\n]{3,})["']"""),
     re.compile(r"""["']([^"'\n]{1,200}\.(?:csv|tsv|xlsx?|ods|parquet|jsonl?|txt))["']"""),
-    # Lines of imports say little.
+    # Last, the first line that is no import.
     re.compile(r"^(?!import |from )(\S[^\n]*)$", re.MULTILINE),
 )
 
@@ -34,8 +34,8 @@ _NAMES = (
 def title_of(text: str) -> str:
     """Return a title made of the words of a question.
 
-    Fenced code, and Python that is pasted without a fence, are left out if there are other words. A question that is
-    only code is named after what the code draws, says, defines or reads, else after its first line that is no import.
+    Fenced code, and Python that is pasted without a fence, are left out if there are other words. If the question is
+    only code, the title is what the code draws, says, defines or reads, else its first line that is no import.
     """
     prose, code = _split(text[:READ_LENGTH])
     words = " ".join(prose.split())
@@ -46,7 +46,7 @@ def title_of(text: str) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return what a person has written, and the code in it."""
+    """Return the text that a person has written, and the code in it."""
     lines: list[tuple[str, bool]] = []
     fenced: list[str] = []
     fence = ""
@@ -58,7 +58,7 @@ def _split(text: str) -> tuple[str, str]:
         else:
             lines.append((line, _CODE_LINE.fullmatch(line) is not None))
     pasted = [line for line, is_code in lines if is_code]
-    # One line, such as `x = 5`, may be the question.
+    # A single line of code, such as `x = 5`, may be the question itself.
     pasted = pasted if len(pasted) > 1 else []
     prose = [line for line, is_code in lines if not (is_code and pasted)]
     return "\n".join(prose), "\n".join(pasted + fenced)

@@ -1,4 +1,4 @@
-"""Numbers for names that repeat. Pure."""
+"""Makes names unique by appending numbers. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 
 class UniqueNames:
-    """Gives every name once: one that was given before gets a number, as `a-2.csv`.
+    """Returns each name only once: a repeated name gets a number, such as `a-2.csv`.
 
-    Any number of names takes time in proportion to it, because the count for a name goes on where it stopped.
+    The time is linear in the number of names, because counting continues at the last number of a name.
     """
 
     def __init__(self, same: Callable[[str], str] = str) -> None:
-        """`same`: returns what two names have in common that count as one. By default, only equal names do."""
+        """`same`: returns a key that is equal for names that count as the same. By default, only equal names do."""
         self._same = same
         self._given: set[str] = set()
         self._numbers: dict[str, int] = {}

@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 
 Labels = dict[str, object]
 SOURCE = "source"
-"""In place of the rows of a formula that is shown as its source."""
+"""The value that replaces the rows of a formula which is shown as its source."""
 TAGS = ("sub", "sup", "kbd", "u", "mark", "details")
 
 
@@ -19,7 +19,9 @@ class Answer:
     """The HTML of an answer."""
 
     def __init__(self, html: str) -> None:
-        """Parse it, without what is no part of the answer: buttons, the sizes of tables, words for screen readers."""
+        """Parse the HTML. Elements outside of the answer are removed: buttons, sizes of tables, words for screen
+        readers.
+        """
         self._root = lxml_html.fragment_fromstring(html, create_parent="main")
         for css_class in ("visually-hidden", "table-foot"):
             for element in self._root.find_class(css_class):
@@ -32,18 +34,18 @@ class Answer:
 
     @property
     def labels(self) -> Labels:
-        """The labels that describe it, without `visible` and `absent`."""
+        """The labels of the answer, without `visible` and `absent`."""
         body = [element for element in self._root.iter() if isinstance(element.tag, str)]
         return {name: value for name, read in READERS.items() if (value := read(body))}
 
     @property
     def text(self) -> str:
-        """What is seen, with single blanks."""
+        """The visible text, with each run of white space as one space."""
         return fold_all(text_of(self._root))
 
     @property
     def prose(self) -> str:
-        """What is seen outside of code and formulas."""
+        """The visible text outside of code and formulas."""
         root = deepcopy(self._root)
         for element in list(root.iter("code", "math")):
             element.drop_tree()
@@ -56,12 +58,12 @@ def text_of(element: HtmlElement) -> str:
 
 
 def fold(text: str) -> str:
-    """Return a text without white space at its ends, and with single blanks; line feeds stay."""
+    """Return a text with each run of spaces as one space, and none at its ends. Line feeds stay."""
     return "\n".join(" ".join(line.split()) for line in text.strip().split("\n")).strip()
 
 
 def fold_all(text: str) -> str:
-    """Return a text with single blanks in place of all white space."""
+    """Return a text with one space in place of each run of white space."""
     return " ".join(text.split())
 
 
@@ -98,8 +100,9 @@ def _formulas(body: list[HtmlElement]) -> object:
 
 
 def _rows(formula: HtmlElement) -> int:
-    """Return the rows of the largest table that is in no other one, and below no sign. One row around rows counts as
-    none: an equation, or the place of its number.
+    """Return the number of rows of the largest outer table of a formula, unless it is below a sign.
+
+    One row that contains rows does not count: it is an equation, or the position of its number.
     """
     tables = [formula]
     while tables:

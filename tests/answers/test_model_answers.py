@@ -1,4 +1,4 @@
-"""200 answers as models write them, in six languages: each shows what its labels say, live as at once."""
+"""200 answers as models write them, in six languages: a page shows what their labels say, live and reloaded alike."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FOLDER = Path(__file__).parent
 ANSWERS = sorted(FOLDER.glob("*/*.md"))
 OPTIONS = MarkdownOptions("id")
 LANGUAGES = {"sh": "bash", "latex": "tex", "makefile": "make", "": "code"}
-"""Words for the language of code that pages show otherwise."""
+"""Names of code languages that pages show in another form."""
 SOURCES = {"fr/09-espaces-vectoriels"}
-"""Answers with a formula that is shown as its source: `dcases*`, whose second column is text."""
+"""Answers with a formula that is shown as source: `dcases*`, whose second column is text, is not supported."""
 
 
 @pytest.mark.parametrize("path", ANSWERS, ids=[f"{path.parent.name}-{path.stem}" for path in ANSWERS])
-def test_answer_shows_what_its_labels_say(path: Path) -> None:
+def test_page_shows_what_the_labels_of_an_answer_say(path: Path) -> None:
     labels = read_labels(path.with_suffix(".toml"))
     answer = Answer(render_markdown(path.read_text(), OPTIONS))
     if f"{path.parent.name}/{path.stem}" in SOURCES:
@@ -38,7 +38,7 @@ def test_answer_shows_what_its_labels_say(path: Path) -> None:
 
 
 @pytest.mark.parametrize("chars", [pytest.param(7, marks=pytest.mark.drill), 61])
-def test_live_answers_equal_those_that_are_rendered_at_once(chars: int) -> None:
+def test_live_rendering_of_an_answer_equals_rendering_it_whole(chars: int) -> None:
     for path in ANSWERS:
         text, stream = path.read_text(), MarkdownStream(OPTIONS)
         for start in range(0, len(text), chars):

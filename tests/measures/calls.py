@@ -17,7 +17,7 @@ Function = tuple[str, str]
 """The module and the qualified name of a function."""
 
 TURNS: dict[str, list[Function]] = {}
-"""What `turn.py` has recorded, by the kind of turn."""
+"""Kind of turn -> the functions that `turn.py` has recorded."""
 
 
 class CallRecorder:
@@ -29,13 +29,13 @@ class CallRecorder:
         self._functions: dict[Function, None] | None = None
 
     def install(self) -> None:
-        """Watch this thread and all that start later."""
+        """Watch this thread and all threads that start later."""
         threading.setprofile(self._profile)
         sys.setprofile(self._profile)
 
     @contextmanager
     def recording(self) -> Iterator[dict[Function, None]]:
-        """Record during the block; yields the functions in the order of their first calls."""
+        """Record during the block. Yields the functions in the order of their first calls."""
         functions: dict[Function, None] = {}
         self._functions = functions
         try:

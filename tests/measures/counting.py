@@ -11,18 +11,20 @@ from collections.abc import Iterable
 
 
 def count_lines(texts: Iterable[str]) -> int:
-    """Return the number of line ends, as `wc -l`."""
+    """Return the number of line ends, as `wc -l` does."""
     return sum(text.count("\n") for text in texts)
 
 
 def entries(paths: Iterable[str], package: str) -> set[str]:
-    """Return the names of the modules and packages directly in a package. `paths`: of files, relative to the root."""
+    """Return the names of the modules and packages directly in a package. `paths`: paths of files, relative to the
+    root.
+    """
     pattern = re.compile(rf"{package}/(\w+)(?:/.*)?\.py$")
     return {found[1] for path in paths if (found := pattern.match(path))} - {"__init__"}
 
 
 def migrations(paths: Iterable[str], app: str) -> set[str]:
-    """Return the names of an app's migrations. As for Django, modules that begin with `_` are none."""
+    """Return the names of an app's migrations. Like Django, ignore modules that begin with `_`."""
     return {name for name in entries(paths, f"{app}/migrations") if not name.startswith("_")}
 
 
@@ -46,12 +48,12 @@ def function_lengths(source: str) -> list[int]:
 
 
 def count_word(source: str, word: str) -> int:
-    """Return how often a word stands in the text, comments and docstrings included."""
+    """Return how often a word occurs in the text, including comments and docstrings."""
     return len(re.findall(rf"\b{word}\b", source))
 
 
 def count_uses(source: str, name: str) -> int:
-    """Return how often a name is used in code, annotations included, imports not."""
+    """Return how often a name is used in code, including annotations but not imports."""
     return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(ast.parse(source)))
 
 

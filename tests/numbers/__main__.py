@@ -1,7 +1,7 @@
 """Prints how well the ledger judges the labelled answers: `python -m tests.numbers [--fresh] [--examples] [NUMBER]`.
 
-`--fresh`: the answers of `fresh.json`, not the generated ones.
-`--examples`: also what it judged wrong. NUMBER: of the first table; the ledger was made with those from 0 on.
+`--fresh`: use the answers of `fresh.json` instead of the generated ones. `--examples`: also print the numbers that the
+ledger judged wrong. NUMBER: the number of the first table; the ledger was developed with the tables from 0 on.
 """
 
 from __future__ import annotations

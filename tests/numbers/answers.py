@@ -58,18 +58,18 @@ class Figure:
     decimals: int
     unit: str = ""
     scale: int = 0
-    """Power of ten of the scale word."""
+    """The power of ten of the scale word."""
     alteration: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a figure, or another thing with digits, is in an answer."""
+    """The position of a figure, or of other digits, in an answer."""
 
     start: int
     end: int
     kind: str
-    """One of `FIGURES`, or `none` for what is no claim."""
+    """One of `FIGURES`, or `none` for digits that are no claim."""
     alteration: str
     """One of `ALTERATIONS`; empty for a true figure."""
 
@@ -88,7 +88,7 @@ Piece = str | Figure
 
 
 def write_answers(table: Table, number: int) -> Iterator[Answer]:
-    """Yield the answers about a table; every second one is altered. `number`: of the table, the seed."""
+    """Yield the answers about a table; every second one is altered. `number`: the number of the table, used as seed."""
     for index in range(ANSWERS_OF_TABLE):
         chance = random.Random(number * 100 + index)
         pieces = _pieces(table, chance)
@@ -272,7 +272,7 @@ def _can_swap(one: Piece, other: Piece) -> bool:
 
 
 def _altered(table: Table, figure: Figure, alteration: str, chance: random.Random) -> Figure | None:
-    """Return another figure; `None` if this one cannot be altered so."""
+    """Return an altered figure; `None` if this figure cannot be altered in this way."""
     step = Decimal(1).scaleb(figure.scale - figure.decimals)
     match alteration:
         case "digit":
@@ -283,7 +283,7 @@ def _altered(table: Table, figure: Figure, alteration: str, chance: random.Rando
             digits[place] = chance.choice([one for one in "123456789" if one != digits[place]])
             return replace(figure, value=Decimal("".join(digits)) * step * (-1 if figure.value < 0 else 1))
         case "sign":
-            # A difference has no order, and what fell by -5 % is what fell by 5 %.
+            # A difference has no order, and a fall by -5 % means the same as a fall by 5 %.
             has_sign = figure.value and figure.kind not in ("count", "gap", "fall")
             return replace(figure, value=-figure.value) if has_sign else None
         case "unit":
@@ -326,7 +326,7 @@ def _join(language: str, pieces: Sequence[Piece], chance: random.Random) -> Answ
 
 
 def write_figure(figure: Figure, language: str, style: int) -> str:
-    """Return a figure as the language writes it. `style`: one of three habits."""
+    """Return a figure in the spelling of the language. `style`: one of three habits of writers."""
     value = figure.value.scaleb(-figure.scale)
     digits = f"{abs(value):.{figure.decimals}f}"
     whole, _, fraction = digits.partition(".")

@@ -1,4 +1,4 @@
-"""Traces the numbers of labelled answers, and counts what the ledger says of them."""
+"""Traces the numbers of labelled answers, and counts the verdicts of the ledger."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ FRESH = ROOT / "tests/numbers/fresh.json"
 
 @dataclass(slots=True)
 class Counts:
-    """How many figures were seen, and of how many the ledger says that they have no source."""
+    """Numbers of figures, and of those figures for which the ledger found no source."""
 
     seen: Counter[str] = field(default_factory=Counter)
     flagged: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
     examples: list[tuple[str, ...]] = field(default_factory=list)
-    """Key, figure, the text around it and its source, of those that the ledger judged wrong."""
+    """For each wrong verdict of the ledger: key, figure, the text around it and its source."""
 
     def share(self, counted: Counter[str], key: str) -> float:
-        """Return which share of the figures of a key was counted."""
+        """Return the share of the figures of a key that was counted."""
         return counted[key] / self.seen[key] if self.seen[key] else 0.0
 
 
@@ -62,7 +62,7 @@ def measure_fresh() -> Counts:
 
 
 def table_sources(table: Table, question: str) -> list[SourceText]:
-    """Return the outputs about a table, the question and the code, as the product gives them to the ledger."""
+    """Return the outputs about a table, the question and the code, in the form in which the ledger gets them."""
     outputs = [SourceText("output", one["text"], None, index) for index, one in enumerate(table["outputs"])]
     code = [SourceText("code", one["code"]) for one in table["outputs"]]
     return [*outputs, SourceText("question", question), *code]

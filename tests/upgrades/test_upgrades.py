@@ -20,7 +20,7 @@ RELEASES = sorted(path for path in Path(__file__).parent.iterdir() if (path / "d
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=[path.name for path in RELEASES])
-def test_installation_of_a_release_is_upgraded_with_everything_in_it(release: Path, tmp_path: Path) -> None:
+def test_database_and_files_of_each_release_can_be_upgraded_completely(release: Path, tmp_path: Path) -> None:
     (tmp_path / SQLITE_FILE).write_bytes(gzip.decompress((release / "database.gz").read_bytes()))
     shutil.copytree(release / "media", tmp_path / "media")
     variables = environment(tmp_path, DATABASE_URL="", DJANGO_SETTINGS_MODULE="config.settings")

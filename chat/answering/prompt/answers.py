@@ -1,4 +1,4 @@
-"""What of an earlier answer is sent back to a model.
+"""Selects what of an earlier answer is sent back to a model.
 
 The parts are sent as they were received, except what this model cannot accept: thoughts without provider data,
 signatures of another model, code without a result, and function calls without a response.
@@ -42,14 +42,16 @@ MOVED = (
     "[Note of the server: {reason} Nothing there knows the variables and files of the earlier code. Go on with the"
     " functions that you have now, and run again what is still needed.]"
 )
-"""What a model is told between the rounds before and after the move of its code to a tool set."""
+"""The text for the model between the rounds before and after the move of its code to a tool set."""
 
 FILE_LEFT_OUT = "[A file was here; it is not sent again.]"
 IMAGES_LEFT_OUT = "[Note of the server: these files of the answer above are not sent again: {names}.]"
 NAMES_LIMIT = 20
 
 GRAPH_READ_LIMIT_S = 2.0
-"""How long an answer waits for the bytes of one graph. After the first that is not read in time, no more are read."""
+"""Maximum number of seconds for which an answer waits for the bytes of one graph. After the first timeout, no more
+graphs are read.
+"""
 
 
 class ReplayedImages:
@@ -61,15 +63,15 @@ class ReplayedImages:
     def __init__(self, chosen: Iterable[uuid.UUID], *, are_private: bool = False) -> None:
         """`chosen`: ids of attachments; see `FileChoice.images`.
 
-        `are_private`: whether even the names of those that are not sent are private, because code may choose them.
+        `are_private`: whether the names of images that are not sent are private too, because code may choose names.
         """
         self.are_private = are_private
         self._wanted = set(chosen)
         self._sent: set[uuid.UUID] = set()
 
     def read(self, attachment: Attachment) -> bytes | None:
-        """Return the bytes, once; `None` for an image that was not chosen, and after storage has failed to give one in
-        time.
+        """Return the bytes of an image once. Returns `None` if it was not chosen, or after storage failed to deliver
+        one in time.
         """
         if attachment.pk not in self._wanted:
             return None
@@ -84,14 +86,14 @@ class ReplayedImages:
         return data
 
     def is_sent(self, attachment: Attachment) -> bool:
-        """Return whether the request holds the bytes already."""
+        """Return whether the request already contains the bytes."""
         return attachment.pk in self._sent
 
 
 def left_out_contents(images: Iterable[Attachment]) -> list[Content]:
-    """Return a note of the user that names images of an answer; nothing if there are none.
+    """Return a note of the user that names images of an answer; an empty list if there are none.
 
-    The note is not in the answer, because models write what they seem to have written before.
+    The note is not part of the answer, because models imitate what they seem to have written before.
     """
     names = list(dict.fromkeys(_described(image) for image in images))
     if not names:
@@ -107,7 +109,9 @@ def _described(image: Attachment) -> str:
 def answer_contents(
     record: MessageRecord, graphs: ReplayedImages, capabilities: Capabilities, *, is_own: bool
 ) -> list[Content]:
-    """Return an answer. `is_own`: whether the model that is asked made it, so that it can read its signatures."""
+    """Return the contents of an answer. `is_own`: whether the requested model made it, so that it can read its
+    signatures.
+    """
     withheld = withheld_calls(record.parts)
     left_out: list[Attachment] = []
     by_index, of_parts = record.attachments_by_index(), record.attachments_of_parts()
@@ -131,7 +135,7 @@ def _around_move(record: MessageRecord, parts: Sequence[Part], *, is_own: bool) 
     if not moved_before:
         return by_speaker(parts, is_own=is_own)
     assert record.turn is not None
-    # The request for the first round after the move has to end with something that the user says.
+    # The request for the first round after the move must end with a text of the user.
     move = Content(Role.USER, (Text(MOVED.format(reason=record.turn.move_reason)),))
     before = [part for part in parts if part.round < moved_before]
     after = [part for part in parts if part.round >= moved_before]
@@ -139,7 +143,9 @@ def _around_move(record: MessageRecord, parts: Sequence[Part], *, is_own: bool) 
 
 
 def by_speaker(parts: Iterable[Part], *, is_own: bool) -> list[Content]:
-    """Return an answer as contents. The response of a function, and its images, are in the user's content."""
+    """Return the parts of an answer as contents of the model and the user. Responses of functions, and their images,
+    are the user's.
+    """
     groups = groupby(
         parts, lambda part: Role.USER if isinstance(part, FunctionResponse) or part.made_by else Role.MODEL
     )
@@ -147,11 +153,11 @@ def by_speaker(parts: Iterable[Part], *, is_own: bool) -> list[Content]:
 
 
 def is_sent_back(part: Part, capabilities: Capabilities, *, is_own: bool) -> bool:
-    """Return whether a model is sent this part of an earlier answer."""
+    """Return whether this part of an earlier answer is sent to the model."""
     if isinstance(part, Thought):
         return bool(part.provider_data) or (is_own and capabilities.reads_thoughts)
     if part.made_by:
-        # The model gets the response of a function, not the parts that show the reader how its tool ran.
+        # The model gets the response of a function. The parts that show the reader how the function ran are not sent.
         is_image = isinstance(part, InlineData) and capabilities.reads_tool_images
         return isinstance(part, FunctionResponse) or is_image
     return True
@@ -169,9 +175,9 @@ def _replayed_parts(
     graphs: ReplayedImages,
     left_out: list[Attachment],
 ) -> Iterator[Part]:
-    """Yield the part with the bytes of its images. Appends those that are not sent to `left_out`.
+    """Yield the part with the bytes of its images. Images that are not sent are added to `left_out`.
 
-    `attachment`: the one that holds the part's bytes. `by_index`: those of the message.
+    `attachment`: the attachment that holds the part's bytes. `by_index`: the attachments of the message.
     """
     if isinstance(part, InlineData):
         if attachment is not None:
@@ -200,7 +206,9 @@ def _image_parts(
 
 
 def with_displays_as_output(parts: list[Part]) -> list[Part]:
-    """Return the parts with the text of rich outputs in the result before them. Only imported answers have such."""
+    """Return the parts with the text of rich outputs in the result before them. Only imported answers have such
+    outputs.
+    """
     joined: list[Part] = []
     texts: dict[int, list[str]] = {}
     """Index of a result in `joined` -> the texts of its rich outputs."""
@@ -215,7 +223,7 @@ def with_displays_as_output(parts: list[Part]) -> list[Part]:
 
 
 def without_open_code(parts: list[Part]) -> list[Part]:
-    """Return the parts without code at the end that has no result: the turn was stopped, and the API wants pairs."""
+    """Return the parts without code at the end that has no result. The turn was stopped, and APIs accept only pairs."""
     end = len(parts)
     for index in range(len(parts) - 1, -1, -1):
         if isinstance(parts[index], ExecutableCode):
@@ -226,9 +234,10 @@ def without_open_code(parts: list[Part]) -> list[Part]:
 
 
 def without_unanswered_calls(parts: list[Part]) -> list[Part]:
-    """Return the parts with a sentence in place of each function call that has no response, as APIs want pairs.
+    """Return the parts with a sentence in place of each function call without a response, because APIs accept only
+    pairs.
 
-    A response without a call, which only an import can hold, is left out.
+    A response without a call, which only an import can contain, is left out.
     """
     parts = _without_halves_of_tools(parts)
     answered = {(part.round, part.call_id) for part in parts if isinstance(part, FunctionResponse)}
@@ -243,7 +252,9 @@ def without_unanswered_calls(parts: list[Part]) -> list[Part]:
 
 
 def _without_halves_of_tools(parts: list[Part]) -> list[Part]:
-    """Return the parts without calls of the provider's tools that have no response, and the other way round."""
+    """Return the parts without calls of the provider's tools that have no response, and without responses that have no
+    call.
+    """
     called = {(part.round, part.call_id) for part in parts if isinstance(part, ToolCall)}
     answered = {(part.round, part.call_id) for part in parts if isinstance(part, ToolResponse)}
     return [
@@ -254,10 +265,10 @@ def _without_halves_of_tools(parts: list[Part]) -> list[Part]:
 
 
 def without_provider_data(parts: list[Part]) -> list[Part]:
-    """Return the parts as another model's. A part that holds nothing else is left out.
+    """Return the parts as another model can read them, without provider data. Parts with nothing else are left out.
 
-    The address of a file becomes a note: only its own account may read it, and in an imported answer it may be any
-    address, which a service would read with this server's rights.
+    The address of a file becomes a note: only its own account may read the file, and in an imported answer it may be
+    any address, which a service would read with this server's rights.
     """
     foreign = Thought | ToolCall | ToolResponse | Unsupported
     bare = [

@@ -1,4 +1,4 @@
-"""How much of a long conversation fits into the model's context window: the newest exchanges. Pure.
+"""Selects the newest exchanges of a long conversation that fit into the model's context window. Pure.
 
 Token counts are estimates, and tend to be too high. If the provider still refuses a request as too long, it is sent
 again with fewer messages.
@@ -31,20 +31,20 @@ from chat.vocabulary.parts import (
 
 ASCII_PER_TOKEN = 3.5
 IMAGE_TOKENS = 1_120
-"""The most that an image costs at the default resolution."""
+"""Maximum number of tokens for an image at the default resolution."""
 BYTES_PER_TOKEN = 20
 """Bytes of a document such as a PDF for each estimated token: pages cost tokens, and bytes are compressed."""
 DOCUMENT_TOKENS = 258_000
-"""The most that a document costs: 1,000 pages are read, at 258 tokens each."""
+"""Maximum number of tokens for a document: 1,000 pages are read, at 258 tokens each."""
 USED_SHARE = 0.9
 """The share of the window that messages may fill. The rest is for the instruction, tools, and wrong estimates."""
 
 
 def limit_tokens(total_tokens: float, context_tokens: int | None, share: float = 1.0) -> float:
-    """Return how many tokens messages may have.
+    """Return the maximum number of tokens for messages.
 
-    `total_tokens`: those of all messages. `context_tokens`: the size of the window; `None` if it is not known, so that
-    everything fits. `share`: how much of it to use.
+    `total_tokens`: the tokens of all messages. `context_tokens`: the size of the window; `None` if it is unknown, so
+    that everything fits. `share`: how much of the window to use.
     """
     limit = total_tokens if context_tokens is None else context_tokens * USED_SHARE
     # With a share, the provider has refused the conversation as too long, whatever the estimate says.
@@ -54,7 +54,7 @@ def limit_tokens(total_tokens: float, context_tokens: int | None, share: float =
 def select_newest(
     messages: Sequence[Sequence[Content]], sizes_tokens: Sequence[float], limit: float
 ) -> list[Sequence[Content]]:
-    """Return the messages without the oldest exchanges, so that the rest is within a limit of tokens.
+    """Return the messages without the oldest exchanges, so that the others are within a limit of tokens.
 
     The last question always stays.
     """
@@ -75,7 +75,7 @@ def fixed_tokens(instruction: str, tools: Iterable[Tool]) -> int:
 
 
 def answer_tokens(parts: Iterable[Part]) -> int:
-    """Return the estimated tokens of what a model wrote. The bytes of its images are kept elsewhere."""
+    """Return the estimated tokens of the parts of an answer. The bytes of its images are not counted."""
     return sum(IMAGE_TOKENS if isinstance(part, InlineData) else part_tokens(part, {}) for part in parts)
 
 

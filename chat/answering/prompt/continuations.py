@@ -1,7 +1,7 @@
-"""Goes on with an answer that is longer than one generation, by the token that its service gave for the rest.
+"""Continues an answer that is longer than one generation, with the token that its service sent for the rest.
 
-The service wants the request of that answer again, with the token. So the request ends where that one did: without what
-the answer's last response held, and without the message that asks to go on.
+The service expects the request of that answer again, with the token. So the request ends where the first one ended:
+without the last response of that answer, and without the message that asks to continue.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from chat.vocabulary.stream_events import CONTINUATION_TOKEN, Finish
 
 @dataclass(frozen=True, slots=True)
 class RequestSource:
-    """The turn, messages and state of which a request is made."""
+    """The turn, messages and state from which a request is made."""
 
     turn: Turn
     """The turn that sent the request first."""
     rows: PromptRows
     """The rows of the request, with the messages up to the question of that turn."""
     rounds: MessageRecord | None
-    """The earlier rounds of the turn's answer; `None`: the request is the first of its turn."""
+    """The earlier rounds of the turn's answer; `None` if the request is the first of its turn."""
     state: str
-    """What the request says about the tools."""
+    """The text about the tools in the request."""
     token: str = ""
-    """The token with which the request is sent again; empty: it is sent for the first time."""
+    """The token with which the request is sent again; empty if it is sent for the first time."""
 
 
 def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
-    """Return the request that a turn sends again; `None` if there is no token for it, or it asks another model.
+    """Return the request that a turn sends again.
 
-    `rows`: those of the turn.
+    The result is `None` if there is no token, or if the turn asks another model. `rows`: the rows of the turn.
     """
     earlier = rows.records[:-1]
     answer = earlier[-1] if earlier else None
@@ -42,7 +42,7 @@ def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
     if answer.turn.finish != Finish.CONTINUATION or not is_same_model(answer.turn, turn):
         return None
     if turn.private_data and not answer.turn.private_data:
-        # The request of that answer holds data that are private now.
+        # The first request contained data that are private now.
         return None
     last = Round.objects.filter(turn=answer.turn).order_by("index").last()
     token = last.metadata.get(CONTINUATION_TOKEN) if last else None
@@ -50,14 +50,14 @@ def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
         return None
     asked = replace(rows, records=earlier[:-1])
     if last.index == 0 and (before := find_continuation(answer.turn, asked)):
-        # The response that ended here was asked for with a token, too.
+        # The answer that is continued was itself requested with a token.
         return replace(before, token=token)
     rounds = _first_rounds(answer, last.index) if last.index else None
     return RequestSource(answer.turn, asked, rounds, last.state, token)
 
 
 def _first_rounds(answer: MessageRecord, number: int) -> MessageRecord:
-    """Return an answer with its first rounds alone."""
+    """Return an answer with only its first rounds."""
     parts = [part for part in answer.parts if part.round < number]
     return replace(
         answer,
@@ -68,7 +68,7 @@ def _first_rounds(answer: MessageRecord, number: int) -> MessageRecord:
 
 
 def is_same_model(earlier: Turn, turn: Turn) -> bool:
-    """Return whether the model of a turn can read what the model of an earlier turn signed."""
+    """Return whether the model of a turn can read the signatures of an earlier turn's model."""
     names = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
     protocols = [one.parameters.get("protocol", "") for one in (earlier, turn)]
     return names[0] == names[1] and protocols[0] == protocols[1]

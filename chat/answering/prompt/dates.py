@@ -1,4 +1,6 @@
-"""The line that tells the model what time it is for the person. It follows the question, and no row stores it."""
+"""Makes the line that tells the model the date and time of the person. It follows the question, and no row
+stores it.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +21,23 @@ class DatedQuestion:
 
     message: Message
     note: Text
-    """A part of its own behind the question's text, so the provider's cache of all before it remains valid."""
+    """The date as a part of its own after the question's text, so that the provider's cache of everything before stays
+    valid.
+    """
 
 
 def dated_question(turn: Turn, records: Sequence[MessageRecord]) -> DatedQuestion:
     """Return the question that a turn answers, with the time at which the turn started.
 
-    `records`: the messages before its answer that are sent. A turn that continues an answer leaves the date where it
-    was sent with that answer, so the cache of the answer's rounds remains valid.
+    `records`: the messages before its answer that are sent. If a turn continues an answer, the date stays where it was
+    sent with that answer, so that the cache of the answer's rounds remains valid.
     """
     asked = turn
     for record in reversed(records):
         if record.turn is not None:
             asked = record.turn
         elif not asked.chosen.get("continues"):
-            # An imported turn has no zone.
+            # A turn from an import has no time zone.
             return DatedQuestion(record.message, date_note(asked, turn.time_zone))
     return DatedQuestion(records[-1].message, date_note(turn))
 

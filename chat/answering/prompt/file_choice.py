@@ -1,4 +1,4 @@
-"""Which files and images of a conversation go into a request, so that it stays within its limit.
+"""Chooses the files and images of a conversation that a request contains, so that it stays within its limit.
 
 The newest are chosen first. The files of the question come before everything else.
 """
@@ -36,7 +36,7 @@ class FilesTooLarge(Exception):
 
 @dataclass(slots=True)
 class RequestBudget:
-    """The bytes and images that may still be added to a request."""
+    """How many bytes and images can still be added to a request."""
 
     size_bytes: int
     """Remaining bytes of JSON."""
@@ -82,7 +82,7 @@ class FileChoice:
         self.images: set[uuid.UUID] = set()
         """Graphs and images of answers."""
         self.texts: dict[uuid.UUID, bytes] = {}
-        """The bytes of text files that were read to measure them, as the model gets them."""
+        """The bytes of text files, in the form for the model. They were read to measure their size."""
         self._budget = budget
         self._files_room_bytes: int = settings.REQUEST_FILES_LIMIT_BYTES
         self._capabilities = capabilities
@@ -101,17 +101,17 @@ class FileChoice:
         """Ids of the files and images of earlier messages that are sent."""
 
     def has(self, file: Attachment) -> bool:
-        """Return whether the request holds the file."""
+        """Return whether the request contains the file."""
         return file.pk in self._chosen
 
     def encoded(self, file: Attachment) -> bytes:
-        """Return a file as the model gets it. Raises BytesUnavailable."""
+        """Return the bytes of a file in the form for the model. Raises BytesUnavailable if they cannot be read."""
         mime_type = self._capabilities.accepted_type(file.mime_type)
         return encoded_for_model(read_bytes(file), mime_type, self._encodings.get(file.pk))
 
     def _may_be_sent(self, file: Attachment) -> bool:
         is_new = file.pk not in self._chosen and file.pk not in self._excluded
-        # A GIF, for example, can be drawn but not be sent.
+        # Code can draw a GIF, for example, that the model does not accept.
         return is_new and bool(self._capabilities.accepted_type(file.mime_type))
 
     def _choose_image(self, image: Attachment) -> None:
@@ -136,7 +136,9 @@ class FileChoice:
         self._chosen.add(file.pk)
 
     def _takes_inline(self, file: Attachment, *, is_question: bool) -> bool:
-        """Return whether the file fits, and reserve its part of the budget. Files of the question fit in any case."""
+        """Return whether the file fits, and reserve its part of the budget. Files of the question are accepted in any
+        case.
+        """
         if file.size_bytes > self._budget.size_bytes and not is_question:
             return False
         try:
@@ -144,7 +146,7 @@ class FileChoice:
         except BytesUnavailable:
             if is_question:
                 raise
-            # The file cannot be read now: a sentence stands in its place in the request, and needs no room.
+            # The file cannot be read now. The request has a sentence in its place, which needs no room.
             return True
         if self._sent_bytes(file) > self._files_room_bytes:
             return False
@@ -154,11 +156,14 @@ class FileChoice:
         return self._budget.take(size_bytes)
 
     def _sent_bytes(self, file: Attachment) -> int:
-        """Return the size of what is sent of a file. A packed text is larger than what is stored."""
+        """Return the number of bytes that are sent for a file. A packed text is larger than its stored form."""
         return len(self.texts[file.pk]) if file.pk in self.texts else file.size_bytes
 
     def _size_of(self, file: Attachment) -> int:
-        """Return a file's size in a request. A text is read to find it: raises BytesUnavailable if that fails."""
+        """Return a file's size in a request.
+
+        A text is read for this. Raises BytesUnavailable if that fails.
+        """
         mime_type = self._capabilities.accepted_type(file.mime_type)
         if not mime_type.startswith("text/"):
             return base64_bytes(file.size_bytes)
@@ -181,9 +186,9 @@ def sent_files(record: MessageRecord) -> list[Attachment]:
 
 
 def released_records(turn: Turn, records: Sequence[MessageRecord]) -> list[MessageRecord]:
-    """Return the records without kept files that the turn's model may not get: a person who keeps one releases nothing.
+    """Return the records without kept files that the turn's model may not get. Keeping a file does not release it.
 
-    Code wrote them, so they are data in a private conversation, and so are their names.
+    Code wrote these files, so they are data in a private conversation, and so are their names.
     """
     if not (results_need_release(turn.conversation) or turn.private_data):
         return [*records]
@@ -201,8 +206,8 @@ def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:
 
 
 def encoded_for_model(data: bytes, mime_type: str, encoding: str | None = None) -> bytes:
-    """Return text as UTF-8, which is all that a model reads, and other files as they are. Packed text is unpacked.
+    """Return text as UTF-8, the only encoding that models read, and other files unchanged. Packed text is unpacked.
 
-    `encoding`: the one that the owner of the file chose, by its name for people.
+    `encoding`: the encoding that the file's owner chose, by its name for people.
     """
     return as_utf8(unpacked(data), encoding) if mime_type.startswith("text/") else data

@@ -1,6 +1,6 @@
 """Builds a request from a conversation's rows: parts in order, with their ids and signatures.
 
-Only shown messages are sent. `sent_messages` chooses among them; `answers` says what of an answer goes back.
+Only shown messages are sent. `sent_messages` chooses among them; `answers` selects what of an answer is sent.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ STATE = "[Note of the server: what the tools hold before this request.]\n{state}
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """The next request of a turn, with the files that it holds."""
+    """The next request of a turn, and the files that it contains."""
 
     request: GenerateRequest
     capabilities: Capabilities
-    """Of the model that is asked, with the account."""
+    """The capabilities of the requested model, and its account."""
     left_out: int
-    """How many of the oldest messages it does not hold."""
+    """Number of the oldest messages that the request does not contain."""
     question_files: frozenset[uuid.UUID]
-    """Ids of the question's files that it holds."""
+    """Ids of the question's files that the request contains."""
     earlier_files: frozenset[uuid.UUID]
-    """Ids of the other files and images that it holds."""
+    """Ids of the other files and images that the request contains."""
     to_upload: tuple[Attachment, ...]
-    """Files that the provider must store first. Then the request is to be prepared again."""
+    """Files that the provider must store first. The request must be prepared again after that."""
     tokens: int
-    """An estimate of its tokens, for an answer whose provider reports none."""
+    """An estimate of the request's tokens, for an answer whose provider reports none."""
 
 
 def prepare(
@@ -58,10 +58,10 @@ def prepare(
     functions: Sequence[FunctionTool] = (),
     state: str = "",
 ) -> PreparedRequest:
-    """Return the next request of a turn. Raises NotConfigured, FilesTooLarge, BytesUnavailable.
+    """Return the next request of a turn. Raises NotConfigured, and FilesTooLarge and BytesUnavailable as `FileChoice`.
 
     `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
-    `functions`: those that the model may call. `state`: what the tools hold; it is sent only with functions.
+    `functions`: those that the model may call. `state`: the text about the tools, sent only with functions.
     """
     recipient = _recipient(turn, rows)
     setup = recipient.setup
@@ -93,7 +93,7 @@ def prepare(
 
 
 def _request_source(turn: Turn, rows: PromptRows, replay: Replay, answer: Answer | None, state: str) -> RequestSource:
-    """Return from what a request is made: the turn itself, or an earlier request that is sent again with a token."""
+    """Return the source of a request: the turn itself, or an earlier request that is sent again with a token."""
     own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
     again = find_continuation(turn, rows) if replay.has_token and own_rounds is None else None
     if again is None:
@@ -170,8 +170,8 @@ def _own_record(turn: Turn, answer: Answer) -> MessageRecord:
 
 
 def merged(contents: Iterable[Content]) -> Iterator[Content]:
-    """Yield the contents without empty ones, and with neighbours of one role joined: an answer may have no part at
-    all.
+    """Yield the contents without empty ones. Successive contents of one role are joined, because an answer may have no
+    part at all.
     """
     last: Content | None = None
     for content in contents:

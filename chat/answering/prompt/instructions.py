@@ -24,11 +24,15 @@ text, the same text has the same number each time, and code does not know these 
 question needs, such as counts, means and shares, and print that, not rows. [number] stands for a number that may be a \
 cell: if it is a computed result, print it with more digits. For single values, refer the user to the output. Never \
 guess what is withheld, and never write code that hides or encodes data to get it past this filter."""
-"""What models are told in private conversations. It belongs to the filter, so that operators do not change it."""
+"""The text for models in private conversations. It is no setting of operators, because it belongs to the filter of
+results.
+"""
 
 
 def default_texts() -> Mapping[str, str]:
-    """Return Plotline's default texts, and those of the tools that take code, by the field names of `Instruction`."""
+    """Return Plotline's default texts, and those of the tool set that runs code, by the field names of
+    `Instruction`.
+    """
     tools = code_tools()
     return {**_TEXTS, **(tools.instructions if tools else {})}
 
@@ -45,14 +49,14 @@ def system_instruction(
     own: str,
     is_private: bool = False,
 ) -> str:
-    """Return the operator's texts or else the product's, then the preset's, the person's, the project's and the
-    conversation's own.
+    """Return the system instruction: the operator's texts or else the defaults, then those of the preset, the person,
+    the project and the conversation.
 
     The more specific a text is, the later it comes.
 
     `row`: the operator's texts. `engine`: where code may run; `None`: nowhere. `both_engines`: whether the model may
-    also call a function that runs code in a tool set. `web_search`: whether this answer may search. Texts about
-    code and search are included only if this answer may use them. `is_private`: whether data of files are private.
+    also call a function that runs code in a tool set. `web_search`: whether this answer may search. Texts about code
+    and search are included only if this answer may use them. `is_private`: whether data of files are private.
     """
     texts = default_texts() if row is None else {name: getattr(row, name) for name in default_texts()}
     tools = code_tools()

@@ -1,4 +1,4 @@
-"""What a model is sent of code that the user ran: the output, as the user's own words."""
+"""Selects what a model gets of code that the user ran: its output, as text of the user."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ RAN = "[I ran this code myself. It {outcome}. {output}]"
 
 
 def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Content]:
-    """Return the results of the user's code as a content of the user, which follows the one with the code."""
+    """Return the results of the user's code as a content of the user. It follows the content with the code."""
     results = (part for part in reversed(record.parts) if isinstance(part, CodeExecutionResult))
-    # Code of an answer that has ended never runs on.
+    # Code of an ended answer cannot run any more, so a result without an outcome counts as aborted.
     result = next((part for part in results if not part.is_running), CodeExecutionResult(outcome=OUTCOME_ABORTED))
     outcome = outcome_words(result).for_model
     if graphs.are_private:

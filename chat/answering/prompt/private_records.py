@@ -1,7 +1,7 @@
-"""Earlier messages in the requests of private conversations. Pure.
+"""Filters earlier messages for the requests of private conversations. Pure.
 
-An answer of a turn that was not private may quote what its model was sent, in its text, code and results. It is left
-out if there was something to quote: files, results of tools, or what tools held. A sentence takes its place.
+The answer of a turn that was not private may quote data that its model got. So it is replaced by a sentence if there
+were data: files, results of tools, or state of tools.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DATA = (CodeExecutionResult, Display, FileData, FunctionResponse, InlineData)
 
 
 def without_data(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> list[MessageRecord]:
-    """Return the messages of a conversation whose data are private, with a sentence for answers that may quote data."""
+    """Return the messages of a private conversation. A sentence replaces each answer that may quote data."""
     has_data = bool(project_files)
     private = []
     for record in records:
@@ -30,23 +30,23 @@ def without_data(records: Sequence[MessageRecord], project_files: Sequence[Attac
 
 
 def _holds_data(record: MessageRecord) -> bool:
-    """Return whether a message has files or results, or whether its model was told what code held."""
+    """Return whether a message has files or results, or whether its model was told what state code had left."""
     has_results = bool(record.attachments) or any(isinstance(part, _DATA) for part in record.parts)
     return has_results or bool(record.turn and record.turn.engine)
 
 
 def is_left_out(record: MessageRecord) -> bool:
-    """Return whether a sentence takes the place of an answer."""
+    """Return whether a sentence replaces an answer."""
     return record.parts == [Text(LEFT_OUT)]
 
 
 def _is_private(record: MessageRecord) -> bool:
-    """Return whether what goes back of an answer was filtered when it was stored."""
+    """Return whether the results of an answer were filtered when they were stored."""
     return bool(record.turn and record.turn.private_data) and not any(map(_is_unfiltered, record.parts))
 
 
 def _is_unfiltered(part: Part) -> bool:
-    """Return whether a part is a result that models got as it is, which only an import can claim to be private."""
+    """Return whether a part is a result that models got unfiltered. Only an import can call such a part private."""
     return isinstance(part, CodeExecutionResult | Display) and not part.made_by
 
 

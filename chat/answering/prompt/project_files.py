@@ -1,8 +1,8 @@
 """The files of a project in the requests of its conversations.
 
-They stand before the first message, because there they are the same in each request, so that a provider's cache holds
-them. They are read anew for each request: a file that is added or removed changes the next answer in all conversations
-of the project. Questions and answers are sent back as they are.
+They are sent before the first message, because they are then the same in each request, so that a provider's cache
+contains them. They are read anew for each request: a file that is added or removed changes the next answer in all
+conversations of the project. Questions and answers are sent back unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chat.vocabulary.parts import Part, Role, Text
 FILES = "[Files of the project “{project}”, for all its conversations: {names}]"
 NOT_SENT = "[The file {name} is not sent with this request.]"
 WINDOW_SHARE = 0.5
-"""The share of the context window that files of a project may fill, so that they do not displace the conversation."""
+"""Maximum share of the context window that files of a project fill, so that they do not displace the conversation."""
 
 
 def project_record(turn: Turn, files: Sequence[Attachment]) -> MessageRecord | None:
@@ -29,7 +29,7 @@ def project_record(turn: Turn, files: Sequence[Attachment]) -> MessageRecord | N
     if not files or project is None:
         return None
     text = FILES.format(project=project.name, names=", ".join(file.name for file in files))
-    # The id names the place of the files in the request.
+    # The id identifies the position of the files in the request.
     message = Message(pk=project.pk, conversation=turn.conversation, role=Role.USER, text=text)
     return MessageRecord(message, attachments=[PlacedAttachment(file, index, None) for index, file in enumerate(files)])
 
@@ -42,10 +42,10 @@ def project_contents(
     file_sizes_bytes: Mapping[str, int],
     tables: TableNotes,
 ) -> tuple[list[Content], int]:
-    """Return what is sent of the files, and its estimated tokens.
+    """Return the contents for the files, and their estimated tokens.
 
-    Files that do not fit into their share of the window are named. `share`: how much of the window to use; it is less
-    than 1 after the provider has refused the request as too long. `tables`: how tables are read.
+    Files that do not fit into their share of the window are only named. `share`: how much of the window to use; it is
+    less than 1 after the provider has refused the request as too long. `tables`: the notes about tables.
     """
     if record is None:
         return [], 0

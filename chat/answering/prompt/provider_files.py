@@ -1,4 +1,4 @@
-"""How the chosen files go into a request: as bytes, as a file that the provider stores, or as a sentence.
+"""Puts the chosen files into a request: as bytes, as a file that the provider stores, or as a sentence.
 
 These are the files of questions, and files of answers that a person has kept. `file_choice` chooses them.
 """
@@ -55,9 +55,10 @@ class RequestFiles:
         *,
         explains_tables: bool,
     ) -> None:
-        """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`.
+        """`refused`: ids of files that the model does not accept. `notes`: see `notes_of_files`.
 
-        `explains_tables`: whether to say what it means that a table is not sent: code finds it nowhere.
+        `explains_tables`: whether the request explains that a table is not sent because it is too large, and that code
+        cannot read it either.
         """
         self._choice = choice
         self._question = question
@@ -69,7 +70,7 @@ class RequestFiles:
         referenced = choice.by_reference.values()
         self._stored = _stored_files(capabilities.account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
-        """Files that the provider must store before the request can name them."""
+        """Files that the provider must store before the request can refer to them."""
 
     @property
     def sizes_bytes(self) -> dict[str, int]:
@@ -81,14 +82,15 @@ class RequestFiles:
         }
 
     def is_too_large(self, table: Attachment) -> bool:
-        """Return whether a file is a table that the model takes, and that does not fit into the request."""
+        """Return whether a file is a table that the model accepts but that does not fit into the request."""
         is_taken = self._capabilities.accepted_type(table.mime_type) and table.pk not in self._refused
         return is_table_name(table.name) and bool(is_taken) and not self._choice.has(table)
 
     def part(self, record: MessageRecord, file: Attachment, *, absent: str = ABSENT) -> Part:
-        """Return the file as a part, or a sentence in its place; `absent` for a file that was not chosen.
+        """Return the file as a part, or as a sentence if its content is not sent.
 
-        Raises BytesUnavailable for a file of the question itself.
+        `absent`: the sentence for a file that `FileChoice` did not choose. Raises BytesUnavailable if the bytes of a
+        file of the newest question cannot be read.
         """
         if file.pk in self._notes:
             return Text(self._notes[file.pk])
@@ -113,8 +115,7 @@ class RequestFiles:
 
 
 def notes_of_files(files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, str]:
-    """Return the sentences in the place of those files that only code in a tool set reads: in private conversations, of
-    all.
+    """Return the sentences for files that only code in a tool set reads. In private conversations, these are all files.
 
     `files`: see `files_in_order`.
     """
@@ -138,17 +139,19 @@ def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.
 
 
 def forget_uploads_of(attachment_id: uuid.UUID) -> None:
-    """Forget all uploads of a file, because models get other bytes of it now: its owner chose another encoding."""
+    """Delete the records of all uploads of a file. Its owner has chosen another encoding, so models get other bytes of
+    it now.
+    """
     ProviderFile.objects.filter(attachment=attachment_id).delete()
 
 
 def read_for_upload(attachment: Attachment, mime_type: str) -> bytes:
-    """Return what the provider is to store of a file. Raises BytesUnavailable."""
+    """Return the bytes of a file that the provider is to store. Raises BytesUnavailable if they cannot be read."""
     return encoded_for_model(read_bytes(attachment), mime_type, chosen_encodings([attachment]).get(attachment.pk))
 
 
 def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) -> None:
-    """Save that the provider stores a file, in place of an earlier upload of it."""
+    """Save that the provider stores a file. Replaces the record of an earlier upload."""
     with transaction.atomic():
         ProviderFile.objects.update_or_create(
             attachment=attachment,
@@ -158,7 +161,9 @@ def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) 
 
 
 def forget_uploaded(conversation_id: uuid.UUID, account: str) -> None:
-    """Forget all uploads of a conversation: the provider has lost a file, and does not say which."""
+    """Delete the records of all uploads of a conversation, because the provider has lost a file and does
+    not say which.
+    """
     links = Message.objects.filter(conversation_id=conversation_id).values("message_attachments__attachment")
     of_project = ProjectFile.objects.filter(project__conversations=conversation_id).order_by().values("attachment")
     ProviderFile.objects.filter(Q(attachment__in=links) | Q(attachment__in=of_project), account=account).delete()

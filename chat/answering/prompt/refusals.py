@@ -24,7 +24,7 @@ def without_refused(records: Sequence[MessageRecord]) -> list[MessageRecord]:
 
 
 def is_refused(record: MessageRecord) -> bool:
-    """Return whether the provider refused to answer, and sent nothing of an answer."""
+    """Return whether the provider refused to answer and sent no part of an answer."""
     turn = record.turn
     is_empty = not any(part.is_answer for part in record.parts)
     return turn is not None and turn.status == Turn.Status.DONE and is_empty and is_refusal(turn.finish)

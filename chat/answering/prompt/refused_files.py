@@ -1,4 +1,4 @@
-"""Remembers which files and images a model does not take, so that later requests do not hold them."""
+"""Stores which files and images a model does not accept, so that later requests do not contain them."""
 
 from __future__ import annotations
 

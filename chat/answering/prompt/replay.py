@@ -1,4 +1,6 @@
-"""What the next attempt at a request holds, and how much of earlier messages is sent back to the model. Pure."""
+"""Settings of the next attempt at a request: how much of earlier messages is sent, and which tools are
+offered. Pure.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How much of earlier messages a request holds. A provider that refuses it is asked again with less."""
+    """How much of earlier messages a request contains. If the provider refuses it, it is sent again with less."""
 
     has_files: bool = True
-    """Whether the files and images of earlier messages go back."""
+    """Whether the files and images of earlier messages are sent."""
     has_signatures: bool = True
     combines_tools: bool = True
     """Whether functions may be declared beside tools of the service."""
     has_tools: bool = True
     """Whether the request offers tools at all."""
     has_token: bool = True
-    """Whether an answer that is longer than one generation goes on by the token that its service gave for the rest."""
+    """Whether an answer that is longer than one generation is continued with the token that its service sent for the
+    rest.
+    """
     context_share: float = 1.0
     """The share of the model's context window that is used."""

@@ -1,6 +1,6 @@
-"""The texts of earlier messages as a request repeats them: without data URIs, and without endless results. Pure.
+"""Shortens the texts of earlier messages in a request: it removes data URIs and cuts very long results. Pure.
 
-Stored parts stay as they are. A text that is changed here loses its provider data, because a signature belongs to
+Stored parts are not changed. A text that is changed here loses its provider data, because a signature belongs to
 exactly one text. Code and the arguments of functions are never changed.
 """
 
@@ -16,7 +16,7 @@ from chat.vocabulary.data_uris import without_data_uris
 from chat.vocabulary.parts import JSON, CodeExecutionResult, FunctionResponse, Part, Text
 
 SHORT_RESULT_CHARS = 500
-"""Characters of a result of an older round that remain if the rounds are too long for a request."""
+"""Number of characters that are kept of a result of an older round, if the rounds are too long for a request."""
 SHORT_RESULT = (
     "{head}\n[The server has left out {left_out:,} more characters of this older result, because the request would be"
     " too long. Run the code again if you need them.]"
@@ -24,9 +24,9 @@ SHORT_RESULT = (
 
 
 def with_replayed_texts(record: MessageRecord) -> MessageRecord:
-    """Return an answer in which words stand in the place of data URIs: base64 means nothing to a model as text.
+    """Return an answer in which words replace data URIs, because base64 in a text means nothing to a model.
 
-    The images that code printed were cut out of its output before; their names take their places.
+    The images that code printed were already cut out of its output; their names are inserted there.
     """
     names = {placed.index: placed.attachment.name for placed in record.attachments}
     parts = [_replayed(part, names) for part in record.parts]
@@ -35,11 +35,11 @@ def with_replayed_texts(record: MessageRecord) -> MessageRecord:
 
 
 def with_short_results(record: MessageRecord, size_of: Callable[[Part], float], limit: float) -> MessageRecord:
-    """Return the rounds of an answer with shorter results, so that they are within a limit if that is possible.
+    """Return the rounds of an answer with shorter results, so that they are within a limit if possible.
 
-    The oldest results are shortened first, to their beginning. The results of the newest round stay whole, unless the
-    rounds are too long even then: an output of code in it then loses its middle. `size_of`: measures what a part takes
-    up of the limit.
+    The oldest results are cut first; their beginnings are kept. The results of the newest round are kept whole. If the
+    rounds are still too long, outputs of code in it are cut in their middle. `size_of`: returns how much of the limit a
+    part takes.
     """
     excess = sum(map(size_of, record.parts)) - limit
     parts = list(record.parts)
@@ -71,7 +71,9 @@ def _with_short_output(part: Part) -> Part:
 
 
 def _short_value(value: JSON) -> JSON:
-    """Return a value, or the beginning of its text: a list of variables has no text of its own, so its JSON is cut."""
+    """Return a value with its texts cut. A list of variables is cut in its JSON form, because it has no text of its
+    own.
+    """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= SHORT_RESULT_CHARS else _head(text)
 
@@ -98,7 +100,7 @@ def _replayed(part: Part, names: Mapping[int, str]) -> Part:
 
 
 def _with_names(part: CodeExecutionResult, names: Mapping[int, str]) -> str:
-    """Return the output with the names of the images that were cut out of it, where they stood."""
+    """Return the output with the names of the images that were cut out of it, at their positions."""
     output, pieces, end = part.output or "", list[str](), 0
     for image in part.images:
         pieces += output[end : image.offset], f"[{names.get(image.attachment, 'image')}]"

@@ -1,6 +1,6 @@
-"""How many bytes a request takes, and which of the oldest exchanges it leaves out to take fewer. Pure.
+"""Estimates how many bytes a request takes, and which of the oldest exchanges must be left out. Pure.
 
-Sizes are estimates that are not too low for any provider: text as JSON in ASCII, bytes as base64.
+The estimates are not too low for any provider: text counts as JSON in ASCII, bytes as base64.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from chat.vocabulary.part_json import part_to_json
 from chat.vocabulary.parts import CodeExecutionResult, Display, ExecutableCode, Part, Text, Thought
 
 PART_BYTES = 400
-"""What a part adds beside its own content: names of fields, and the sentences that frame it or stand in its place."""
+"""Bytes that a part takes in addition to its own content: names of fields, and the sentences around it or
+in its place.
+"""
 REQUEST_BYTES = 4_000
-"""What a request holds beside its instruction, its functions and its messages."""
+"""Bytes that a request takes in addition to its instruction, its functions and its messages."""
 
 
 def json_bytes(text: str) -> int:
@@ -42,10 +44,10 @@ def part_bytes(part: Part) -> int:
             text = (part.output or "") + part.outcome + part.call_id
             return PART_BYTES + json_bytes(text) + _provider_data_bytes(part)
         case Display():
-            # A model gets its text with the result of its code; see `answers.with_displays_as_output`.
+            # The model gets this text with the result of the code; see `answers.with_displays_as_output`.
             return 0 if part.made_by else json_bytes(display_text(part.bundle))
         case _:
-            # Some protocols hold arguments and results as JSON in a string.
+            # In some protocols, arguments and results are JSON inside a string.
             return PART_BYTES + json_bytes(json.dumps(part_to_json(part)))
 
 
@@ -73,9 +75,9 @@ def fixed_bytes(instruction: str, tools: Iterable[Tool]) -> int:
 
 
 def first_that_fits(sizes: Sequence[float], starts: Sequence[bool], limit: float) -> int:
-    """Return the index of the first message that is sent, so that the sizes from there on are within the limit.
+    """Return the index of the first message that is sent, so that the messages from there on are within the limit.
 
-    `starts`: whether an exchange begins with this message. Whole exchanges are left out, but never the last one.
+    `starts`: for each message, whether it begins an exchange. Whole exchanges are left out, but never the last one.
     """
     total, first = sum(sizes), 0
     for index, is_start in enumerate(starts):

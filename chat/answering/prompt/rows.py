@@ -26,7 +26,7 @@ class PromptRows:
     instruction: Instruction | None
     """The operator's texts for all models."""
     capabilities: Capabilities | None
-    """Of the turn's model. `None`: its service is not set up here any more."""
+    """The capabilities of the turn's model. `None` if its service is not set up any more."""
     project_files: Sequence[Attachment] = ()
     """The files of the conversation's project."""
 
@@ -37,12 +37,12 @@ def read_rows(
     without_files: Collection[uuid.UUID] = (),
     known: Mapping[uuid.UUID, Capabilities] = MappingProxyType({}),
 ) -> list[PromptRows]:
-    """Read the rows of some turns, in their order, with at most two queries, or five if a turn has earlier messages.
+    """Read the rows of several turns, in their order. Runs at most two queries, or five if a turn has earlier messages.
 
-    If conversations are in projects, their files take one more. Each model of an endpoint takes at most three more.
+    Files of projects take one more query. Each model of an endpoint takes at most three more.
 
-    `turns`: with both messages loaded. `without_files`: questions that are known to have no files. `known`: the
-    capabilities of a turn's model, by the id of the turn, where they need not be read.
+    `turns`: with both messages loaded. `without_files`: questions that are known to have no files. `known`: turn id ->
+    capabilities of its model, if they need not be read.
     """
     instruction = find_row(Instruction, "id = 1")
     with_history = {turn.conversation_id for turn in turns if turn.user_message.index}

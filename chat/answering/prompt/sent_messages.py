@@ -47,30 +47,32 @@ KEPT = "[Files that the code wrote, and that I have kept: {names}]"
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """The model that is asked."""
+    """The model that the request is sent to."""
 
     setup: Setup
     capabilities: Capabilities
 
     @property
     def account(self) -> str:
-        """The account with which it is asked."""
+        """The account with which the model is used."""
         return self.capabilities.account
 
     @property
     def context_tokens(self) -> int | None:
-        """The size of its context window: as the operator has set it, or as its endpoint said. `None`: not known."""
+        """The size of the model's context window, set by the operator or reported by the endpoint. `None` if it is
+        unknown.
+        """
         if self.setup.context_tokens is not None:
             return self.setup.context_tokens
         return self.capabilities.context_tokens
 
 
 class SentMessages:
-    """Chooses what of a conversation a request holds, and makes the contents.
+    """Chooses what of a conversation a request contains, and makes the contents.
 
-    The files of its project come before the first message. Text is chosen first: whole exchanges, the oldest left out.
-    What is then left of `REQUEST_LIMIT_BYTES` is for files and images: the question's, the project's, then the newest
-    first. Those that are not sent are named.
+    The files of the project come before the first message. Text is chosen first, in whole exchanges; the oldest are
+    left out. The rest of `REQUEST_LIMIT_BYTES` is for files and images: those of the question, of the project, then the
+    newest first. Files and images that are not sent are named.
     """
 
     def __init__(
@@ -82,32 +84,32 @@ class SentMessages:
         replay: Replay,
         fixed_bytes: int,
     ) -> None:
-        """`rows`: those of the turn. `own_rounds`: the earlier rounds of the turn's answer.
+        """`rows`: the rows of the turn. `own_rounds`: the earlier rounds of the turn's answer.
 
-        `fixed_bytes`: size of the request without its messages. Raises FilesTooLarge, BytesUnavailable.
+        `fixed_bytes`: size of the request without its messages. Raises as `FileChoice` does.
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         rows = replace(rows, records=released_records(turn, rows.records))
         shown = without_refused(rows.records)
         if turn.private_data:
             shown = without_data(shown, rows.project_files)
-        # With the files of refused questions, because code finds them, too.
+        # The files of refused questions are included, because code finds them, too.
         all_files = files_in_order(rows.records, rows.project_files)
         self._tables = find_table_notes(all_files, turn)
         notes = notes_of_files(all_files, turn)
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= self._size_bytes(self._project) if self._project else 0
-        # Half of the request is left for the other messages, and for files and images.
+        # The other half of the request is for the other messages, and for files and images.
         rounds = own_rounds and with_replayed_texts(own_rounds)
         self._own_rounds = rounds and with_short_results(rounds, part_bytes, budget_bytes / 2)
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
         self._records, budget_bytes = self._newest(shown, budget_bytes)
         self._dated = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
-        """How many of the oldest messages are not sent. Known when the contents are made."""
+        """Number of the oldest messages that are not sent. It is set when the contents are made."""
         self.tokens = 0
-        """The estimated tokens of what is sent. Known when the contents are made."""
+        """The estimated tokens of the contents. It is set when the contents are made."""
 
         self.choice, self.files = self._choose_files(rows, notes, budget_bytes)
         if replay.has_files and turn.engine == Engine.NATIVE and turn.offers_session:
@@ -117,7 +119,9 @@ class SentMessages:
     def _choose_files(
         self, rows: PromptRows, notes: Mapping[uuid.UUID, str], budget_bytes: int
     ) -> tuple[FileChoice, RequestFiles]:
-        """Return which files are sent, and in which form. Raises FilesTooLarge, BytesUnavailable."""
+        """Return the files that are sent, and their form. Raises FilesTooLarge and BytesUnavailable, see
+        `FileChoice`.
+        """
         capabilities, has_files = self._recipient.capabilities, self._replay.has_files and not self._turn.private_data
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]
@@ -132,13 +136,15 @@ class SentMessages:
         return choice, files
 
     def _check_tables(self, files: Iterable[Attachment]) -> None:
-        """Raise FilesTooLarge if a table does not fit into the request, so that code runs where it is."""
+        """Raise FilesTooLarge if a table does not fit into the request. Code then runs in the tool set, which has the
+        table.
+        """
         for file in files:
             if self.files.is_too_large(file):
                 raise FilesTooLarge(f"{file.name} does not fit into the request")
 
     def contents(self) -> Iterator[Content]:
-        """Return the contents, in order. Raises BytesUnavailable for a file of the question."""
+        """Return the contents, in order. Raises BytesUnavailable if a file of the question cannot be read."""
         contents = [self._contents_of(record) for record in self._records]
         window, share = self._recipient.context_tokens, self._replay.context_share
         file_sizes = self.files.sizes_bytes
@@ -174,7 +180,7 @@ class SentMessages:
         return contents + self._kept_contents(record)
 
     def _own_contents(self, limit: float) -> list[Content]:
-        """Return the earlier rounds of the answer. `limit`: the tokens that they may have without their images."""
+        """Return the earlier rounds of the answer. `limit`: the maximum number of their tokens, without images."""
         if self._own_rounds is None:
             return []
         record = with_short_results(self._own_rounds, self._own_part_tokens, limit)
@@ -182,7 +188,7 @@ class SentMessages:
         return answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)
 
     def _own_tokens(self) -> tuple[int, int]:
-        """Return the estimated tokens of the earlier rounds of the answer, and those of their images."""
+        """Return the estimated tokens of the earlier rounds of the answer, and the tokens of their images."""
         if self._own_rounds is None:
             return 0, 0
         images = sum(placed.attachment.pk in self.choice.images for placed in self._own_rounds.attachments)
@@ -193,7 +199,7 @@ class SentMessages:
         return part_tokens(part, {}) if is_sent else 0
 
     def _kept_contents(self, record: MessageRecord) -> list[Content]:
-        """Return the files of an answer that the user has kept, as the user's."""
+        """Return the kept files of an answer, as a content of the user."""
         kept = sent_files(record)
         if not kept:
             return []
@@ -202,9 +208,10 @@ class SentMessages:
         return [Content(Role.USER, (Text(KEPT.format(names=names)), *self._tables.insert(parts, kept)))]
 
     def _question_contents(self, record: MessageRecord) -> list[Content]:
-        """Return a question: its files with how tables are read, its text, and for one of them the date.
+        """Return the content of a question: its files with notes about tables, its text, and the date if it is the
+        dated question.
 
-        Only the last one repeats the data URIs that it holds.
+        Only the last question keeps its data URIs.
         """
         files = sent_files(record)
         sent = self._tables.insert([self.files.part(record, file) for file in files], files)
@@ -215,7 +222,9 @@ class SentMessages:
         return [Content(Role.USER, sent + ((Text(text),) if text else ()) + note)]
 
     def _newest(self, records: list[MessageRecord], limit_bytes: int) -> tuple[list[MessageRecord], int]:
-        """Return the newest exchanges whose text is within the limit, and how many bytes of the limit are left."""
+        """Return the newest exchanges whose text is within the limit, and the number of bytes of the limit that are
+        left.
+        """
         replayed = [with_replayed_texts(record) if record.turn else record for record in records]
         sizes = [self._size_bytes(record) for record in replayed]
         first = first_that_fits(sizes, [record.turn is None for record in replayed], limit_bytes)

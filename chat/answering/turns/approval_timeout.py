@@ -28,13 +28,13 @@ from chat.models import Turn
 logger = logging.getLogger(__name__)
 
 DENIED_AT_ONCE = 16
-"""The most turns that one process resumes in one sweep. Each makes a request to its provider."""
+"""Maximum number of turns that one process resumes in one sweep. Each of them makes a request to its provider."""
 
 
 def deny_overdue_approvals(loop: asyncio.AbstractEventLoop) -> list[Future[None]]:
     """Deny overdue approvals on this event loop. Return a future for each turn that is resumed.
 
-    A process that drains denies none; the other processes do.
+    A process that is draining denies none; the other processes do.
     """
     if is_draining():
         return []
@@ -48,7 +48,7 @@ def find_overdue_approvals() -> list[tuple[uuid.UUID, str]]:
     """
     limit = timezone.now() - timedelta(hours=settings.APPROVAL_LIMIT_H)
     waiting = Turn.objects.live_of_everyone().filter(status=Turn.Status.WAITING)
-    # A server of an earlier version stores no time.
+    # Servers of an earlier version stored no `waiting_since`.
     overdue = waiting.annotate(since=Coalesce("waiting_since", "created_at")).filter(since__lt=limit)
     found: list[tuple[uuid.UUID, str]] = []
     for turn in overdue:
@@ -88,7 +88,7 @@ async def _deny(turn_id: uuid.UUID, approval_id: str) -> None:
         if await decide(_system_may_deny(turn_id), ApprovalDecision(approval_id, is_approved=False, is_timeout=True)):
             logger.info("turn %s goes on without a decision: nobody made it in time", turn_id)
     except (DecisionRefused, Draining):
-        # Somebody has decided, or stopped the turn, in the meantime; or another process will deny it.
+        # Meanwhile somebody has decided, or stopped the turn, or another process has denied it.
         pass
     except Exception:
         logger.exception("turn %s could not be resumed", turn_id)

@@ -1,4 +1,4 @@
-"""Calculates what an answer costs, and finds out whether another model than the asked one gave it."""
+"""Calculates the cost of an answer, and finds out whether another model than the requested one gave it."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ async def bill_live_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Tu
     try:
         return await retry_while_unavailable(lambda: prompt_reader.run(bill))
     except DatabaseError:
-        # The end of the turn cannot be stored either.
+        # Without the database, the end of the turn cannot be stored either.
         return NO_BILL
 
 
 def bill_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Turn) -> Bill:
-    """Return the bill of an answer. The cost has the prices of the day (UTC) on which the turn began.
+    """Return the bill of an answer. The prices are those of the day (UTC) on which the turn began.
 
     Each round has the prices of the model that answered it. The function runs queries only if `needs_catalogue`.
     """

@@ -1,6 +1,6 @@
-"""Bounds the output of one call, so that output alone never makes an answer too long. Pure.
+"""Limits the output of one call, so that output alone never makes an answer too long. Pure.
 
-Tool sets may have limits of their own, or none.
+Tool sets may have lower limits of their own, or none.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ _CUT = re.compile("^" + re.escape(CUT).replace(re.escape("{limit:,}"), "[0-9,]+"
 
 
 def before_cut(output: str) -> tuple[str, bool]:
-    """Return what an output holds before the notice that it was cut, and whether there is one."""
+    """Return the output before the notice that it was cut, and whether there is such a notice."""
     notice = _CUT.search(output)
     return (output[: notice.start()], True) if notice else (output, False)
 
 
 class CallOutput:
-    """Cuts the output of one call where it is too long, and says so."""
+    """Cuts the output of one call if it is too long, and appends a notice."""
 
     def __init__(self, room_chars: int) -> None:
-        """`room_chars`: how much longer the answer may become. A call may use half of it, the next one half again."""
+        """`room_chars`: number of characters that the answer may still grow by. A call may use half of them, so the
+        next one gets half of the rest.
+        """
         limit_chars = room_chars // 2
         self._notice = CUT.format(limit=limit_chars)
         self._limit_chars = max(0, limit_chars - len(self._notice) - 1)
@@ -38,10 +40,10 @@ class CallOutput:
         self._is_cut = False
 
     def bound(self, output: ToolOutput) -> list[ToolOutput]:
-        """Return what a tool shows without output above the limit."""
+        """Return an output of a tool, cut at the limit."""
         if not isinstance(output, OutputsRedrawn):
             return [*self.cut([output])]
-        # It takes the place of all output so far.
+        # The new outputs replace all output so far, so counting starts again.
         self._shown_chars, self._is_at_line_start, self._is_cut = 0, True, False
         return [replace(output, parts=tuple(self.cut(output.parts)))]
 
@@ -66,14 +68,14 @@ class CallOutput:
         return text
 
     def _cut_whole(self, output: str) -> str | None:
-        """Return the whole output of code that has ended. `None`: what is shown stays as it is."""
+        """Return the whole output of code that has ended. `None`: the output that is shown stays unchanged."""
         if self._is_cut:
             return None
         return output if len(output) <= self._limit_chars else self._with_notice(output[: self._limit_chars])
 
     def _with_notice(self, text: str) -> str:
         self._is_cut = True
-        # Nobody can read an image of which the end is missing.
+        # An image whose end is missing is left out, because it cannot be shown.
         text, _ = split_open_uri(text)
         is_at_line_start = text.endswith("\n") if text else self._is_at_line_start
         line_break = "" if is_at_line_start or not self._notice else "\n"

@@ -12,10 +12,10 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 logger = logging.getLogger(__name__)
 
 UNAVAILABLE = (OperationalError, InterfaceError)
-"""A full disk, or a database that is locked or restarting."""
+"""Errors of an unavailable database: its disk is full, or it is locked or restarting."""
 
 LOCK_STATES = frozenset({"55P03", "40P01"})
-"""What PostgreSQL says of a row that was locked for too long, and of two transactions that wait for each other."""
+"""SQLSTATEs that PostgreSQL sends for a lock timeout and for a deadlock."""
 
 GIVE_UP_AFTER_S = 60.0
 FIRST_PAUSE_S = 0.1
@@ -25,19 +25,21 @@ Result = TypeVar("Result")
 
 
 class LockConflict(DatabaseError):
-    """A locked row made a whole batch of calls fail. Tried one by one, most of the calls may succeed."""
+    """A locked row made a whole batch of calls fail. If they are repeated one by one, most of them may succeed."""
 
 
 def is_lock_conflict(error: Exception) -> bool:
-    """Return whether a statement failed because of the lock of another transaction, and not of the database."""
+    """Return whether a statement failed because of another transaction's lock, and not because the database is
+    unavailable.
+    """
     return getattr(error.__cause__, "sqlstate", None) in LOCK_STATES
 
 
 async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:
-    """Await a call that reaches the database, and repeat it while the database is unavailable.
+    """Await a call that uses the database, and repeat it while the database is unavailable.
 
-    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A call that has failed must not have changed anything,
-    or must find out when it is repeated, as `store.write` does.
+    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A failed call must not have changed anything, or must notice that
+    when it is repeated, as `store.write` does.
     """
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + GIVE_UP_AFTER_S

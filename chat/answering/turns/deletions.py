@@ -1,6 +1,6 @@
 """Deletes conversations in two steps: a page hides them and stops their answers, and a thread deletes them later.
 
-Every web process runs this thread. Two of them may delete the same conversation: each takes the slices that are left.
+Every web process runs this thread. Two threads may delete the same conversation: each deletes what is left.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ DELETION_INTERVAL_S = 5.0
 def delete_with_undo(conversation: Conversation) -> None:
     """Hide a conversation, and stop its answer. The owner can restore it for `DELETION_UNDO_S`."""
     hide_conversation(conversation)
-    # No answer can be started from here on. If this process dies first, the answer goes on until the rows are deleted.
+    # The hidden conversation can start no more answers. If this process dies before the stop, the answer goes on until
+    # the rows are deleted.
     request_stop(conversation.pk)
 
 
@@ -54,7 +55,10 @@ def delete_accounts_in_background(user_ids: Collection[int]) -> None:
 
 
 def _stop_after_commit(conversation_ids: Collection[uuid.UUID]) -> None:
-    """Stop the answers once the transaction of the caller has ended, because that of a stop can need another thread."""
+    """Stop the answers after the caller's transaction has ended.
+
+    Inside it, the stop could wait for another thread that waits for this transaction.
+    """
     for conversation_id in conversation_ids:
         transaction.on_commit(partial(request_stop, conversation_id), robust=True)
 
@@ -74,24 +78,26 @@ def delete_project_with_conversations(project: Project) -> None:
 
 
 def delete_due() -> int:
-    """Delete all conversations that can no longer be restored; return their number. One that fails is tried again."""
+    """Delete all conversations that can no longer be restored, and return their number. After an error, a conversation
+    is tried again later.
+    """
     number, pauses = 0, WritePauses()
     for conversation_id in list(find_due_deletions().order_by("deleted_at", "pk").values_list("pk", flat=True)):
         due = find_due_deletions().filter(pk=conversation_id)
         try:
-            # Its owner may have restored it since, or another process has deleted it.
+            # Since the query, its owner may have restored it, or another process has deleted it.
             if claim_deletion(due) and (conversation := due.first()) is not None:
                 delete_conversation(conversation)
                 number += 1
         except DatabaseError:
-            # The others must not wait for this one.
+            # An error does not stop the deletion of the other conversations.
             logger.exception("the deleted conversation %s could not be removed", conversation_id)
         pauses.pause_if_due()
     return number
 
 
 def start() -> threading.Thread:
-    """Start a thread that deletes what is due until the process ends."""
+    """Start a thread that deletes due conversations until the process ends."""
     thread = threading.Thread(target=_delete_repeatedly, name="conversation-deletion", daemon=True)
     thread.start()
     return thread

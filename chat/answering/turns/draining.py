@@ -1,4 +1,6 @@
-"""Whether this process is about to end. It then starts no turns; the other processes, or its successor, start them."""
+"""Stores whether this process is about to end. It then starts no turns; other processes, or its successor,
+start them.
+"""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ async def run_turn(turn: LiveTurn) -> None:
             logger.exception("turn %s failed", turn.turn.pk)
             await turn.end(Turn.Status.FAILED, TurnError("internal"))
         else:
-            # A response without a finish reason was cut.
+            # A response without a finish reason was cut off.
             is_complete = turn.answer.current_round.finish is not None
             await turn.end(Turn.Status.DONE if is_complete else Turn.Status.INTERRUPTED)
     except TurnLost:
@@ -122,7 +122,7 @@ async def _run_rounds(turn: LiveTurn) -> None:
     A turn that has waited for a decision continues with the calls of its current round.
     """
     while await _run_with_engine(turn):
-        # The tool set that takes code offers functions that the turn did not have before.
+        # The tool set that runs code offers functions that the turn did not have before.
         await turn.commit()
 
 
@@ -162,9 +162,9 @@ async def _run_with_engine(turn: LiveTurn) -> bool:
 
 
 async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
-    """Send the request until there is an answer or no retry is left; return whether functions were declared.
+    """Send the request until there is an answer or no retry is left. Return whether functions were declared.
 
-    Raises the error of the last attempt, and EmptyResponse for a response without anything.
+    Raises the error of the last attempt, and EmptyResponse if a response contains nothing.
     """
     policy = RetryPolicy(
         Replay(),
@@ -203,7 +203,7 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
 
 
 def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
-    """Return the retry after an answer without content; `None` if that is the answer. Raises EmptyResponse."""
+    """Return the retry after a blank answer; `None` if it is accepted. Raises EmptyResponse if nothing came."""
     if not turn.answer.is_blank:
         return None
     finish = turn.answer.current_round.finish
@@ -215,24 +215,24 @@ def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
 
 
 async def _remember_refused(prepared: PreparedRequest, files: Collection[uuid.UUID]) -> None:
-    """Save that the model does not take these files, so that no later request pays for them."""
+    """Save that the model does not accept these files, so that later requests are not refused for them."""
     if files:
         account, model = prepared.capabilities.account, prepared.request.model
         await _in_thread(save_refused, files, account=account, model=model)
 
 
 async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: bool) -> PreparedRequest:
-    """Return the request; uploads files that the provider must store first.
+    """Return the request. Files that the provider must store are uploaded first.
 
-    A file of an earlier message that cannot be stored is only named. `waits`: whether to wait until the tables of the
-    questions are read.
+    If a file of an earlier message cannot be stored, it is only named. `waits`: whether to wait until the readings of
+    the questions' tables are known.
     """
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()
     if waits and (tools := code_tools()):
         *earlier, question = map(sent_files, rows.records)
         await tools.read_tables(question, [*chain.from_iterable(earlier), *rows.project_files])
-    # On a history thread, because reading graphs from storage may be slow.
+    # This runs on a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
     if not prepared.to_upload:
         return prepared
@@ -272,13 +272,13 @@ async def _pause(turn: LiveTurn, retry: Retry, prepared: PreparedRequest | None)
 
 
 async def _give_up(turn: LiveTurn) -> None:
-    """End a turn whose changes cannot be stored, with what its log holds."""
+    """End a turn whose changes cannot be stored, with the answer in its log."""
     logger.exception("turn %s could not be stored", turn.turn.pk)
     try:
         await log_folder.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
     except Exception:
-        # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
-        # everything that was stored.
+        # The lease expires. When the database is available again, recovery ends the turn with everything that was
+        # stored.
         logger.exception("turn %s could not be ended", turn.turn.pk)
 
 

@@ -1,4 +1,4 @@
-"""Where the code of an answer runs: at the model's service (native), or in the tool set that takes code.
+"""Chooses where the code of an answer runs: at the model's service (native), or in the tool set that runs code.
 
 This is decided once, when a turn starts, and stored with the turn: `Turn.engine`, `code_reason` and `offers_session`.
 Tool sets, requests and a move to the tool set only read these columns.
@@ -21,7 +21,7 @@ NO_CODE_HERE = "Code cannot be run on this server."
 
 
 def choose_engine(options: EngineOptions) -> EngineChoice:
-    """Choose where the code of an answer runs, if it is to run code at all."""
+    """Choose where the code of an answer runs, if the answer may run code."""
     if tools := code_tools():
         return tools.choose_engine(options)
     if options.setup.code_execution and not options.is_private:
@@ -30,7 +30,7 @@ def choose_engine(options: EngineOptions) -> EngineChoice:
 
 
 def answers_run_code(conversation: Conversation) -> bool:
-    """Return whether the conversation's model may run code, as the conversation is set. Takes a few queries."""
+    """Return whether the conversation's model may run code with the conversation's settings. Runs a few queries."""
     if conversation.code_execution == Conversation.CodeExecution.OFF:
         return False
     try:
@@ -41,7 +41,7 @@ def answers_run_code(conversation: Conversation) -> bool:
 
 
 def obstacle_to_own_code() -> str:
-    """Return why a person cannot run code on this server; empty if that is possible."""
+    """Return the sentence that says why a person cannot run code on this server; empty if that is possible."""
     tools = code_tools()
     return tools.obstacle() if tools else NO_CODE_HERE
 
@@ -52,9 +52,9 @@ def find_file_for_code(options: EngineOptions) -> Attachment | None:
 
 
 def find_earlier_file_for_code(options: EngineOptions) -> Attachment | None:
-    """Return the first such file of the earlier questions.
+    """Return the first file of the earlier questions that only code in the tool set can read.
 
-    If a file turns out to be too large for a request, code moves when the request is made.
+    Files that are too large for a request are not found here: code moves when the request is made.
     """
     return _first_for_code(options, options.find_earlier_files())
 
@@ -76,7 +76,7 @@ def fits_request(files: Sequence[Attachment], capabilities: Capabilities) -> boo
 
 
 def sent_files(files: Sequence[Attachment], engine: Engine | None) -> list[Attachment]:
-    """Return the files that a request holds. Those that the tool set takes are only there."""
+    """Return the files that a request contains. Files that the tool set takes are not sent."""
     tools = code_tools() if engine is Engine.SESSION else None
     return [file for file in files if tools is None or not tools.takes_file(file)]
 

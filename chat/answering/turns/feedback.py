@@ -1,8 +1,8 @@
-"""Rating an answer: the rating is stored, and shown on every open page.
+"""Rates an answer: the rating is stored, and shown on every open page.
 
-A rating increments the conversation's revision, so that a page that missed it notices that it is outdated. Not while
-another answer is being written: the frames of that answer follow one another by revision. Open pages then get an
-unordered update, and the end of that answer brings the next revision.
+A rating increments the conversation's revision, so that a page that missed it notices that it is outdated. This is not
+done while another answer is being written, because the frames of that answer follow one another by revision. Open pages
+then get an unordered update, and the end of that answer brings the next revision.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from chat.page.relay.frames import NewRevision, UnorderedUpdate
 
 @dataclass(frozen=True, slots=True)
 class Thumb:
-    """A rating that somebody gives."""
+    """The rating of an answer by a person."""
 
     is_good: bool
     reason: str = ""
 
 
 def rate(message: Message, user: User, thumb: Thumb | None) -> Rating:
-    """Store a rating in place of an earlier one, or remove it (`None`). The caller has authorised it.
+    """Store a rating in place of an earlier one, or remove it (`None`). The caller checks the permission.
 
-    Raises FeedbackNotAllowed, and Conversation.DoesNotExist if the conversation was deleted meanwhile.
+    Raises FeedbackNotAllowed if the message cannot be rated, and Conversation.DoesNotExist if the conversation was
+    deleted meanwhile.
     """
     with transaction.atomic():
         conversation = Conversation.objects.select_for_update().get(pk=message.conversation_id)
@@ -46,12 +47,12 @@ def rate(message: Message, user: User, thumb: Thumb | None) -> Rating:
         has_live_turn = Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists()
         if not has_live_turn:
             conversation.revision += 1
-            # Only this column: a rating does not move the conversation up in lists.
+            # Only this column is saved, because a rating must not move the conversation up in lists.
             conversation.save(update_fields=["revision"])
-    # A program that rates by the API is spoken to in English, but the open pages are the person's.
+    # The language of an API request may be English, but the open pages have the person's language.
     with translation.override(user.shown_language):
         swap = rating_swap(rating)
-    # On the server's own event loop, to which the sockets belong.
+    # The sockets belong to the server's own event loop, so the update is published there.
     async_to_sync(_publish)(conversation.pk, None if has_live_turn else conversation.revision, swap)
     return rating
 

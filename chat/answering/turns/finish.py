@@ -1,4 +1,4 @@
-"""The end of a turn: its answer becomes rows, in the transaction that sets its last status."""
+"""Ends a turn: its answer becomes rows, in the transaction that sets its last status."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class TurnError:
     """Why a turn failed or was interrupted."""
 
     code: str = ""
-    """Empty: it has no error."""
+    """The error code; empty if there is no error."""
     detail: str = ""
-    """Only those see it who may read conversations."""
+    """Details that only people with access to conversations see."""
     status: int | None = None
     """The HTTP status of the provider's response."""
     retry_after_s: float | None = None
     reason: str = ""
-    """What the provider says about a refused request, cleaned for the reader."""
+    """The provider's text about a refused request, cleaned for the reader."""
 
     @classmethod
     def of(cls, error: ProviderError, *, has_received: bool) -> TurnError:
-        """Return the error of a provider. `has_received`: whether a part of the answer came before it."""
+        """Return the error for an error of a provider. `has_received`: whether a part of the answer came before it."""
         code = ConnectionBroken.code if has_received and isinstance(error, Unreachable) else error.code
         return cls(code, error.detail, error.status, error.retry_after_s, error.reason)
 
@@ -64,7 +64,7 @@ ERROR_CODES: dict[type[Exception], str] = {
     BytesUnavailable: "file_unavailable",
     BecamePrivate: "became_private",
 }
-"""Codes of errors of this server that end a turn. See `chat.messages.notices`."""
+"""The error codes of this server's own errors that end a turn. See `chat.messages.notices`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Ending:
     error: TurnError = NO_ERROR
     bill: Bill = NO_BILL
     ended_at: datetime = field(default_factory=timezone.now)
-    """Set once, so that the row and the page agree even if the write is repeated."""
+    """The time of the end. It is set once, so that the row and the page agree even if the write is repeated."""
     keeps_log: bool = False
     """Whether the log is never deleted, because it could not be read."""
 
@@ -117,9 +117,9 @@ def engine_after_move(*, is_off: bool) -> dict[str, object]:
 
 
 def closing_at_end(turn: Turn, status: Turn.Status) -> Closing:
-    """Return what becomes of code and function calls that still run when their turn ends.
+    """Return how to close code and function calls that still run when their turn ends.
 
-    A process that ends such a turn stops them. After the death of a process, nobody knows what they did.
+    A process that ends its turn stops them. After the death of a process, their outcome is unknown.
     """
     outcome = OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
     if turn.private_data:
@@ -128,7 +128,7 @@ def closing_at_end(turn: Turn, status: Turn.Status) -> Closing:
 
 
 class EndedTurn(NamedTuple):
-    """A turn that ends."""
+    """A turn that ends, and what is stored with it."""
 
     turn_id: uuid.UUID
     message_id: uuid.UUID
@@ -139,12 +139,14 @@ class EndedTurn(NamedTuple):
 
 
 def end_turn(turn: Turn, ending: Ending) -> None:
-    """Store an answer as rows and end its turn. Raises RuntimeError for a turn that has ended already."""
+    """Store an answer as rows and end its turn. Raises RuntimeError if the turn has already ended."""
     end_turns([EndedTurn(turn.pk, turn.message_id, turn.conversation_id, turn.conversation.owner_id, ending)])
 
 
 def end_turns(turns: Sequence[EndedTurn]) -> None:
-    """Store several answers and end their turns, with one insert for each table. Raises as `end_turn` does."""
+    """Store several answers and end their turns, with one insert for each table. Raises RuntimeError if a turn has
+    already ended.
+    """
     for status in {turn.ending.status for turn in turns}:
         rows = {turn.turn_id: turn.ending.turn_fields() for turn in turns if turn.ending.status == status}
         allowed = [before for before, following in Turn.TRANSITIONS.items() if status in following]
@@ -159,7 +161,9 @@ def end_turns(turns: Sequence[EndedTurn]) -> None:
 
 
 def _count_tokens(turns: Sequence[EndedTurn]) -> None:
-    """Count the tokens of answers for the quotas of their owners: those that were reported, and estimates of others."""
+    """Count the tokens of answers for the quotas of their owners: reported tokens, and estimates of tokens that were
+    not reported.
+    """
     tokens: Counter[int] = Counter()
     for turn in turns:
         usage = turn.ending.answer.usage
@@ -219,7 +223,7 @@ def increment_revision(conversation_id: uuid.UUID) -> None:
 def increment_revisions(conversation_ids: Collection[uuid.UUID], *, answered_at: datetime | None = None) -> None:
     """Increment the revisions of several conversations by 1, as `increment_revision` does.
 
-    `answered_at`: when answers in them have ended, if they have.
+    `answered_at`: the time at which answers in them have ended; `None` if none has.
     """
     rows = Conversation.with_deleted.filter(pk__in=conversation_ids)
     ended = {} if answered_at is None else {"answered_at": answered_at}
@@ -229,7 +233,9 @@ def increment_revisions(conversation_ids: Collection[uuid.UUID], *, answered_at:
 def end_turn_from_log(
     log: StoredLog, expected: QuerySet[Turn], status: Turn.Status, *, error_code: str = ""
 ) -> Turn | None:
-    """End a turn with the answer in its log, and return it; `None` if it is not among the `expected` turns any more."""
+    """End a turn with the answer in its log, and return it; `None` if it is not one of the `expected` turns
+    any more.
+    """
     with transaction.atomic():
         turn = expected.select_for_update(of=("self",)).filter(pk=log.turn_id).first()
         if turn is not None:
@@ -249,7 +255,8 @@ def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: s
     except OperationalError:
         raise
     except Exception:
-        # A log that this version cannot read must not block the conversation for ever. The log is not deleted.
+        # A log that this version cannot read must not block the conversation for ever. The turn is ended, and the log
+        # is kept.
         logger.exception("turn %s could not be ended with its log", turn.pk)
         ending = Ending(Turn.Status.FAILED, Answer(), TurnError("storage"), keeps_log=True)
         end_turn(turn, ending)

@@ -1,4 +1,4 @@
-"""Renews the leases of this process's live turns, and learns of stops that were requested in other processes."""
+"""Renews the leases of this process's live turns, and finds out which of them other processes have asked to stop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LeaseKeeper:
         self._task: asyncio.Task[None] | None = None
 
     def ensure_running(self) -> None:
-        """Renew from now on, until there are no live turns."""
+        """Start the task that renews leases, unless it runs. It ends when there are no live turns."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._renew_repeatedly(), name="leases")
 

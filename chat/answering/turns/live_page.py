@@ -1,4 +1,4 @@
-"""Frames of a live turn for open pages: its question, and its stored changes."""
+"""Makes the frames of a live turn for open pages: its question, and its stored changes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ from chat.page.transcript.window import SNAPSHOT_MESSAGES
 logger = logging.getLogger(__name__)
 
 HIDDEN_LIMIT = SNAPSHOT_MESSAGES
-"""The most messages that a frame removes one by one. If a new version hides more, pages read snapshots."""
+"""Maximum number of messages that a frame removes one by one. If a new version hides more, pages read snapshots."""
 
 
 QUICK_LIMIT_CHARS = 2_000
-"""Text that is rendered at once on the event loop, in a few milliseconds. Longer text may hold many formulas, each of
-which takes as long."""
+"""Maximum length of text that is rendered on the event loop, which takes a few milliseconds. Longer text may contain
+many formulas.
+"""
 
 
 def is_quick(write: TurnWrite, answer: Answer) -> bool:
-    """Return whether the frame of stored changes takes so little time that the event loop may wait for it."""
+    """Return whether the frame of stored changes is rendered so quickly that the event loop may wait for it."""
     if write.ending or write.waits:
         return answer.size_chars <= QUICK_LIMIT_CHARS
     texts = (change.text for change in write.changes if isinstance(change, TextAppended | OutputCut))
@@ -50,7 +51,7 @@ def is_quick(write: TurnWrite, answer: Answer) -> bool:
 
 
 def open_message(turn: Turn, answer: Answer) -> LiveMessage:
-    """Return the message of a live turn as open pages show it. `answer`: what is stored already."""
+    """Return the message of a live turn as open pages show it. `answer`: the answer as far as it is stored."""
     with translation.override(_language(turn)):
         return LiveMessage(turn, answer)
 
@@ -123,5 +124,7 @@ def _swaps(
 
 
 def _language(turn: Turn) -> str:
-    """Return the language of the whole answer, even if its owner chooses another one meanwhile."""
+    """Return the language of the whole answer. It does not change, even if the owner chooses another language
+    meanwhile.
+    """
     return turn.conversation.owner.shown_language

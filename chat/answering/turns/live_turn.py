@@ -32,7 +32,7 @@ from chat.vocabulary.parts import Engine
 from chat.vocabulary.stream_events import PartReceived, StreamEvent, Usage, UsageReported
 
 PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], PromptRows]
-"""A read is given the capabilities of the turn's model, or `None` to read them, too."""
+"""Batched reads of prompt rows, each for a turn and its model's capabilities, or `None` to read them, too."""
 
 
 class AnswerTooLong(Exception):
@@ -42,22 +42,22 @@ class AnswerTooLong(Exception):
 class LiveTurn:
     """The task of one turn.
 
-    Three objects hold its answer: the assembler what was received, the log writer what is being stored, and the live
-    message what open pages show.
+    Its answer is in three objects: the assembler has what was received, the log writer what is being stored, and the
+    live message what open pages show.
     """
 
     task: asyncio.Task[None] | None = None
-    """Runs the turn."""
+    """The task that runs the turn."""
     is_stopping = False
     """Whether a user has asked to stop the turn."""
     interruption = ""
-    """The error code of a turn that this process interrupts."""
+    """The error code if this process interrupts the turn; otherwise empty."""
     is_ending = False
     """Whether the end of the turn is being stored."""
     has_received = False
     """Whether the provider has sent anything in this attempt."""
     request_tokens = 0
-    """An estimate of the tokens of the last request; 0 for a turn that has asked no model."""
+    """An estimate of the tokens of the last request; 0 if no model was asked."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class LiveTurn:
         answer: Answer | None = None,
         seq: int = 0,
     ) -> None:
-        """`answer`, `seq`: for a turn that continues after a decision, the content and the last step of its log."""
+        """`answer`, `seq`: the content and the last step of the log, for a turn that continues after a decision."""
         self.started = started
         self.turn = started.turn
         """The row as last stored, with its conversation and both messages."""
@@ -86,8 +86,7 @@ class LiveTurn:
         self._rendering: asyncio.Future[Step | Announcement] | None = None
         """The frame that a thread renders, until it is published."""
         self._next_frame_at = 0.0
-        """When the next frame may be sent, on the clock of the event loop. Events that arrive until then are read
-        together."""
+        """The time of the event loop's clock at which the next frame may be sent. Until then, events gather."""
         self._is_fast = False
         """Whether several chunks have arrived for the next frame."""
 
@@ -98,7 +97,7 @@ class LiveTurn:
 
     @property
     def room_chars(self) -> int:
-        """How much longer the answer may become."""
+        """Number of characters that the answer may still grow by."""
         limit: int = settings.ANSWER_LIMIT_CHARS
         return limit - self.answer.size_chars - self._log.usage_chars
 
@@ -108,7 +107,7 @@ class LiveTurn:
         return (
             self.room_chars < 0
             or answer.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES
-            # A live plot may store many more graphs than it shows at its end.
+            # A live plot may store many more graphs than the answer shows at its end.
             or answer.stored_bytes > 4 * settings.ANSWER_DATA_LIMIT_BYTES
             or answer.part_count > settings.ANSWER_PARTS_LIMIT
         )
@@ -140,18 +139,18 @@ class LiveTurn:
         self._log.add(self._assembler.end_code(outcome))
 
     def note(self, *changes: Change) -> None:
-        """Apply changes that have no stream event."""
+        """Apply changes that do not come from a stream event."""
         self._log.add(self.answer.apply_all(changes))
 
     def end_response(self) -> None:
-        """Give the thought that is still open, if any, its duration, and estimate the tokens if none were reported."""
+        """End the thought that is still open, if any, and estimate the tokens if none were reported."""
         self._log.add(self._assembler.end_thought())
         self._estimate_tokens()
 
     def _estimate_tokens(self) -> None:
         """Record an estimate of the tokens of a response, if its provider has not reported them.
 
-        Many servers report them with the last chunk, which never comes if the answer is stopped.
+        Many servers report tokens with the last chunk, which does not come if the answer is stopped.
         """
         current = self.answer.current_round
         if self.request_tokens and self.has_received and not current.is_counted:
@@ -164,7 +163,7 @@ class LiveTurn:
             self.note(MessagesLeftOut(messages))
 
     def note_state(self, text: str) -> None:
-        """Record what the request says about the tools."""
+        """Record the text about the tools in the request."""
         if text != self.answer.current_round.state:
             self.note(StateSent(text))
 
@@ -187,7 +186,7 @@ class LiveTurn:
         self.note(EngineMoved(reason))
 
     def turn_tools_off(self, reason: str) -> None:
-        """Let the answer go on without tools. `reason`: a sentence for the reader."""
+        """Turn tools off for the rest of the answer. `reason`: a sentence for the reader."""
         self.turn.engine, self.turn.move_reason = "", reason
         self.turn.code_execution = self.turn.offers_session = False
         self.has_refused_tools = True
@@ -201,7 +200,7 @@ class LiveTurn:
     async def read_prompt_rows(self) -> PromptRows:
         """Read the rows from which the next request is built."""
         first, self._first_read = self._first_read, None
-        # Later requests read the model's capabilities again, because an earlier one may have taught something.
+        # Later requests read the model's capabilities again, because an earlier request may have changed them.
         return await (first or self._prompt_reads.submit((self.started, None)))
 
     # --- storing and showing --------------------------------------------------------------------------------------
@@ -225,7 +224,7 @@ class LiveTurn:
         await wait_until(self._next_frame_at)
 
     async def wait(self) -> None:
-        """Store that the turn waits for a person's decision, and give up its lease.
+        """Store that the turn waits for a person's decision, and release its lease.
 
         If a user has asked to stop the turn just before that, end it instead.
         """
@@ -238,7 +237,9 @@ class LiveTurn:
             await self.end(Turn.Status.STOPPED)
 
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
-        """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
+        """Store the end of the turn with everything that was received, then publish it. Raises the errors
+        of `commit`.
+        """
         self.is_ending = True
         self._estimate_tokens()
         self._log.add(self._assembler.close(closing_at_end(self.turn, status)))
@@ -268,11 +269,11 @@ class LiveTurn:
         self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
         self._next_frame_at += redraw_pause_s(write)
         if stored.is_stop_requested and not self.is_ending:
-            # Be cancelled here, and not later, while the end of the turn is being stored.
+            # If the task was cancelled, this raises here, and not later while the end of the turn is being stored.
             await asyncio.sleep(0)
 
     async def _publish_rendered(self) -> None:
-        """Publish the frame that a thread renders, if there is one. A call that is cancelled leaves it to the next."""
+        """Publish the frame that a thread renders, if any. If this is cancelled, the next call publishes it."""
         if self._rendering is not None:
             rendered = await asyncio.shield(self._rendering)
             self._rendering = None

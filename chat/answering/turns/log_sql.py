@@ -17,7 +17,7 @@ from chat.models.plain_sql import lock_clause
 from chat.vocabulary.parts import JSONObject
 
 ROWS_LIMIT = 200
-"""Rows of one statement. A statement of SQLite has at most 999 values in older versions."""
+"""Maximum number of rows of one statement. Older versions of SQLite allow 999 values in a statement."""
 
 _TURN_ID = Turn._meta.pk
 _DATA = TurnEvent._meta.get_field("data")
@@ -33,7 +33,7 @@ class LogRow(NamedTuple):
 
 
 def lock_held_turns(turn_ids: Sequence[uuid.UUID], lease_owner: str) -> dict[uuid.UUID, bool]:
-    """Lock those of the turns whose lease this process holds; return whether a stop was requested for each."""
+    """Lock those of the turns whose lease this process holds. Return for each whether a stop was requested."""
     if not turn_ids:
         return {}
     ids = {_TURN_ID.get_db_prep_value(turn_id, connection): turn_id for turn_id in turn_ids}
@@ -47,7 +47,7 @@ def lock_held_turns(turn_ids: Sequence[uuid.UUID], lease_owner: str) -> dict[uui
 
 
 def append_rows(rows: Sequence[LogRow]) -> None:
-    """Append rows to logs. Raises IntegrityError if a turn's log has a row with this `seq` already."""
+    """Append rows to logs. Raises IntegrityError if a turn's log already has a row with this `seq`."""
     values = [
         value
         for row in rows

@@ -1,4 +1,4 @@
-"""The changes of one live turn on their way to its log."""
+"""Collects the changes of one live turn until they are stored in its log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LogWriter:
     def __init__(self, turn: Turn, commits: Commits, *, seq: int, has_part: bool) -> None:
         """`turn`: the row, which is kept as it was last stored. `seq`: the last step of the log.
 
-        `has_part`: whether the log has a part already.
+        `has_part`: whether the log already has a part.
         """
         self._turn = turn
         self._commits = commits
@@ -38,7 +38,9 @@ class LogWriter:
         self._storing: tuple[TurnWrite, asyncio.Future[StoreResult]] | None = None
         """Changes that are being stored, until they are confirmed."""
         self.usage_chars = 0
-        """Length of the token counts that were stored. Many servers send them with each chunk, and few are stored."""
+        """Number of characters of the token counts that were stored. Many servers send them with each chunk, so only
+        few are stored.
+        """
 
     @property
     def has_changes(self) -> bool:
@@ -50,7 +52,7 @@ class LogWriter:
         self._changes += changes
 
     def submit(self, ending: Ending | None = None, *, waits_after_s: float | None = None) -> None:
-        """Give all changes to the next transaction. Those that were submitted before must be confirmed."""
+        """Submit all changes to the next transaction. Changes that were submitted before must be confirmed first."""
         changes = coalesce_changes(self._changes)
         self._changes = []
         reports = (change.report for change in changes if isinstance(change, Reported))
@@ -68,10 +70,10 @@ class LogWriter:
         self._storing = write, self._commits.submit(write)
 
     async def confirm(self) -> tuple[TurnWrite, StoreResult] | None:
-        """Wait until submitted changes are stored; return them. `None`: there are none.
+        """Wait until submitted changes are stored, and return them. `None` if there are none.
 
-        Raises TurnLost if another process has ended the turn, and NotStored. If the caller is cancelled, the changes
-        are still stored, and the next call returns them.
+        Raises TurnLost if another process has ended the turn, and NotStored if the changes cannot be stored. If the
+        caller is cancelled, the changes are still stored, and the next call returns them.
         """
         if self._storing is None:
             return None

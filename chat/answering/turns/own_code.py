@@ -1,7 +1,7 @@
-"""Code that a person runs in the tool set that takes code: a turn that asks no model.
+"""Runs code of a person in the tool set that runs code: a turn that asks no model.
 
-The question holds the code as a fenced block. The answer holds the code and its results, as an answer of a model that
-ran it would. Later requests show both to the model as the person's (`chat.answering.prompt.own_code`).
+The question contains the code as a fenced block. The answer contains the code and its results, like an answer of a
+model that ran it. Later requests send both to the model as texts of the person (`chat.answering.prompt.own_code`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from chat.vocabulary.stream_events import Finish, Finished, OutputsRedrawn, Part
 async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     """Run the code of the turn's question, and store and show its output while it runs.
 
-    If it cannot be run, the answer says why.
+    If the code cannot be run, the answer says why.
     """
     code = unfence_code(turn.turn.user_message.text) or ""
     tools = code_tools()

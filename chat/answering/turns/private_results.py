@@ -1,6 +1,6 @@
-"""What models get of the results of calls in private conversations. The reader gets them as always.
+"""Filters the results of calls for models in private conversations. The reader sees them unfiltered.
 
-It holds for all tool sets: one that does not say what is private has its results withheld (`KeepsDataPrivate`).
+This holds for all tool sets. If a tool set cannot filter its results (`KeepsDataPrivate`), they are withheld.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class BecamePrivate(Exception):
 
 
 def check_still_allowed(turn: Turn) -> None:
-    """Raise BecamePrivate for a turn whose answer may hold data that its model may not get any more."""
+    """Raise BecamePrivate if the turn's answer may contain data that its model may not get any more."""
     if turn.conversation.is_private and not turn.private_data:
         raise BecamePrivate
 
 
 async def private_outputs(tool_set: ToolSet, call: FunctionCall) -> AsyncGenerator[list[ToolOutput], None]:
-    """Run a call as `ToolSet.run` does, with a response that holds no data of files."""
-    # The inner generator must have ended when this one is closed: it interrupts the call.
+    """Run a call as `ToolSet.run` does. Its response contains no data of files."""
+    # When this generator is closed, the inner one must be closed too, because that interrupts the call.
     async with aclosing(tool_set.run(call)) as lists:
         async for parts in lists:
             yield [

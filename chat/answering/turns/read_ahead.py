@@ -1,7 +1,7 @@
 """Shows a stream of a provider or of a tool: everything that has arrived since the last frame is one commit.
 
-A source is read while its earlier items are stored and shown, so that its lists may be as small as they like. What is
-read ahead is limited in number and in size. Beyond that the source has to wait, and TCP slows the server behind it.
+A source is read while its earlier items are stored and shown, so small lists cost nothing. The number and the size of
+the items that are read ahead are limited. Beyond that the source has to wait, and TCP slows down the server that sends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ T = TypeVar("T")
 
 ITEMS_LIMIT = 1_024
 SIZE_LIMIT = 1024 * 1024
-"""Characters of text and bytes of files. A list that is larger is read only while nothing else waits."""
+"""Maximum size of items that are read ahead: characters of text plus bytes of files. A larger list is read only if no
+other item waits.
+"""
 
 
 async def show_stream(
@@ -28,9 +30,9 @@ async def show_stream(
     size_of: Callable[[T], int],
     add: Callable[[list[T]], None],
 ) -> None:
-    """Store and show all items of a source. `add` adds those of the next frame to the turn.
+    """Store and show all items of a source. `add` adds the items of the next frame to the turn.
 
-    Raises what the source raises, after its last items, and what `LiveTurn.commit` raises. In every case the source is
+    Raises the errors of the source, after its last items, and those of `LiveTurn.commit`. In every case the source is
     closed, which closes the request behind it.
     """
     async with aclosing(read_ahead(source, size_of)) as lists:
@@ -43,10 +45,10 @@ async def show_stream(
 async def read_ahead(
     source: AsyncGenerator[Sequence[T], None], size_of: Callable[[T], int]
 ) -> AsyncGenerator[list[T], None]:
-    """Yield lists of all items that the source has produced since the last list; none is empty.
+    """Yield lists of all items that the source has produced since the last list. No list is empty.
 
-    Raises what the source raises, after its last items. Closing the generator cancels a read of the source, and closes
-    the source.
+    Raises the errors of the source, after its last items. Closing the generator cancels a read of the source, and
+    closes the source.
     """
     items: list[T] = []
     has_changed, has_room = asyncio.Event(), asyncio.Event()
@@ -78,7 +80,7 @@ async def read_ahead(
         await reader
     finally:
         reader.cancel()
-        # The error of the reader was raised above, or the caller has closed this generator.
+        # The error of the reader was already raised above, or the caller has closed this generator.
         await asyncio.gather(reader, return_exceptions=True)
 
 
@@ -88,12 +90,14 @@ def part_size(part: Part) -> int:
 
 
 def output_size(output: ToolOutput) -> int:
-    """Return the size of what a tool shows. Outputs that have changed wait for their frame, and each frame for those
-    that come next: what changes between two frames is shown once.
+    """Return the size of an output of a tool.
+
+    Changed outputs count as large, so that they are not read ahead: each waits for its frame, and what changes between
+    two frames is shown once.
     """
     return SIZE_LIMIT if isinstance(output, OutputsRedrawn) else part_size(output)
 
 
 def event_size(event: StreamEvent) -> int:
-    """Return the size of the part of an event. Other events are small."""
+    """Return the size of the part in an event. Events without a part are small."""
     return part_size(event.part) if isinstance(event, PartReceived) else 0

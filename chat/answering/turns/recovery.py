@@ -1,9 +1,9 @@
-"""Ends turns whose process has died, and deletes old logs and temporary conversations that were left.
+"""Ends turns whose process has died, and deletes old logs and abandoned temporary conversations.
 
-The process that runs a turn renews its lease. When a lease expires, any process that serves the same database ends the
-turn as interrupted, with everything that its log holds. While the database is away, no process can renew a lease. So
-turns are ended only after this process has itself reached the database for the length of a lease. A turn that waits for
-a decision has no lease. If nobody decides in time, any process resumes it with a denial (`approval_timeout`).
+The process that runs a turn renews its lease. When a lease expires, any process that uses the same database ends the
+turn as interrupted, with everything that its log contains. During an outage of the database, no process can renew a
+lease. So turns are ended only after this process has itself reached the database for the length of a lease. A turn that
+waits for a decision has no lease. If nobody decides in time, any process resumes it with a denial (`approval_timeout`).
 """
 
 from __future__ import annotations
@@ -32,21 +32,30 @@ logger = logging.getLogger(__name__)
 
 SWEEP_INTERVAL_S = 2.0
 REOPENING_S = 60.0
-"""Time after an outage in which open pages connect again, before temporary conversations without a page are deleted."""
+"""Seconds after an outage in which open pages connect again, before temporary conversations without a page
+are deleted.
+"""
 
 ABANDON_LIMIT_S = 20.0
-"""Time in which tools may end the calls of interrupted turns. The recovery of other turns waits for it."""
+"""Maximum number of seconds in which tools may end the calls of interrupted turns. The recovery of other turns waits
+meanwhile.
+"""
 
 
 def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
-    """Start a thread that sweeps every few seconds until the process ends. `loop` runs resumed turns."""
+    """Start a thread that ends turns with an expired lease, every few seconds, until the process ends.
+
+    `loop`: the event loop that runs resumed turns.
+    """
     thread = threading.Thread(target=_sweep_forever, args=[loop], name="turn-recovery", daemon=True)
     thread.start()
     return thread
 
 
 def sweep() -> int:
-    """End every turn whose lease has expired; return how many. Open pages notice it by the conversation's revision."""
+    """End every turn whose lease has expired. Return how many. Open pages notice this by the conversation's
+    revision.
+    """
     # After an outage of the database, the lease of a turn may have expired although the turn still runs here.
     conversations = interrupt_expired(alive=live_turns())
     for conversation_id in conversations:
@@ -57,8 +66,8 @@ def sweep() -> int:
 def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
     """End every live turn whose lease has expired, except those that are `alive` in this process.
 
-    Then let their tools end what still runs. Return the ids of their conversations. Must not run on a thread with an
-    event loop.
+    After that, their tools end what they still run. Returns the ids of their conversations. Must not run on a thread
+    with an event loop.
     """
     interrupted: list[Turn] = []
     expired = Turn.objects.filter(status__in=Turn.LIVE, lease_expires_at__lt=Now()).exclude(pk__in=alive)
@@ -75,7 +84,9 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
 
 
 async def _abandon_calls(turns: Sequence[Turn]) -> None:
-    """Let the tools of ended turns end what they still run. What they do not end here has limits of its own."""
+    """Let the tools of ended turns end what they still run. Calls that they do not end have time limits of
+    their own.
+    """
     try:
         async with asyncio.timeout(ABANDON_LIMIT_S):
             errors = await asyncio.gather(*map(abandon_calls, turns), return_exceptions=True)
@@ -105,10 +116,11 @@ def _sweep_forever(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _sweep_if_safe(uptime: Uptime) -> None:
-    """End turns whose lease has expired, if the database has been there for the length of a lease."""
+    """End turns whose lease has expired, if the database was reachable for the length of a lease."""
     try:
         close_old_connections()
-        # Changes no row. Leases are renewed by writing, which can be impossible while reading goes on.
+        # This changes no row. It tests writing, which can be impossible while reading works, because leases are renewed
+        # by writing.
         Turn.objects.filter(pk=uuid.UUID(int=0)).update(lease_expires_at=None)
         uptime.note_answer(time.monotonic())
         if uptime.is_long_enough(time.monotonic()):

@@ -36,7 +36,7 @@ class DecisionRefused(Exception):
 
 
 class CodeRefused(Exception):
-    """A decision changes code where there is none. The text is a sentence that says so."""
+    """A decision changes the code of a call that has no code. The text is a sentence that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class ResumedTurn:
 def decide_call(
     authorise: Callable[[], uuid.UUID], decision: ApprovalDecision, *, lease_owner: str
 ) -> ResumedTurn | None:
-    """Store a decision and take the turn's lease; return `None` if exactly this decision was stored before.
+    """Store a decision and take the turn's lease. Returns `None` if exactly this decision was stored before.
 
-    `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused and
-    CodeRefused. It must not run on the thread of `turn_store`, see `StoredLog`. Of two decisions that are made at once,
-    one finds the turn running.
+    `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused if
+    the turn does not wait for the decision, and CodeRefused if it has no code to change. It must not run on the thread
+    of `turn_store`, see `StoredLog`. If two decisions are made at the same time, the second finds the turn running.
     """
     log = StoredLog(authorise())
     with transaction.atomic():
@@ -64,7 +64,7 @@ def decide_call(
         if log.turn_id == turn_id:
             log.read_on()
         else:
-            # Another turn has become the one to decide about.
+            # Meanwhile another turn has become the one to decide about.
             log = StoredLog(turn_id)
         answer = log.answer
         change = decision_change(answer, decision) if turn.status == Turn.Status.WAITING else None
@@ -87,7 +87,7 @@ def decide_call(
 
 
 def _lock_turn(turn_id: uuid.UUID) -> Turn:
-    """Lock and return a turn with what it needs to run on. Raises DecisionRefused if it was deleted."""
+    """Lock a turn and return it with the rows that it needs to run on. Raises DecisionRefused if it was deleted."""
     turns = Turn.objects.select_for_update(of=("self",))
     related = "conversation__owner", "conversation__project", "message", "user_message"
     turn = turns.select_related(*related).filter(pk=turn_id).first()
@@ -97,10 +97,10 @@ def _lock_turn(turn_id: uuid.UUID) -> Turn:
 
 
 def _check_live_turns(owner_id: int) -> None:
-    """Raise DecisionRefused if as many answers are being written for the owner as one person may have.
+    """Raise DecisionRefused if the owner already has the maximum number of answers that are being written.
 
-    A waiting turn takes no place among them, so a person can have more of these. The counter of the owner is locked, as
-    by a start, so that no other process starts or resumes a turn of the same person before this one counts.
+    A waiting turn does not count, so a person can have more of these. The counter of the owner is locked, as by a
+    start, so that no other process starts or resumes a turn of the same person before this one counts.
     """
     add_usage({owner_id: {}}, day=day_of(timezone.now()), reads=())
     live = Turn.objects.live_of_everyone().filter(conversation__owner_id=owner_id)
@@ -119,7 +119,7 @@ def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:
 
 
 def _record(turn: Turn, change: CallDecided, decided_by: int | None) -> None:
-    """Store the decision for good: the log is deleted after the end of the turn, and need not say who decided."""
+    """Store the decision permanently. The log is deleted after the end of the turn, and may not contain who decided."""
     CallDecision.objects.create(
         turn=turn,
         call_id=change.call_id,
@@ -132,7 +132,7 @@ def _record(turn: Turn, change: CallDecided, decided_by: int | None) -> None:
 
 
 def _reason(turn: Turn, answer: Answer, decision: ApprovalDecision) -> str:
-    """Return a sentence that says why a decision comes too late or is about something else."""
+    """Return a sentence that says why a decision is refused: it is too late, or about something else."""
     stored = answer.decisions.get(decision.approval_id)
     if stored is not None and stored.is_timeout:
         return DENIED_BY_TIMEOUT.format(hours=settings.APPROVAL_LIMIT_H)
@@ -142,7 +142,7 @@ def _reason(turn: Turn, answer: Answer, decision: ApprovalDecision) -> str:
 
 
 def current_approval(turn: Turn) -> Approval | None:
-    """Return what a waiting turn asks; `None` for a turn that does not wait."""
+    """Return the question that a waiting turn asks; `None` if the turn does not wait."""
     if turn.status != Turn.Status.WAITING:
         return None
     return awaited_approval(fold(turn.events.order_by("seq").values_list("name", "data")))

@@ -30,10 +30,12 @@ from chat.vocabulary.stream_events import Finish
 TEMPORARY = (RateLimited, Overloaded, Unreachable)
 
 SMALLEST_SHARE = 1 / 16
-"""Share of the context window below which a shorter request makes no sense: the last question alone is too long."""
+"""Minimum share of the context window for a retry. If that is too long, the last question alone is too long."""
 
 SUSPECTS_LIMIT = 4
-"""The most files that are blamed for a refusal that does not mention files. Of more, the number may be the reason."""
+"""Maximum number of files that are suspected after a refusal that does not mention files. With more files, their number
+may be the reason.
+"""
 
 RETRIED_FINISHES = frozenset(
     {
@@ -44,7 +46,7 @@ RETRIED_FINISHES = frozenset(
         Finish.MISSING_SIGNATURE,
     }
 )
-"""Finishes after which an answer without content is asked for once more."""
+"""Finishes after which an answer without content is requested once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,10 @@ class Retry:
 
 @dataclass(slots=True)
 class RetryPolicy:
-    """Decides about the attempts at one round. It remembers what was tried."""
+    """Decides about the attempts at one round, and remembers what was tried."""
 
     replay: Replay
-    """What the next attempt sends of earlier answers."""
+    """How much of earlier messages the next attempt sends."""
     limit: int
     """Maximum number of attempts while the failures are temporary."""
     first_pause_s: float
@@ -71,7 +73,7 @@ class RetryPolicy:
     jitter: Callable[[], float]
     """Returns a random number from 0 to 1."""
     suspected_files: frozenset[uuid.UUID] = frozenset()
-    """Files and images of a request that was refused. They are to blame if it is taken without them."""
+    """Files and images of a refused request. If the next request, without them, is accepted, they were the reason."""
     _failures: int = 0
     _tried: set[str] = field(default_factory=set)
 
@@ -80,8 +82,8 @@ class RetryPolicy:
     ) -> Retry | None:
         """Return the retry after a failure before the first byte; `None` if the error is final.
 
-        `sent_files`: ids of the files and images of earlier messages in the request. `request`: what was sent;
-        `None`: nothing was.
+        `sent_files`: ids of the files and images of earlier messages in the request. `request`: the sent request;
+        `None` if none was sent.
         """
         self.suspected_files = frozenset()
         if isinstance(error, TEMPORARY):
@@ -108,9 +110,9 @@ class RetryPolicy:
         return None
 
     def after_blank(self, finish: Finish | None, *, is_empty: bool = False) -> Retry | None:
-        """Return the retry after an answer without content; `None` if that is the answer.
+        """Return the retry after an answer without content; `None` if the answer is accepted.
 
-        `is_empty`: the response held neither a part nor a finish reason.
+        `is_empty`: whether the response had neither a part nor a finish reason.
         """
         if finish is Finish.MISSING_SIGNATURE:
             return self._with_replay("signatures", replace(self.replay, has_signatures=False))
@@ -125,7 +127,7 @@ class RetryPolicy:
             pause_s = self.first_pause_s * 2 ** (self._failures - 1)
         if pause_s > self.longest_pause_s:
             return None
-        # Jitter: turns that were refused at the same time must not retry at the same time.
+        # Jitter prevents that turns which were refused at the same time also retry at the same time.
         pause_s *= 1 + self.jitter() / 4
         seconds = max(1, round(pause_s))
         return Retry(pause_s, f"The model's service is busy or out of reach. Asking again in {seconds} s…")

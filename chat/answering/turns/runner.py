@@ -39,10 +39,10 @@ from chat.providers.base import Capabilities
 logger = logging.getLogger(__name__)
 
 PendingTurn: TypeAlias = asyncio.Future[PlannedTurn] | asyncio.Task[bool] | asyncio.Task[None]
-"""A turn that is being started, resumed or run, or the task that asks for a title after it."""
+"""A turn that is being started, resumed or run, or a task that follows it, such as the request for a title."""
 
 STARTS_LIMIT = 64
-"""The most turns that are started in one transaction.
+"""Maximum number of turns that are started in one transaction.
 
 Storing 64 turns takes about 0.1 s. During this time no changes of live turns are stored.
 """
@@ -60,7 +60,7 @@ async def start_turn(start: Start) -> PlannedTurn:
 
 
 async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UUID) -> None:
-    """Show another version of a message, in every tab. Raises SwitchRefused.
+    """Show another version of a message, in every tab. Raises SwitchRefused while an answer is being written.
 
     `authorise`: runs on the database thread, checks that the user may write, and returns the conversation's id.
     """
@@ -76,9 +76,9 @@ async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UU
 async def stop_turn(
     conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
 ) -> bool:
-    """Stop a conversation's live turn, in whichever process it runs; return False if there is none.
+    """Stop a conversation's live turn, in whichever process it runs. Returns False if there is none.
 
-    `turn_id`, `message_id`: only this turn, or that of this answer, and not one that has started since.
+    `turn_id`, `message_id`: stop only this turn, or the turn of this answer, and not one that has started since.
     """
     stopped = await turn_store.run(store.note_stop, conversation_id, turn_id, message_id)
     if stopped is not None and stopped.status == Turn.Status.WAITING:
@@ -87,13 +87,13 @@ async def stop_turn(
         return False
     Runner.current().stop(stopped.pk)
     if stopped.status == Turn.Status.WAITING:
-        # It runs in no process, so no other code publishes its end.
+        # The turn waited for a decision. It runs in no process, so no other code publishes its end.
         broadcast.publish(Announcement(str(conversation_id), None))
     return True
 
 
 async def decide(authorise: Callable[[], uuid.UUID], decision: ApprovalDecision) -> bool:
-    """Continue a waiting turn with a person's decision; return False if exactly this decision was made before.
+    """Continue a waiting turn with a person's decision. Returns False if exactly this decision was made before.
 
     `authorise`: runs on a database thread, also in the transaction that stores the decision, checks that the user may
     decide, and returns the turn's id. Raises its errors, DecisionRefused if the turn does not wait for the decision,
@@ -204,7 +204,7 @@ class Runner:
     def _end_naming(self, conversation_id: uuid.UUID, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            # Without its text and its traceback, which may quote the conversation.
+            # Neither the text of the error nor its traceback is logged, because they may quote the conversation.
             logger.error("conversation %s could not be named: %s", conversation_id, type(error).__name__)
 
     def stop(self, turn_id: uuid.UUID) -> None:
@@ -221,7 +221,7 @@ class Runner:
         return {str(turn.turn.conversation_id) for turn in self._turns.values()}
 
     async def drain(self) -> None:
-        """Wait until every turn has ended, and every title has been asked for."""
+        """Wait until every turn has ended, and every request for a title."""
         while self._starting or self._resuming or self._turns or self._tasks:
             turns = [turn.task for turn in self._turns.values() if turn.task]
             pending: set[PendingTurn] = {*self._starting, *self._resuming, *turns, *self._tasks}
@@ -229,7 +229,7 @@ class Runner:
             await asyncio.sleep(0)
 
     async def interrupt_turns(self) -> int:
-        """End every turn as interrupted; return how many, once all are stored."""
+        """End every turn as interrupted. Return how many, once all ends are stored."""
         while self._starting or self._resuming:
             starting: set[PendingTurn] = {*self._starting, *self._resuming}
             await asyncio.wait(starting)
@@ -248,7 +248,7 @@ async def _create_turns(starts: Sequence[Start]) -> list[PlannedTurn | Exception
         return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
     except OperationalError as error:
         if is_lock_conflict(error):
-            # Each start is tried alone then: one conversation may be locked, for example by its deletion.
+            # Each start is then tried alone: perhaps only one conversation is locked, for example by its deletion.
             raise LockConflict(str(error)) from error
         raise
 

@@ -77,7 +77,7 @@ class Ask(Start):
 
     text: str
     attachment_ids: Sequence[uuid.UUID] | None = None
-    """None: the files of the message that is replaced, if one is."""
+    """`None`: a new version keeps the files of the message that it replaces."""
     code_mode: str = field(default="", kw_only=True)
     """`auto`, `on` or `off` for this message only. If empty, the conversation's setting applies."""
     model: str = field(default="", kw_only=True)
@@ -123,7 +123,7 @@ class Edit(Ask):
             known |= {file.pk: file for file in added}
             files = [known[one] for one in self.attachment_ids]
         question = new_question(conversation, self.text, before.parent)
-        # Code that the user ran is run again, unless it was replaced by a question.
+        # A new version of code that the user ran is run again, unless a question replaces the code.
         is_code = unfence_code(self.text) is not None and before.asked_turns.filter(chosen__own_code=True).exists()
         chosen = TurnChoices(own_code=True) if is_code else TurnChoices(self.code_mode, self.model)
         return plan_question(context, question, chosen, files, replaced=before)
@@ -137,7 +137,7 @@ class Continue(Start):
     """
 
     without_tools: bool = field(default=False, kw_only=True)
-    """Whether the model must answer without tools, from the results that it has already."""
+    """Whether the model must answer without tools, from the results that it already has."""
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn that continues the last answer, after a short question that asks for it."""
@@ -174,8 +174,8 @@ class Regenerate(Start):
 def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTurn | Exception]:
     """Start all turns in one transaction.
 
-    Return, for each start, its turn or the exception that refused only this start. Raises DatabaseError. No turn runs
-    then: if the transaction was stored although that was not confirmed, `recovery` ends its turns.
+    Return for each start its turn, or the exception that refused only this start. Raises DatabaseError if the
+    transaction fails. No turn runs then: if it was stored although that was not confirmed, `recovery` ends its turns.
     """
     outcomes: list[PlannedTurn | Exception] = []
     with transaction.atomic(savepoint=False):
@@ -193,7 +193,7 @@ def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTu
 
 
 def create_turn(start: Start, *, lease_owner: str) -> PlannedTurn:
-    """Start one turn. Raises what `Start.plan` raises."""
+    """Start one turn. Raises the errors of `Start.plan`."""
     [outcome] = create_turns([start], lease_owner=lease_owner)
     if isinstance(outcome, Exception):
         raise outcome
@@ -234,7 +234,7 @@ def _update_conversations(planned: Sequence[PlannedTurn], now: datetime) -> None
         conversation = one.turn.conversation
         conversation.revision += 1
         conversation.updated_at = now
-        # A new question takes an archived conversation out of the archive.
+        # A new question moves an archived conversation back to the list.
         conversation.archived_at = None
         if one.names_conversation:
             conversation.title = title_of(one.turn.user_message.text or one.attachments[0].name)

@@ -29,7 +29,7 @@ class StartContext:
     """
 
     def __init__(self, wanted: Collection[tuple[uuid.UUID, str]]) -> None:
-        """`wanted`: conversation and `client_id` of each start."""
+        """`wanted`: the conversation and the `client_id` of each start."""
         ids = {conversation_id for conversation_id, _ in wanted}
         self._conversations = {conversation.pk: conversation for conversation in _locked_conversations(ids)}
         self.quotas = StartQuotas(
@@ -38,15 +38,15 @@ class StartContext:
         self._last_messages = _last_messages(ids)
         self._known_turns = _known_turns(wanted)
         self._live: dict[int, list[uuid.UUID]] = defaultdict(list)
-        """The conversations in which answers are being written, by owner."""
+        """Owner -> the conversations in which answers are being written."""
         self._waiting: set[uuid.UUID] = set()
-        """The conversations in which an answer waits for a decision. It is at rest, so it does not count as written."""
+        """The conversations in which an answer waits for a decision. Such an answer does not count as being written."""
         for turn in _live_turns():
             if turn.status == Turn.Status.WAITING:
                 self._waiting.add(turn.conversation_id)
             else:
                 self._live[vars(turn)["owner_id"]].append(turn.conversation_id)
-        # For an endpoint's model, each of these takes queries. They are asked once for the batch.
+        # For an endpoint's model, both functions run queries, so their results are cached for the batch.
         self.setup = cache(find_setup)
         """Returns the setup of a model or preset. Raises UnknownModel."""
         self.capabilities = cache(capabilities_or_refusal)
@@ -59,7 +59,7 @@ class StartContext:
     def has_code_state(self, conversation: Conversation) -> bool:
         """Return whether code of the conversation has left state, such as variables, which its next code should find.
 
-        The first call for a batch takes a query.
+        The first call for a batch runs a query.
         """
         return conversation.pk in self._with_code_state
 
@@ -69,7 +69,10 @@ class StartContext:
         return tools.with_state(self._conversations) if tools else set()
 
     def project_files(self, conversation: Conversation) -> Sequence[Attachment]:
-        """Return the files of the conversation's project. The first call for a batch takes a query if there is one."""
+        """Return the files of the conversation's project.
+
+        The first call for a batch runs one query if any conversation of the batch has a project.
+        """
         return self._project_files.get(conversation.project_id, ())
 
     @cached_property
@@ -81,13 +84,14 @@ class StartContext:
         return self._last_messages.get(conversation.pk)
 
     def known_turn(self, conversation: Conversation, client_id: str) -> Turn | None:
-        """Return the turn that this `client_id` has started before."""
+        """Return the turn that this `client_id` has started before; `None` if there is none."""
         return self._known_turns.get((conversation.pk, client_id)) if client_id else None
 
     def check_may_start(self, conversation: Conversation) -> None:
-        """Raise StartRefused if an answer is not finished here, or too many are being written for this owner.
+        """Raise StartRefused if an answer of this conversation is unfinished, or too many are being written for this
+        owner.
 
-        Raise QuotaExceeded if this owner may start no more today.
+        Raise QuotaExceeded if this owner may start no more turns today.
         """
         if conversation.pk in self._waiting:
             raise StartRefused("An answer here waits for your decision. Decide about it, or stop it.")
@@ -129,7 +133,7 @@ def _last_messages(conversation_ids: set[uuid.UUID]) -> dict[uuid.UUID, Message]
 
 
 def _live_turns() -> Sequence[Turn]:
-    """Return the live turns of everyone: their conversations, states and, as `owner_id`, the conversations' owners."""
+    """Return the live turns of all users: their conversations, states and, as `owner_id`, the conversations' owners."""
     return select_rows(
         Turn,
         f"chat_turn.status IN ({Turn.live_literals()})",

@@ -1,4 +1,4 @@
-"""Planning a turn: the rows of a question, an empty answer and a turn, made without writing anything."""
+"""Plans a turn: makes the rows of a question, an empty answer and a turn, without writing anything."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class PlannedTurn:
     turn: Turn
     setup: Setup
     capabilities: Capabilities | None = None
-    """Of its model, as the start has read them. `None`: they are read when a request is made."""
+    """The capabilities of its model, if the start has read them. `None`: they are read when a request is made."""
     attachments: tuple[Attachment, ...] = ()
     """The files of a new question."""
     is_new: bool = True
-    """False: this `client_id` has started the turn before."""
+    """False if this `client_id` has already started the turn."""
     has_question: bool = True
-    """False: no new question; the last one is answered again."""
+    """False if there is no new question, because the last one is answered again."""
     names_conversation: bool = False
-    """Whether this question has given the conversation its title."""
+    """Whether this question gives the conversation its title."""
     replaced: Message | None = None
     """The shown message that the first new message replaces."""
     hidden: tuple[uuid.UUID, ...] = ()
-    """Messages that are not shown any more."""
+    """Ids of messages that are not shown any more."""
     question_versions: Versions | None = None
     answer_versions: Versions | None = None
 
@@ -60,12 +60,13 @@ def plan_question(
     before: Turn | None = None,
     replaced: Message | None = None,
 ) -> PlannedTurn:
-    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused."""
+    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused, see `new_turn`."""
     conversation = question.conversation
     context.check_may_start(conversation)
     setup = chosen_setup(conversation, chosen, context.setup)
     turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
-    # A new version of the first question names the conversation again, unless a person or a model has named it.
+    # A new version of the first question gives the conversation a new title, unless a person or a model has written the
+    # title.
     is_first = replaced is not None and replaced.parent_id is None
     is_unnamed = not conversation.title or (is_first and conversation.title_source == conversation.TitleSource.WORDS)
     return PlannedTurn(
@@ -79,7 +80,7 @@ def plan_question(
 
 
 def new_question(conversation: Conversation, text: str, parent: Message | None) -> Message:
-    """Return a question that follows `parent`, not saved."""
+    """Return an unsaved question that follows `parent`."""
     return Message(
         conversation=conversation,
         parent=parent,
@@ -102,7 +103,7 @@ def new_turn(
 ) -> Turn:
     """Return a turn with an empty answer. `before`: the turn that is continued or answered again.
 
-    Raises StartRefused if the model is not set up, or does not take the files.
+    Raises StartRefused if the model is not set up, or does not accept the files.
     """
     find_capabilities = context.capabilities
     capabilities = find_capabilities(setup)
@@ -133,7 +134,7 @@ def new_turn(
 
 
 def _without_refused_tools(setup: Setup, decision: CodeChoice, account: str) -> tuple[Setup, CodeChoice]:
-    """Return both as they are, or without tools if the model is known to take none. At most two queries."""
+    """Return both unchanged, or without tools if the model is known to accept none. Runs at most two queries."""
     may_offer_tools = decision.engine or setup.web_search or setup.url_context or has_other_tools()
     if not (may_offer_tools and refuses_tools(setup.provider, setup.endpoint, setup.model, account)):
         return setup, decision
@@ -143,7 +144,7 @@ def _without_refused_tools(setup: Setup, decision: CodeChoice, account: str) -> 
 
 
 def _empty_answer(conversation: Conversation, question: Message) -> Message:
-    """Return the message that the answer is written into, not saved."""
+    """Return the unsaved message into which the answer is written."""
     return Message(
         conversation=conversation,
         parent=question,

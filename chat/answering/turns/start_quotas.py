@@ -44,7 +44,7 @@ class StartQuotas:
         self._not_started[user_id] -= 1
 
     def refund(self) -> None:
-        """Subtract the turns that were counted and did not start."""
+        """Subtract the turns that were counted in advance and did not start."""
         unused = {user_id: {Resource.TURNS: -number} for user_id, number in self._not_started.items() if number}
         add_usage(unused, day=self._day, reads=())
 

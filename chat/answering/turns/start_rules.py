@@ -30,9 +30,11 @@ from chat.providers.catalogue.setups import Setup, UnknownModel
 from chat.vocabulary.parts import Engine, JSONObject, PartKind, Role
 
 DATA_TYPES = (CSV, JSON_TYPE, *TABLE_TYPES.values())
-"""Prefixes of the MIME types of files that hold data, beside images."""
+"""Prefixes of the MIME types of files that hold data, besides images."""
 DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
-"""Suffixes of the names of such files: tables in plain text cannot be recognised by their content."""
+"""Suffixes of the names of files that hold data, because the content of a text file does not show that it
+is a table.
+"""
 
 
 TOO_MANY_LIVE = "{number} answers are being written for you already. Wait for one, or stop one."
@@ -58,12 +60,12 @@ class ModelRefused(StartRefused):
 
 @dataclass(frozen=True, slots=True)
 class TurnChoices:
-    """The choices for one turn only. Other versions of its answer use them too."""
+    """Choices for one turn only. They also apply if the answer is regenerated."""
 
     code_mode: str = ""
     """`auto`, `on` or `off`. If empty, the conversation's setting applies."""
     model: str = ""
-    """The id of a model or the name of a preset. Empty: the conversation's."""
+    """The id of a model or the name of a preset. If empty, the conversation's model is used."""
     continues: bool = False
     """Whether the turn continues an answer, and uses that answer's decision about code."""
     without_tools: bool = False
@@ -84,15 +86,15 @@ class CodeChoice:
     engine: Engine | None
     """The engine that runs the code. `None`: the answer may not run code."""
     reason: str
-    """A sentence for the reader."""
+    """A sentence for the reader that says why."""
     offers_session: bool = False
-    """Whether code that runs at the model's service may also run in the tool set that takes code."""
+    """Whether code that runs at the model's service may also run in the tool set that runs code."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
-    """Return the setup of the chosen model. Raises ModelRefused.
+    """Return the setup of the chosen model. Raises ModelRefused if users may not choose the model.
 
-    `find_setup`: returns the setup of a model's name, or raises UnknownModel.
+    `find_setup`: returns the setup for a model's name, or raises UnknownModel.
     """
     try:
         setup = find_setup(chosen.model or conversation.model)
@@ -104,7 +106,7 @@ def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Ca
 
 
 def without_tools(setup: Setup) -> Setup:
-    """Return a setup whose model is offered no tools."""
+    """Return a setup that offers no tools to its model."""
     return replace(setup, code_execution=False, allows_code=False, web_search=False, url_context=False)
 
 
@@ -129,8 +131,8 @@ def decide_code(
 ) -> CodeChoice:
     """Decide whether an answer may run code.
 
-    `before`: the turn that is continued or answered again. `has_state`: see `EngineOptions`.
-    `project_files`: they count for where code runs, and as data of the conversation.
+    `before`: the turn that is continued or answered again. `has_state`: see `EngineOptions`. `project_files`: they
+    affect where code runs, and count as data of the conversation.
     """
     if chosen.own_code:
         tools = code_tools()
@@ -157,12 +159,12 @@ def decide_code(
 
 
 def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
-    """Continue with the engine of the answer `before`, if it is still there."""
+    """Continue with the engine of the answer `before`, if it is still available."""
     if not before.code_execution:
         return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
     ran_here = before.engine == Engine.SESSION
     has_state = partial(bool, True) if ran_here else options.has_state
-    # Files of earlier questions have decided about the answer that is continued.
+    # Files of earlier questions are not considered, because they already counted for the answer that is continued.
     choice = choose_engine(replace(options, has_state=has_state, find_earlier_files=tuple))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)
     reason = before.code_reason if is_same else choice.reason
@@ -176,7 +178,7 @@ def _is_code_wanted(
     options: EngineOptions,
     project_files: Sequence[Attachment],
 ) -> tuple[bool, str]:
-    """Return whether the answer is to run code, and why."""
+    """Return whether the answer should run code, and the reason."""
     if mode == Conversation.CodeExecution.ON:
         return True, "Code execution is turned on."
     if files and options.is_private:
@@ -226,9 +228,9 @@ def is_data(mime_type: str, name: str) -> bool:
 
 
 def _check_private_files(setup: Setup, choice: CodeChoice) -> None:
-    """Raise StartRefused for files of a question in a private conversation, if code cannot read them.
+    """Raise StartRefused if code cannot read the files of a question in a private conversation.
 
-    A person who has turned code off is answered with the schema alone.
+    If the person has turned code off, the question is answered with the schema alone.
     """
     if choice.engine is Engine.SESSION or choice.mode == Conversation.CodeExecution.OFF:
         return
@@ -238,7 +240,7 @@ def _check_private_files(setup: Setup, choice: CodeChoice) -> None:
 def check_files(
     setup: Setup, files: Sequence[Attachment], choice: CodeChoice, capabilities: Capabilities, *, is_private: bool
 ) -> None:
-    """Raise StartRefused for files of a question that can neither be sent to the model nor be read by code."""
+    """Raise StartRefused if files of a question can neither be sent to the model nor be read by code."""
     if not files:
         return
     if is_private:

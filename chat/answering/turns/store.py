@@ -45,12 +45,12 @@ class TurnWrite:
     first_seq: int
     rows: Sequence[Row]
     changes: Sequence[Change]
-    """The changes that the rows hold, without those of the turn's status."""
+    """The changes that the rows contain, without those of the turn's status."""
     had_no_part: bool = False
     """Whether the answer had no part before these changes."""
     ending: Ending | None = None
     waits_after_s: float | None = None
-    """Seconds that the turn has run, if it now waits for a person's decision."""
+    """Seconds that the turn has run, if it now waits for a person's decision; otherwise `None`."""
 
     @classmethod
     def of(
@@ -63,7 +63,7 @@ class TurnWrite:
         ending: Ending | None = None,
         waits_after_s: float | None = None,
     ) -> TurnWrite:
-        """Return what is to be stored of a turn. `turn`: with its conversation."""
+        """Return the changes of a turn to be stored. `turn`: with its conversation."""
         rows = [to_row(change) for change in changes]
         if ending:
             rows.append(("status", {"status": ending.status.value}))
@@ -89,7 +89,7 @@ class TurnWrite:
 
     @property
     def move(self) -> EngineMoved | None:
-        """The change that moves the code of the turn to a tool set, or turns it off, if there is one."""
+        """The change that moves the code of the turn to a tool set, or turns it off; `None` if there is none."""
         return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
 
     @property
@@ -112,25 +112,25 @@ class StoreResult:
     """The usage of the conversation, only for a turn that has ended."""
 
     def update_row(self, turn: Turn, write: TurnWrite) -> None:
-        """Bring the row in memory up to date with the database."""
+        """Update the row in memory to the state in the database."""
         for name, value in (write.ending.turn_fields() if write.ending else {}).items():
             setattr(turn, name, value)
         if write.ending:
             # Nothing else changes the revision while a turn is live. It is not read again, because another change may
-            # follow the end at once: pages would take the end for that change, and miss it.
+            # follow the end at once: pages would mistake the end for that change, and miss it.
             turn.conversation.revision += 1
 
 
 async def write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
-    """Store the writes of several turns in one transaction. The result of a turn may be TurnLost.
+    """Store the writes of several turns in one transaction. The result for a turn may be TurnLost.
 
     Raises django.db.OperationalError or InterfaceError while the database is unavailable.
     """
     try:
         results = await turn_store.run(_write, writes, lease_owner=lease_owner)
     except IntegrityError:
-        # `seq` is unique, so the log may have these rows already: the connection can break after a commit, before its
-        # confirmation arrives.
+        # `seq` is unique, so this error shows that the log may already have these rows: the connection can break after
+        # a commit, before its confirmation arrives.
         stored = await turn_store.run(_already_stored, writes)
         if not stored:
             raise
@@ -179,7 +179,7 @@ def _update_turns(writes: Sequence[TurnWrite], is_stop_requested: Mapping[uuid.U
     for one in writes:
         if move := one.move:
             Turn.objects.filter(pk=one.turn_id).update(move_reason=move.reason, **engine_after_move(is_off=move.is_off))
-        # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
+        # If a stop of the turn was requested, the turn keeps its lease, and its own process ends it.
         if one.waits_after_s is not None and not is_stop_requested[one.turn_id]:
             Turn.objects.filter(pk=one.turn_id).update(
                 status=Turn.Status.WAITING,
@@ -217,7 +217,7 @@ def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
     for one in writes:
         for attachment in (change.attachment for change in one.changes if isinstance(change, AttachmentAdded)):
             if attachment.data is None:
-                # The graph was cleared, is shown again, and was stored before.
+                # The graph was cleared and is shown again. Its bytes are already stored.
                 continue
             yield NewAttachment(
                 attachment_id=uuid.UUID(attachment.attachment_id),
@@ -235,7 +235,7 @@ def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
 def usages_after_end(writes: Iterable[TurnWrite]) -> dict[uuid.UUID, ConversationUsage]:
     """Return the usage of the conversations whose turns have ended, by their ids.
 
-    It is read after the commit, so that an error in these statistics cannot roll back an answer.
+    The usage is read after the commit, so that an error in these statistics cannot roll back an answer.
     """
     ended = [one.conversation_id for one in writes if one.ending]
     if not ended:
@@ -268,7 +268,7 @@ def request_stop(
         if turn is None or turn.status != Turn.Status.WAITING:
             return turn
         waiting = Turn.objects.filter(status=Turn.Status.WAITING)
-        # Somebody may have decided in the meantime. Then the turn runs again.
+        # Meanwhile somebody may have decided. Then the turn runs again, and its process must stop it.
         if end_turn_from_log(StoredLog(turn.pk), waiting, Turn.Status.STOPPED):
             return turn
 
@@ -276,7 +276,7 @@ def request_stop(
 def note_stop(
     conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
 ) -> Turn | None:
-    """Do what `request_stop` does, but return a turn that waits for a decision without a change."""
+    """Do what `request_stop` does, but return a waiting turn unchanged."""
     live = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE)
     if turn_id is not None:
         live = live.filter(pk=turn_id)
@@ -292,5 +292,7 @@ def note_stop(
 
 
 def lease_end() -> datetime:
-    """Return the end of a lease that begins now, on the database's clock: clocks of processes may differ."""
+    """Return the end of a lease that begins now, on the database's clock, because the clocks of processes
+    may differ.
+    """
     return database_time() + timedelta(seconds=settings.TURN_LEASE_S)

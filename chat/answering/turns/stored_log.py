@@ -1,9 +1,9 @@
-"""The log of a turn, folded into the answer that it describes.
+"""Reads the log of a turn and computes the answer that it describes.
 
-Folding a long log takes tenths of a second. Meanwhile no live answer could store its changes, if that ran on the thread
-of `turn_store`; with SQLite also if it ran in a transaction, because SQLite has one writer. So a function that changes
-a turn by its log runs on another thread, and reads the log twice: the whole of it before the transaction, and inside it
-the rows that were added since.
+This takes tenths of a second for a long log. On the thread of `turn_store`, no live answer could store its changes
+meanwhile; with SQLite also not during a transaction, because SQLite has one writer. So a function that changes a turn
+by its log runs on another thread, and reads the log twice: the whole log before the transaction, and inside it the rows
+that were added since.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class UnreadableLog(Exception):
 
 
 class StoredLog:
-    """The log of one turn, as far as it has been read."""
+    """The log of one turn, up to the last row that has been read."""
 
     def __init__(self, turn_id: uuid.UUID) -> None:
         """Read the whole log."""
@@ -43,7 +43,9 @@ class StoredLog:
         return self._answer
 
     def read_on(self) -> None:
-        """Read the rows that were added since the last call. In a transaction that has locked the turn, none follow."""
+        """Read the rows that were added since the last call. In a transaction that has locked the turn, no more are
+        added.
+        """
         if self._answer is None:
             return
         rows = TurnEvent.objects.filter(turn=self.turn_id, seq__gt=self.last_seq).order_by("seq")

@@ -36,10 +36,12 @@ logger = logging.getLogger(__name__)
 
 TITLE_LIMIT_CHARS = 60
 TEXT_LIMIT_CHARS = 4_000
-"""How much text is read. Some servers mark the end of the model's thoughts only, which come before the title."""
+"""Maximum number of characters that are read. Some servers mark only the end of the model's thoughts, which come before
+the title.
+"""
 TITLE_LIMIT_S = 20.0
 EXCERPT_CHARS = 2_000
-"""Length of the excerpts of question and answer that the model is sent."""
+"""Maximum length of the excerpts of question and answer that are sent to the model."""
 INSTRUCTION = (
     "Write a title for this conversation: at most six words, in the language of the question, plain text without"
     " quotes, markup or a full stop. Answer with the title alone."
@@ -51,7 +53,7 @@ class TitleResult:
     """The result of asking for a title."""
 
     title: str = ""
-    """Empty: none arrived in time."""
+    """The title; empty if none arrived in time."""
     usage: Usage | None = None
     is_model_missing: bool = False
 
@@ -90,7 +92,7 @@ def clean_title(text: str) -> str:
 
 
 def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] | None:
-    """Return what to ask after the first answer; `None` if no title is to be made."""
+    """Return the request for a title after the first answer, and its setup; `None` if no title is to be made."""
     unnamed = Conversation.objects.filter(pk=conversation_id, title_source=Conversation.TitleSource.WORDS)
     setup = find_title_setup()
     conversation = unnamed.select_related("project").first() if setup else None
@@ -100,7 +102,7 @@ def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] |
     if len(messages) < 2:
         return None
     if conversation.is_private and not Turn.objects.get(message=messages[1]).private_data:
-        # The answer was written before the data became private, so it may quote them.
+        # The answer was written before the data became private, so its title may quote them.
         return None
     excerpts = "\n\n".join(
         f"{word}:\n{message.text[:EXCERPT_CHARS]}"
@@ -118,7 +120,7 @@ def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] |
 
 
 def save_title(conversation_id: uuid.UUID, result: TitleResult, setup: Setup) -> SafeString | None:
-    """Save the title unless somebody has named the conversation, and count its cost; return the swaps that show it."""
+    """Save the title unless somebody has named the conversation, and count its cost. Return the swaps that show it."""
     if result.is_model_missing:
         mark_missing(setup.provider, setup.endpoint, setup.model)
     rows = Conversation.objects.filter(pk=conversation_id)

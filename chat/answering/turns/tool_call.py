@@ -1,7 +1,7 @@
 """Runs one call of a tool set, and stores and shows its parts while it runs.
 
-The call of a model, and code that a person runs, use the same function. A tool set makes parts without ids: every part
-belongs to the call that runs.
+Calls of a model, and code that a person runs, use the same function. The parts of a tool set have no ids, because every
+part belongs to the call that runs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from chat.vocabulary.stream_events import OutputsRedrawn, ToolOutput
 async def run_tool(
     turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, add: Callable[[Sequence[ToolOutput]], None]
 ) -> None:
-    """Run a call to its end. `add` adds the parts of the next frame to the turn, with bounded output.
+    """Run a call to its end. `add` adds the parts of the next frame to the turn, with limited output.
 
-    Raises what the tool set raises, after its last parts, and what `LiveTurn.commit` raises.
+    Raises the errors of the tool set, after its last parts, and those of `LiveTurn.commit`.
     """
     output = CallOutput(turn.room_chars)
 

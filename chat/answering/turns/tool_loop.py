@@ -1,11 +1,11 @@
-"""Running the function calls of a round, one after the other, and storing their results.
+"""Runs the function calls of a round, one after the other, and stores their results.
 
 The result of each call is stored before the next call runs. Before a tool runs, its call is stored as started in the
 round: a call that may have run is never run again.
 
 A person may have to approve a call before it runs, and may change its code. If `results_need_release`, the results of
-calls are held back: a sentence stands in the place of each until a person releases it. If the turn ends before that, no
-later request contains the result.
+calls are held back: a sentence replaces each result until a person releases it. If the turn ends before that, no later
+request contains the result.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class DecisionNeeded(Exception):
 async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
     """Run the calls of the current round that have no response yet, then ask for the release of held results.
 
-    Raises DecisionNeeded if a person must decide first; `Answer.awaited` then says about what.
+    Raises DecisionNeeded if a person must decide first; `Answer.awaited` then holds the question.
     """
     for call in turn.answer.unanswered_calls:
         tool_set = toolbox.tool_set_for(call)
@@ -82,7 +82,9 @@ def _new_approval_id() -> str:
 
 
 async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decision: CallDecided | None) -> None:
-    """Run one call, with the code that a person wrote in its decision, and show its output while it runs."""
+    """Run one call, and show its output while it runs. If a person has changed its code in the decision,
+    run that code.
+    """
     code = decision.code if decision else None
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
 
@@ -110,7 +112,11 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
 
 
 def _with_edit(parts: Sequence[ToolOutput], code: str | None) -> list[ToolOutput]:
-    """Return the parts of a call whose code a person has changed: the reader and the model are told."""
+    """Return the parts of a call.
+
+    If a person has changed the code of the call, its parts are marked: the page shows that it was edited, and the
+    result has a note for the model.
+    """
     if code is None:
         return list(parts)
     return [
@@ -124,7 +130,7 @@ def _with_edit(parts: Sequence[ToolOutput], code: str | None) -> list[ToolOutput
 
 
 def _events(turn: LiveTurn, parts: Sequence[ToolOutput]) -> Iterator[PartReceived | OutputsRedrawn]:
-    """Yield the parts of a tool, with a sentence in place of a result that must not be sent yet."""
+    """Yield the parts of a tool as events. A result that must not be sent yet is replaced by a sentence."""
     for part in parts:
         if isinstance(part, FunctionResponse) and results_need_release(turn.turn.conversation):
             held = sanitize_event(PartReceived(part))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from chat.models.database_thread import DatabaseThread
 
 turn_store = DatabaseThread("turn-store")
-"""Stores the changes of live turns."""
+"""The thread that stores the changes of live turns."""
 
 prompt_reader = DatabaseThread("prompt-reader")
-"""Reads what prompts are made from. A long history must not delay the store."""
+"""The thread that reads the rows for prompts. A long history must not delay `turn_store`."""
 
 log_folder = DatabaseThread("log-folder")
-"""Changes turns by what their logs describe (`StoredLog`). A long log must not delay the store."""
+"""The thread that changes turns by their logs (`StoredLog`). A long log must not delay `turn_store`."""

@@ -1,7 +1,7 @@
-"""Showing another version of a message.
+"""Shows another version of a message.
 
-Messages with the same parent are versions of one another. Exactly one path from the first message on is shown. Going
-back to a version shows below it the path that was last shown there.
+Messages with the same parent are versions of one another. Exactly one path from the first message on is shown. If a
+version is shown again, the path that was last shown below it is shown again, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chat.answering.turns.finish import increment_revision
 from chat.models import Conversation, Message, Turn
 
 ROWS_OF_UPDATE = 1_000
-"""A statement may not have many more parameters."""
+"""Maximum number of rows of one statement, because the number of its parameters is limited."""
 
 
 class _Node(NamedTuple):
@@ -33,7 +33,7 @@ class SwitchRefused(Exception):
 
 
 def hide(message: Message | None) -> tuple[uuid.UUID, ...]:
-    """Hide a shown message and everything that follows it; return the ids of the hidden messages."""
+    """Hide a shown message and everything that follows it. Return the ids of the hidden messages."""
     if message is None:
         return ()
     rows = Message.objects.filter(
@@ -45,9 +45,9 @@ def hide(message: Message | None) -> tuple[uuid.UUID, ...]:
 
 
 def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
-    """Show a version with what was last shown below it; return the conversation's new revision.
+    """Show a version with what was last shown below it. Return the conversation's new revision.
 
-    Raises SwitchRefused while an answer is being written, and for a message that is not in the conversation.
+    Raises SwitchRefused while an answer is being written, or if the message is not in the conversation.
     """
     with transaction.atomic():
         conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
@@ -74,7 +74,7 @@ def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
 
 
 def _path_through(message_id: uuid.UUID, nodes: Mapping[uuid.UUID, _Node]) -> list[uuid.UUID]:
-    """Return the path from the first message through this one down to the end that was last shown."""
+    """Return the path from the first message through this one to the end of the branch that was last shown."""
     children: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
     for pk, node in nodes.items():
         children[node.parent_id].append(pk)

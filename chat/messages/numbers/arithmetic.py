@@ -1,7 +1,8 @@
-"""Numbers that an answer computes from others: differences, ratios, percent changes, shares, sums and means. Pure.
+"""Computes what an answer may have computed: differences, ratios, percent changes, shares, sums and means. Pure.
 
-A number with few digits equals some result by chance, if enough are tried. So results are tried in the order of how
-near their operands are to the number, and a number with one more digit gets ten times as many of them.
+A number with few digits equals some result by chance, if enough results are tried. Therefore results are tried in the
+order of how near their operands are to the number, and each further digit of the number allows ten times as many
+results.
 """
 
 from __future__ import annotations
@@ -34,14 +35,16 @@ from chat.messages.numbers.whole_tables import (
 )
 
 RESULTS_OF_ANSWER: Final = 40_000
-"""Results that are computed for one answer, which bounds the time."""
+"""Maximum number of results that are computed for one answer, which bounds the time."""
 _RESULTS_LEAST: Final = 3
 _RESULTS_OF_DIGIT: Final = 4.5
 _COMPUTED_OF_ALLOWED: Final = 10
-"""Most results are much greater or less than the number and do not count."""
+"""How many results may be computed for each one that counts. Most are much greater or less than the number and do not
+count.
+"""
 _TABLES_LIMIT: Final = 12
 _DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")
-"""The operations that are tried with numbers that are further apart."""
+"""The operations that are tried with numbers of earlier sentences, which are further apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +52,19 @@ class Operand:
     """The source of another number of the answer."""
 
     value: float
-    """Percentages are fractions."""
+    """The value; a percentage as a fraction."""
     place: Place | None = None
 
     @property
     def unit(self) -> str:
-        """The unit that its table names; empty if none is known."""
+        """The unit that the table of the number names; empty if none is known."""
         return self.place.unit if self.place else ""
 
     def may_be_added(self, other: Operand) -> bool:
-        """Return whether it may be the same quantity as another operand, which no other row and column is."""
+        """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
+
+        Numbers in different rows and different columns are not.
+        """
         one, two = self.place, other.place
         if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):
             return True
@@ -69,12 +75,12 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """What a number may have been computed from, the nearest first."""
+    """The operands from which a number may have been computed, the nearest first."""
 
     beside: Sequence[Operand]
     """The sources of the numbers in the same sentence."""
     before: Sequence[Operand]
-    """Those of the numbers in the sentences before it."""
+    """The sources of the numbers in earlier sentences."""
     given: Sequence[float]
     """The numbers in the question and in code."""
     written: Sequence[float] = ()
@@ -82,13 +88,13 @@ class Operands:
 
 
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
-    """Yield what a number may have been computed as, the nearest operands first."""
+    """Yield the results that a number may have been computed as, those with the nearest operands first."""
     tried = _Tried(number, context, operands, tables)
     return chain(*tried.of_sentence(), *tried.of_named_rows(), *tried.of_sentences_before(), *tried.of_tables())
 
 
 class _Tried:
-    """Makes the results that are tried for one number. Each method returns a list of rules, the likeliest first."""
+    """Yields the results that are tried for one number. Each method returns iterators, the most likely first."""
 
     def __init__(self, number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> None:
         self._number, self._context = number, context
@@ -105,14 +111,16 @@ class _Tried:
         return of_pairs(self._number, kinds, pairs)
 
     def _operands(self, kinds: Sequence[Kind], pairs: Iterable[tuple[Operand, Operand]]) -> Iterator[Result]:
-        """Yield the results of pairs of operands. Only those that may be of one quantity are added and compared."""
+        """Yield the results of pairs of operands. Sums and differences are tried only if `may_be_added` is true."""
         listed = [((one.value, other.value), one.may_be_added(other)) for one, other in islice(pairs, RESULTS_LIMIT)]
         for kind in kinds:
             are_any = kind in ("ratio", "share", "times")
             yield from self._pairs((kind,), (pair for pair, may_be_added in listed if are_any or may_be_added))
 
     def of_sentence(self) -> list[Iterable[Result]]:
-        """Return what follows from the numbers of the sentence, and from a column if it names a statistic."""
+        """Return the results that can be computed from the numbers of the sentence, and from columns if it names a
+        statistic.
+        """
         is_statistic = STATISTIC.search(self._context.text) is not None
         totals = (pair for table in self._tables for pair in total_pairs(self._number, table))
         numbers = list(dict.fromkeys([*self._written, *self._beside]))
@@ -131,7 +139,7 @@ class _Tried:
         ]
 
     def of_named_rows(self) -> list[Iterable[Result]]:
-        """Return what follows from the rows that the sentence names."""
+        """Return the results that can be computed from the rows that the sentence names."""
         cells = [cell.value for row in self._rows for cell in row.cells if cell]
         rows = self._named
         return [
@@ -145,7 +153,7 @@ class _Tried:
         ]
 
     def of_sentences_before(self) -> list[Iterable[Result]]:
-        """Return what follows from numbers before the sentence, totals and the question."""
+        """Return the results that can be computed from earlier sentences, totals and the question."""
         number, earlier, tables = self._number, self._earlier, self._tables
         distant = self._anywhere if number.is_ratio else _only(self._anywhere, *_DISTANT)
         totals = product((one for table in tables for one in table.totals), [*self._beside, sum(self._beside)])
@@ -163,7 +171,7 @@ class _Tried:
         ]
 
     def of_tables(self) -> list[Iterable[Result]]:
-        """Return what follows from columns, and from rows that the sentence does not name."""
+        """Return the results that can be computed from columns, and from rows that the sentence does not name."""
         number, tables = self._number, self._tables
         every = [(table, table.rows[:ROWS_LIMIT]) for table in tables]
         left_out = [table for table, _ in self._named] if number.unit in PERCENTS else []
@@ -190,9 +198,10 @@ def _of_unit(number: WrittenNumber, operands: Sequence[Operand]) -> list[Operand
 def equal_results(
     number: WrittenNumber, ranges: Sequence[Pair], found: Iterable[Result], *, is_elsewhere: bool
 ) -> tuple[list[Result], int]:
-    """Return the results in one of the ranges, and how many were computed.
+    """Return the results that lie in one of the ranges, and how many results were computed.
 
-    `is_elsewhere`: the number is a value of another row than the sentence names, and less likely a result.
+    `is_elsewhere`: the number is the value of another row than the sentence names. It is then less likely a result, so
+    fewer results are tried.
     """
     digits = number.digits - (is_elsewhere and number.sign != "+")
     left = min(RESULTS_LIMIT, max(_RESULTS_LEAST, int(_RESULTS_OF_DIGIT * 10 ** (digits - 1)))) if digits else 0
@@ -209,7 +218,7 @@ def equal_results(
 
 
 def _named(table: Table, context: Context) -> list[str]:
-    """Return the rows and columns of a table that a sentence names."""
+    """Return the labels of rows and columns of a table that a sentence contains."""
     return [one.label for labels in (table.labels, table.column_labels) for one in mentions(context.text, labels)]
 
 
@@ -239,14 +248,14 @@ def _of_listed(number: WrittenNumber, values: Sequence[float]) -> Iterator[Resul
 
 
 def _pairs_in_row(one: Operand) -> Iterator[Pair]:
-    """Yield a source with each other number of its row, those beside it first."""
+    """Yield pairs of an operand and each other number of its row, those in the nearest columns first."""
     if place := one.place:
         cells = sorted(enumerate(place.row.cells[:CELLS_LIMIT]), key=lambda cell: abs(cell[0] - place.column))
         yield from ((one.value, place.table.value(n, cell)) for n, cell in cells if cell and n != place.column)
 
 
 def _pairs_in_column(one: Operand, named: Sequence[Row]) -> Iterator[Pair]:
-    """Yield a source with the numbers of its column, in the rows that are named, and before and after its row."""
+    """Yield pairs of an operand and other numbers of its column: in the named rows, and in the rows above and below."""
     if place := one.place:
         rows = place.table.rows
         number = rows.index(place.row)
@@ -263,7 +272,7 @@ def _pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, 
 
 
 def _pairs_of_tables(named: Sequence[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
-    """Yield the counts of rows that have the same label in two tables."""
+    """Yield pairs of counts from rows of two tables that have the same label."""
     for (_, some), (_, others) in combinations(named, 2):
         for one, other in product(some, others):
             if one.label == other.label:
@@ -275,7 +284,7 @@ def _counts_of(row: Row) -> list[float]:
 
 
 def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Pair]:
-    """Yield the numbers of each two rows in one column, those of neighbours first."""
+    """Yield pairs of numbers of one column, those in neighbouring rows first."""
     columns = [n for n, unit in enumerate(table.units) if number.may_have_unit(unit)]
     for distance in range(1, len(rows)):
         for one, other in zip(rows, rows[distance:], strict=False):
@@ -285,7 +294,7 @@ def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iter
 
 
 def _cell_pairs(row: Row) -> Iterator[Pair]:
-    """Yield each two numbers of a row, neighbours first."""
+    """Yield pairs of numbers of one row, those in neighbouring columns first."""
     cells = [cell.value for cell in row.cells[:CELLS_LIMIT] if cell]
     for distance in range(1, len(cells)):
         yield from zip(cells, cells[distance:], strict=False)

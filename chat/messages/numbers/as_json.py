@@ -1,4 +1,4 @@
-"""Traced numbers as they are stored and shown by the API. Pure."""
+"""Converts traced numbers to the JSON that is stored and that the API returns. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from chat.messages.numbers.sources import Verdict
 from chat.vocabulary.sanitize import sanitize_text
 
 LINE_LIMIT_CHARS = 300
-"""Characters of the line of a source that are stored."""
+"""Maximum number of characters of a source's line that are stored."""
 
 
 class SourceJSON(TypedDict):
-    """Where a number comes from."""
+    """The source of a number."""
 
     message_id: str | None
     part_index: int | None
@@ -34,7 +34,7 @@ class NumberJSON(TypedDict):
 
 
 def number_json(text: str, one: TracedNumber) -> NumberJSON:
-    """Return a traced number as JSON. `text`: of the answer."""
+    """Return a traced number as JSON. `text`: the text of the answer."""
     json: NumberJSON = {
         "text": text[one.start : one.end],
         "start": one.start,
@@ -51,7 +51,7 @@ def number_json(text: str, one: TracedNumber) -> NumberJSON:
             "message_id": str(source.message_id) if source.message_id else None,
             "part_index": source.part_index,
             "line": one.hit.line,
-            # Bytes of files may hold what a database cannot store.
+            # The source may be a file whose bytes a database cannot store as text.
             "text": sanitize_text(one.hit.line_text[:LINE_LIMIT_CHARS]),
         }
     return json

@@ -1,4 +1,4 @@
-"""What the words around a number say of it: that something grew or fell, or that the number is no claim. Pure."""
+"""What the words around a number say about it: that something grew or fell, or that the number is no claim. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from chat.messages.numbers.units import DECREASE, INCREASE
 
 _THOUSAND: Final = 1000
 _KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, _THOUSAND})
-"""Hours, weeks, minutes and days."""
+"""Hours, weeks, minutes and days of usual periods, such as 24 hours, and 1000. They are no claims."""
 _CONFIDENCE: Final = frozenset({90, 95, 99})
-"""Percentages of intervals."""
+"""Percentages of usual confidence intervals."""
 _RULE: Final = re.compile(
     r"recommend|should|threshold|limit|target|guideline|typical|usual|standard|norm\b|assum|hypothe|require|"
     r"empf|sollt|grenz|ziel|üblich|vorgab|gesetz|"
@@ -27,17 +27,17 @@ _RULE: Final = re.compile(
 
 @lru_cache(maxsize=32)
 def direction(text: str) -> int:
-    """Return 1 if words say that something grew, -1 that it fell, 0 if they say neither or both."""
+    """Return 1 if the words say that something grew, -1 if they say that it fell, 0 if they say neither or both."""
     return bool(INCREASE.search(text)) - bool(DECREASE.search(text))
 
 
 def is_whole(number: WrittenNumber) -> bool:
-    """Return whether a number is 100 %, which sentences about shares name without a source."""
+    """Return whether a number is 100 %. Sentences about shares contain it without a source."""
     return number.unit == "%" and number.amount.value == 100
 
 
 def is_quiet(number: WrittenNumber, context: Context) -> bool:
-    """Return whether a number without a source is hardly a claim about data: a year, a round one, or one of a rule."""
+    """Return whether a number without a source is probably no claim about data, such as a year or a round number."""
     value, step = abs(number.amount.value), number.amount.step
     whole = int(value / step)
     is_whole = step == 1 and not number.unit
@@ -48,7 +48,7 @@ def is_quiet(number: WrittenNumber, context: Context) -> bool:
     if number.unit == "%" and step == 1 and whole in _CONFIDENCE:
         return True
     if number.is_limit and (value, len(str(whole))) == (step, 1):
-        # `p < 0.001` is one of the usual levels.
+        # A limit such as `p < 0.001` is a usual level of significance.
         return True
     digits = len(str(whole).rstrip("0"))
     return (digits <= 1 and step >= 1) or (digits <= 2 and bool(_RULE.search(context.text)))

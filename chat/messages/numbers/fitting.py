@@ -1,4 +1,4 @@
-"""Whether the unit and the sign of a number are those of a place with its value. Pure."""
+"""Checks whether the unit and the sign of a number in an answer fit those of an equal value in a source. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|ç™¾å
 
 
 def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, context: Context) -> bool:
-    """Return whether the unit and the sign of a number are those of a place with its value."""
+    """Return whether the unit and the sign of a number fit those of an equal value in a source.
+
+    `place`: where the value is in a table. `factor`: what the value was multiplied by.
+    """
     unit = place.unit if place else header_unit(hit.source.text[hit.end : hit.end + 1])
     if number.unit in PERCENTS:
         if factor == 1 and unit and unit not in PERCENTS:
@@ -29,7 +32,8 @@ def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, co
         return False
     statistic = place.statistic if place else ""
     is_signed = statistic == "slope" or (place and place.table.has_both_signs[place.column])
-    # The difference of two rows has either sign. A percentage or a slope says with any verb where it goes.
+    # The difference of two rows may have either sign. A negative percentage or slope may stand beside a neutral verb
+    # (`is_change`).
     if statistic == "difference" and not number.sign:
         return True
     if hit.value < 0 or number.sign == "-":
@@ -49,10 +53,10 @@ def _has_direction(number: WrittenNumber, value: float, context: Context, *, is_
 
 
 def _may_be_percent(hit: Hit, place: Place) -> bool:
-    """Return whether words say that a number in a table is a percentage, or its column looks like it."""
+    """Return whether a value in a table may be a percentage, by the words around it or by the values of its column."""
     name = place.table.names[place.column]
     if abs(hit.value) < 1 and not place.table.has_percents[place.column]:
-        # A fraction is written with a percent sign.
+        # A value below 1 is probably a fraction, unless a name says that it is a percentage.
         return bool(_PERCENTS_HINT.search(f"{name} {place.row.label}"))
     if PERCENT_HINT.search(f"{name} {place.row.label}" if name else f"{place.table.title} {hit.line_text}"):
         return True

@@ -1,7 +1,7 @@
 """Traces the numbers of an answer to their sources. Pure.
 
-Value, unit and written precision decide. The words around a number contradict a source only where they surely name
-another row of its table, and a direction only where they surely name the other one.
+A source fits by its value, unit and written precision. It is rejected because of the words around the number only if
+they surely name another row of its table, or the other direction (growth or fall).
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ _GIVEN_LIMIT: Final = 6
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
-"""A number with as many digits as a negative one in a table is the same one, without its sign."""
+"""Number of digits from which a positive number that equals a negative value of a table is taken for that value."""
 _NAME_CHARS: Final = 40
 _HITS_LIMIT: Final = 60
-"""Places of one value that are looked at."""
+"""Maximum number of places with the same value that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracedNumber:
-    """A number of an answer, with where it comes from."""
+    """A number of an answer, with its source."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class TracedNumber:
     unit: str
     verdict: Verdict
     hit: Hit | None = None
-    """Its source. If the verdict is `nowhere`, the same value in another row than the sentence names."""
+    """The source. If the verdict is `nowhere`, a place with the same value in another row than the sentence names."""
     note: str = ""
     """How a derived number was computed, such as `12 - 5`."""
 
@@ -78,13 +78,13 @@ class _Wanted:
     low: float
     high: float
     factor: float
-    """What the source is multiplied by: 100 if it is a fraction and the number a percentage, 0 for another unit."""
+    """What the source is multiplied by: 100 if a fraction is written as a percentage, 0 if it has another unit."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
-    """Return each number of a Markdown text with its source. `sources`: those that are preferred come first.
+    """Return each number of a Markdown text with its source. `sources`: preferred sources come first.
 
-    Only the first `TEXT_LIMIT_CHARS` of the text and `SOURCE_LIMIT_CHARS` of the sources are looked at.
+    Only the first `TEXT_LIMIT_CHARS` of the text and `SOURCE_LIMIT_CHARS` of the sources are searched.
     """
     text = text[:TEXT_LIMIT_CHARS]
     numbers = read_numbers(text)
@@ -119,15 +119,17 @@ class _Tracer:
         self._values = sorted(self._hits)
         self._given = list(_given(sources))[:_GIVEN_LIMIT]
         self._mismatches = set[int]()
-        """Numbers whose value is in the row that is named, with another unit or sign."""
+        """Indexes of numbers whose value is in a source, but with another unit, sign or row than the answer says."""
         self._results_left = RESULTS_OF_ANSWER
         self._operands: dict[int, Operand] = {}
-        """Of the numbers that have a source, what it holds. Others that may be no claims are operands, too."""
+        """Index of a number -> its source. Numbers without a source that may be no claims are operands, too."""
         self._unsourced = set[int]()
-        """The operands that may be no claims. None follows from another one or from the code, as 6 from 42 and 7."""
+        """Indexes of operands that may be no claims. They are not computed from each other or from code, as 6 from 42
+        and 7.
+        """
 
     def trace(self) -> Iterator[TracedNumber]:
-        """Yield the numbers, without those that have no source and are no claims."""
+        """Yield the numbers with their verdicts. Numbers that have no source and are no claims are left out."""
         contexts = [self._contexts.at(number.start) for number in self._numbers]
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
         for pair in bounds(self._text, self._numbers, contexts):
@@ -145,28 +147,28 @@ class _Tracer:
             names = mentions(context.text[before : context.position + _NAME_CHARS], self._tables.labels)
             place = context.position - before
             if any(one.start <= place < one.end and not one.label.isdigit() for one in names):
-                # It is a part of a name, as in `Ring 2` and `35-44`.
+                # The number is part of a name, as in `Ring 2` and `35-44`.
                 continue
             found = [] if self._is_copy(n, context) else self._derived(n, context, is_elsewhere=one.hit is not None)
             fitting = [result for result in found if self._may_be(number, result, context)]
-            # `It rose by 10 %` is no other result with 10 % if it fell by 10 %.
+            # If the source shows a fall by 10 %, `It rose by 10 %` is wrong, even if another result is 10 %.
             is_reversed = bool(fitting) and found[0].sign == "change" and _is_another(found[0], fitting[0], number.sign)
             if fitting and not is_reversed:
                 result = fitting[0]
                 if result.kind != "ratio" or number.unit:
-                    # From a ratio and one of its operands, the other one would follow.
+                    # A ratio is no operand: from it and one of its own operands, the other operand would follow.
                     self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
             elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
                 yield one
 
     def _are_named(self, numbers: Sequence[int], contexts: Sequence[Context]) -> bool:
-        """Return whether all numbers are those of rows that the words around them name."""
+        """Return whether the words around all these numbers name the rows that the numbers are from."""
         places = [(one.place, contexts[n]) for n in numbers if (one := self._operands.get(n))]
         return len(places) == len(numbers) and all(self._words.nearness(*one) >= IS_NAMED for one in places)
 
     def _may_be(self, number: WrittenNumber, result: Result, context: Context) -> bool:
-        """Return whether the words, the sign and the unit of a number allow that it is a result."""
+        """Return whether the words, the sign and the unit of a number allow that the number is this result."""
         if is_other_measure(number.measure, self._measures) and result.kind not in ("ratio", "times"):
             return False
         if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
@@ -174,7 +176,7 @@ class _Tracer:
         return not _is_opposite(number, result, context)
 
     def _is_copy(self, n: int, context: Context) -> bool:
-        """Return whether a number surely stands for one of a table, which has another unit, sign or value."""
+        """Return whether a number surely copies a value of a table. It is then not explained by a computation."""
         name = normal_label(context.column)
         tables = self._tables.all
         is_cell = context.is_cell and any(
@@ -183,7 +185,7 @@ class _Tracer:
         return is_cell or n in self._mismatches
 
     def _direct(self, n: int, context: Context) -> TracedNumber:
-        """Return a number with the best place of its value, `nowhere` if there is none."""
+        """Return a number with the best place that has its value; with the verdict `nowhere` if there is none."""
         number = self._numbers[n]
         one = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
         found = [
@@ -217,7 +219,7 @@ class _Tracer:
         return replace(one, verdict=hit.source.kind, hit=hit)
 
     def _is_same(self, number: WrittenNumber, hit: Hit, place: Place | None, context: Context) -> bool:
-        """Return whether a number surely stands for one of a source, although its unit or sign is another one."""
+        """Return whether a number surely means this value of a source, although its unit or sign differs."""
         has_lost_sign = place is not None and hit.value < 0 and number.digits >= _DIGITS_OF_COPY
         return number.sign == "-" or has_lost_sign or self._words.nearness(place, context) >= IS_NAMED
 
@@ -231,7 +233,7 @@ class _Tracer:
         return self._text[self._numbers[n - 1].end : self._numbers[n].start].strip() == "±"
 
     def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> list[Result]:
-        """Return what a number equals that follows from others near it."""
+        """Return the results of computations with nearby numbers that equal a number."""
         number = self._numbers[n]
         end = context.start + len(context.text)
         beside, before = list[Operand](), list[Operand]()
@@ -255,21 +257,21 @@ class _Tracer:
 
 
 def _wanted(number: WrittenNumber, scales: frozenset[int], powers: set[int]) -> Iterator[_Wanted]:
-    """Yield the absolute values that the number may be a rounding of.
+    """Yield the ranges of absolute values that a number may be a rounding of.
 
-    `scales`: powers that sources name. `powers`: those by which the units of sources are greater than its own.
+    `scales`: powers of ten that sources name. `powers`: powers of ten between the number's unit and units of sources.
     """
     for low, high in number.bounds:
         yield _Wanted(low, high, 1)
         if number.unit in PERCENTS:
             yield _Wanted(low / 100, high / 100, 100)
-        # The output is in millions, or in another unit.
+        # The source may have the value in millions, or in another unit.
         for power in {*(scales if number.scale else ()), *powers} if number.digits > 1 else ():
             yield _Wanted(low / 10.0**power, high / 10.0**power, 0 if power in powers else 1)
 
 
 def _given(sources: Sequence[SourceText]) -> Iterator[float]:
-    """Yield the numbers with several digits in questions and code."""
+    """Yield the numbers that are written in questions and code, without years."""
     for source in sources:
         if source.kind in ("question", "code") and len(source.text) <= SHORT_CHARS:
             for match in _GIVEN.finditer(source.text):
@@ -280,12 +282,12 @@ def _given(sources: Sequence[SourceText]) -> Iterator[float]:
 
 
 def _is_another(change: Result, other: Result, sign: str) -> bool:
-    """Return whether a result is no change, or one of other operands although the number has a sign."""
+    """Return whether `other` is no change, or a change between other operands although the number has a sign."""
     return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
 
 
 def _is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:
-    """Return whether the sign of a number, or the words around it, surely say another sign than that of a result."""
+    """Return whether the sign of a number, or the words around it, surely contradict the sign of a result."""
     if result.sign == "difference":
         return False
     said = direction(context.clause)

@@ -1,7 +1,7 @@
 """Finds the numbers of an answer that are no longer in its results, after its code ran again on other data. Pure.
 
-The line of a number in the new output is the one with the same words. Where the first cell is a number, such as a year,
-it counts as a word.
+A number is looked up in the line of the new output that has the same words as its old line. If the first cell of a line
+is a number, such as a year, that number counts as a word.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LostNumber:
     start: int
     end: int
     after: str = ""
-    """The number that stands in its place in the same line of the new output; empty if there is no such line."""
+    """The number at the same position of the same line of the new output; empty if there is no such line."""
     line_before: str = ""
     line_after: str = ""
 
@@ -44,9 +44,9 @@ class LostNumber:
 def lost_numbers(
     text: str, before: Sequence[SourceText], after: Sequence[SourceText], outputs: Mapping[PartKey, str]
 ) -> list[LostNumber]:
-    """Return the numbers of a Markdown text that were in the results, and are not any more.
+    """Return the numbers of a Markdown text that were in the old results and are not in the new ones.
 
-    `before`, `after`: what they may come from, see `trace_numbers`. `outputs`: the new output in the place of a part.
+    `before`, `after`: the sources for `trace_numbers`. `outputs`: the new output of each part.
     """
     known = [one for one in trace_numbers(text, before) if one.verdict in ("output", "file", "derived")]
     if not known:
@@ -77,21 +77,25 @@ def _lost(
 
 
 def _is_in_results(one: TracedNumber, now: TracedNumber) -> bool:
-    """Return whether a number is still in the results. Other operands may give the same number by chance."""
+    """Return whether a number is still in the results. A result of other operands does not count: it may be equal by
+    chance.
+    """
     if now.verdict == "derived":
         return one.verdict == "derived" and one.note == now.note
     return now.verdict == "output" or (now.verdict == "file" and one.verdict == "file")
 
 
 class _LinesOfParts:
-    """The lines of outputs before and after."""
+    """The lines of the outputs before and after the code ran again."""
 
     def __init__(self, outputs: Mapping[PartKey, str]) -> None:
         self._outputs = outputs
         self._lines: dict[PartKey, tuple[_Lines, _Lines]] = {}
 
     def find(self, hit: Hit) -> tuple[str, re.Match[str]] | None:
-        """Return the new line, and the number in the place of a hit; `None` if there is no such line."""
+        """Return the line of the new output and the number in it that correspond to a hit; `None` if there is no such
+        line.
+        """
         key = (hit.source.message_id, hit.source.part_index)
         if key not in self._outputs:
             return None
@@ -108,7 +112,7 @@ class _LinesOfParts:
 
 
 class _Lines:
-    """The lines of one output, by their words."""
+    """The lines of one output, indexed by their words."""
 
     def __init__(self, text: str) -> None:
         self.texts = text.split("\n")
@@ -118,7 +122,10 @@ class _Lines:
                 numbers_of[key].append(number)
 
     def same_line(self, number: int, other: _Lines) -> str | None:
-        """Return the line of another output with the same words; `None` if it is not certain which one that is."""
+        """Return the line of another output with the same words.
+
+        The result is `None` if there is none, or if the outputs do not have equally many such lines.
+        """
         line = self.texts[number]
         for key, here, there in zip(_keys(line), self._numbers_of, other._numbers_of, strict=True):
             if found := there.get(key):
@@ -130,7 +137,7 @@ class _Lines:
 
 
 def _keys(line: str) -> tuple[str, str]:
-    """Return the words of a line with the first cell as it is, and with a sign for each number."""
+    """Return two keys of a line, in which `#` stands for each number. The first key has the first cell unchanged."""
     line = line.strip()
     first, _, rest = line.partition(" ") if "\t" not in line else line.partition("\t")
     words = _words(line)
@@ -146,13 +153,13 @@ def _numbers(line: str) -> Iterator[re.Match[str]]:
 
 
 def _value(match: re.Match[str]) -> float | None:
-    """Return the value of a number; `None` for what only looks like one, such as a version."""
+    """Return the value of a number; `None` for text that only looks like a number, such as a version."""
     readings = read_run(match["run"], ".")
     return float(f"{match['sign']}{readings[0].value}{match['exponent'] or ''}") if readings else None
 
 
 def _factor(number: WrittenNumber, value: float) -> float:
-    """Return what the value of a source is multiplied by: 100 for a share that is written in percent."""
+    """Return what the value of a source is multiplied by: 100 if the answer writes a fraction as a percentage."""
     factors = (1.0, 100.0, 10.0**number.scale)
     return next((one for one in factors if _is_rounding(number, value * one)), 1.0)
 

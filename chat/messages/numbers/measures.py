@@ -1,4 +1,4 @@
-"""Units of one dimension, such as hours and minutes, after numbers and in names of columns. Pure."""
+"""Reads units of measure, such as hours and minutes, after numbers and in names of columns. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIMENSIONS: Final = {
     "mass": {"g": "g", "kg": "kg 公斤 千克", "t": "t", "kt": "kt"},
     "currency": {one: one for one in ("EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF")},
 }
-"""Words of each unit."""
+"""Dimension -> its units -> the words for each unit."""
 _DIMENSION_OF: Final = {unit: dimension for dimension, units in _DIMENSIONS.items() for unit in units}
 _UNIT_OF: Final = {
     word: unit for units in _DIMENSIONS.values() for unit, words in units.items() for word in words.split()
@@ -36,11 +36,13 @@ _LETTERS: Final = re.compile(r"[A-Za-z]{2,3}(?![A-Za-z])|千瓦时|兆瓦时|吉
 _NAMES: Final = {"c": "°C", "f": "°F", "days": "d", "day": "d", "hours": "h", "years": "y", "months": "month"} | {
     unit.lower().replace("/", ""): unit for unit in _DIMENSION_OF
 }
-"""Units at the end of names of columns."""
+"""The last word of a column's name -> its unit."""
 _POWERS: Final = {"kWh": 3, "MWh": 6, "GWh": 9, "TWh": 12, "mm": -3, "m": 0, "km": 3, "g": 0, "kg": 3, "t": 6, "kt": 9}
-"""Powers of ten of units of energy, length and mass."""
+"""The powers of ten of units of energy, length and mass: `km` is 10^3 `m`."""
 _LEAST_CHARS: Final = 3
-"""A name that is a unit itself, such as `hours`; shorter ones, and `min`, are hardly units."""
+"""Minimum length of a column's name that is itself a unit, such as `hours`. Shorter names, and `min`, mean something
+else.
+"""
 _LIMIT_CHARS: Final = 40_000
 _TIMES: Final = {("min", "h"): 60, ("h", "d"): 24, ("d", "month"): 30, ("d", "y"): 365, ("month", "y"): 12}
 _TIME_OF: Final = {word.lower(): unit for unit, words in _DIMENSIONS["time"].items() for word in words.split()}
@@ -66,31 +68,33 @@ def measure_of_name(name: str) -> str:
 
 
 def named_measures(texts: Iterable[str]) -> frozenset[str]:
-    """Return the units that names in short texts hold, such as those of columns in code."""
+    """Return the units in the names that short texts contain, such as names of columns in code."""
     names = {name for text in texts if len(text) <= _LIMIT_CHARS for name in _NAME.findall(text.lower())}
     return frozenset(map(measure_of_name, names)) - {""}
 
 
 @lru_cache(maxsize=32)
 def time_factors(text: str) -> list[int]:
-    """Return how often one unit of time goes into another one, for each two that a text names."""
+    """Return the factors between the units of time that a text names, such as 60 for minutes and hours."""
     units = {_TIME_OF[word] for word in _TIME_WORD.findall(text)}
     return [factor for pair, factor in _TIMES.items() if units.issuperset(pair)]
 
 
 def powers_between(measure: str, known: frozenset[str]) -> set[int]:
-    """Return the powers of ten by which a number with a measure is divided for each other known unit."""
+    """Return the powers of ten between a unit and each other known unit of its dimension. A number with this unit is
+    divided by them.
+    """
     same = (one for one in known if one != measure and _DIMENSION_OF[one] == _DIMENSION_OF.get(measure))
     return {_POWERS[one] - _POWERS[measure] for one in same if one in _POWERS and measure in _POWERS}
 
 
 def written_measures(texts: Iterable[str]) -> frozenset[str]:
-    """Return the units of energy, length and mass that short texts write, such as `GWh`."""
+    """Return the units of energy, length and mass in short texts, such as `GWh`."""
     words = {word for text in texts if len(text) <= _LIMIT_CHARS for word in _LETTERS.findall(text)}
     return frozenset(_UNIT_OF[word] for word in words if _UNIT_OF.get(word) in _POWERS)
 
 
 def is_other_measure(measure: str, known: frozenset[str]) -> bool:
-    """Return whether units are known of the dimension of a measure, but not this one."""
+    """Return whether `known` has units of the same dimension as a unit, but not this unit."""
     dimension = _DIMENSION_OF.get(measure)
     return bool(dimension) and measure not in known and any(_DIMENSION_OF[one] == dimension for one in known)

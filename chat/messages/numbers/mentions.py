@@ -1,4 +1,4 @@
-"""Labels in the texts of answers. Pure."""
+"""Finds labels of rows and columns in the texts of answers. Pure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
 _WORDS_OF_LABEL: Final = 4
 _SIGNS_OF_LABEL: Final = 8
 HALF: Final = "half"
-"""A label that belongs to two numbers: a middle half lies between two quartiles."""
+"""The label for the middle half of the values, which lies between two quartiles, so two numbers may have it."""
 
 
 def comparable(text: str) -> str:
-    """Return a text as labels are compared. No character changes its position."""
+    """Return a text in the form in which labels are compared. Each character keeps its position."""
     lower = text.lower()
     return (lower if len(lower) == len(text) else text).replace("_", " ").replace("*", " ")
 
@@ -33,9 +33,10 @@ class Mention:
 
 @lru_cache(maxsize=32)
 def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the phrases of a text that may be labels, with where they are: up to four words, or of Chinese signs.
+    """Return the phrases of a text that may be labels, with their positions: up to four words, or up to four Chinese
+    signs.
 
-    The same few sentences are searched again and again for different labels.
+    The result is cached, because the same few sentences are searched for many different labels.
     """
     words = [match.span() for match in _WORD.finditer(text)]
     phrases: dict[str, tuple[tuple[int, int], ...]] = {}
@@ -51,7 +52,10 @@ def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
 
 
 def mentions(text: str, labels: Container[str]) -> list[Mention]:
-    """Return where labels are in a text, in order; of overlapping ones, the longest. All are in lower case."""
+    """Return the labels in a text with their positions, in order. Of labels that overlap, only the longest is returned.
+
+    The text and the labels are in lower case.
+    """
     spans = sorted(
         ((start, end, label) for label, places in _phrases(text).items() if label in labels for start, end in places),
         key=lambda span: (span[0], -span[1]),

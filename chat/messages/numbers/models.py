@@ -1,4 +1,4 @@
-"""Values that follow from the coefficients of a printed linear model, and from single numbers. Pure."""
+"""Computes values from the coefficients of a printed linear model, and from single numbers. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from chat.messages.numbers.statistic_words import label_statistic
 from chat.messages.numbers.tables import Table
 
 _BESIDE_INTERCEPT: Final = 4
-"""Named numbers before and after an intercept that may be coefficients of its model."""
+"""Number of named numbers before and after an intercept that may be coefficients of the same model."""
 _QUANTILE_OF_INTERVAL: Final = 1.96
 _Named = tuple[str, float]
 
 
 def of_models(tables: Sequence[Table], numbers: Sequence[float]) -> Iterator[Result]:
-    """Yield the predictions of models for numbers of the sentence, the numbers that lead to them, and intervals."""
+    """Yield values that follow from printed linear models.
+
+    They are predictions for numbers of the sentence, the numbers that lead to such predictions, and bounds of
+    confidence intervals.
+    """
     for model in _models(tables):
         names = [label_statistic(name) for name, _ in model]
         for place, (_, base) in enumerate(model):
@@ -37,7 +41,9 @@ def _predictions(base: float, slopes: Sequence[float], numbers: Sequence[float])
 
 
 def _models(tables: Sequence[Table]) -> Iterator[list[_Named]]:
-    """Yield the named numbers of each line that has several, and those of the first column of all other rows."""
+    """Yield the named numbers of each line that has several, and then the first numbers of all other labelled rows
+    together.
+    """
     others: list[_Named] = []
     for row in (row for table in tables for row in table.rows):
         if row.names:
@@ -48,7 +54,9 @@ def _models(tables: Sequence[Table]) -> Iterator[list[_Named]]:
 
 
 def of_single(value: float) -> Iterator[Result]:
-    """Yield what follows from a fraction: its square (also in percent), its complement and its reciprocal."""
+    """Yield the results that can be computed from a fraction alone: its square (also in percent), complement and
+    reciprocal.
+    """
     if 0 < abs(value) < 1:
         yield Result(value * value, text=f"{value:.12g}²")
         yield Result(100 * value * value, text=f"{value:.12g}² × 100")

@@ -1,4 +1,4 @@
-"""The words around a number of an answer: its sentence, its row of a table, and the labels that they name. Pure."""
+"""Finds the words around a number of an answer: its sentence or its row of a table, and the labels in them. Pure."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
 _SENTENCE_CHARS: Final = 1_000
-"""Longer sentences are read in parts."""
+"""Maximum number of characters of a part of a sentence. Longer sentences are split."""
 _BETWEEN_LABELS_CHARS: Final = 10
 _BETWEEN_NUMBERS_LETTERS: Final = 12
-"""Letters of units and `and` between two numbers of a list."""
+"""Maximum number of letters, such as units and `and`, between two numbers of a list."""
 _CLAUSE_LETTERS: Final = 10
-"""The end of a clause parts a number and a label like as many letters."""
+"""How many letters of distance the end of a clause counts as, between a number and a label."""
 _DIGITS: Final = re.compile(r"^[\d.,\s]*\d")
 _BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
 _AFTER_LABEL: Final = re.compile(r"\s*[)）]")
@@ -42,40 +42,40 @@ _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The sentence or the row of a table that says what a number is about, and where the number is in it."""
+    """The sentence or the row of a table that a number is in, and the position of the number in it."""
 
     text: str
-    """In the form of `comparable`. Of a row of a table, it is the first cell."""
+    """The text, in the form of `comparable`. For a row of a table, only its first cell."""
     start: int
-    """Where the text starts in the answer."""
+    """The position of the text in the answer."""
     position: int
     head: str = ""
-    """The beginning of the list item that holds the sentence; empty if the sentence begins it."""
+    """The beginning of the list item that contains the sentence; empty if the sentence begins the item."""
     before: str = ""
-    """The sentence before it in its paragraph."""
+    """The previous sentence of the same paragraph."""
     column: str = ""
-    """The header of the number's cell; empty outside of tables."""
+    """The header of the column that the number is in; empty outside of tables."""
     is_cell: bool = False
 
     @property
     def clause(self) -> str:
-        """The part of the sentence with the number."""
+        """The clause of the sentence that contains the number."""
         ends = [0, *(match.end() for match in CLAUSE_END.finditer(self.text))]
         place = bisect_right(ends, self.position)
         return self.text[ends[place - 1] : ends[place] if place < len(ends) else len(self.text)]
 
 
 class Contexts:
-    """Finds the context of each position in an answer."""
+    """Returns the context of each position in an answer."""
 
     def __init__(self, text: str) -> None:
-        """Split a Markdown text to sentences and rows of tables."""
+        """Split a Markdown text into sentences."""
         self._text = text
         ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         self._starts = [part for start, end in pairwise(ends) for part in _parts(text, start, end)]
 
     def at(self, position: int) -> Context:
-        """Return the context of a position."""
+        """Return the context of the number at a position."""
         line_start = self._text.rfind("\n", 0, position) + 1
         line = self._text[line_start:].partition("\n")[0]
         if line.lstrip().startswith("|"):
@@ -94,7 +94,7 @@ class Contexts:
         return Context(comparable(self._text[start:end]), start, position - start, head, comparable(before))
 
     def _header(self, line_start: int) -> list[str]:
-        """Return the cells above the rule of the table that has a row at `line_start`."""
+        """Return the header cells of the table whose row begins at `line_start`."""
         first = self._text.rfind("\n\n", 0, line_start)
         lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
         for line, rule in pairwise(lines):
@@ -104,7 +104,9 @@ class Contexts:
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where the parts of a sentence begin. What each number costs grows with its part."""
+    """Yield the positions at which the parts of a sentence begin. Parts are bounded, because the time for a number
+    grows with the length of its part.
+    """
     while True:
         yield start
         if end - start <= _SENTENCE_CHARS:
@@ -114,9 +116,9 @@ def _parts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
-    """Return the labels to which the number of a context surely belongs, one of them; empty if it is not sure.
+    """Return the labels one of which the number of a context surely has; empty if that is not sure.
 
-    `number_starts`: of all numbers in the context, in order.
+    `number_starts`: the positions of all numbers in the context, in order.
     """
     found = mentions(context.text, labels)
     if not all(not one.label.isdigit() or _is_sure(one, context) for one in found):
@@ -153,18 +155,20 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
 def _label_beside(
     context: Context, before: Sequence[Mention], after: Sequence[Mention], number_starts: Sequence[int]
 ) -> tuple[str, ...]:
-    """Return the label of a number that has one before it; two if it may be either, none if it is not sure."""
+    """Return the label of a number that has a label before it; two labels if it may be either, none if it
+    is not sure.
+    """
     between = context.text[before[-1].end : context.position]
     if after and any(before[-1].end <= number < context.position for number in number_starts):
-        # Another number stands between the label before and this one.
+        # Another number stands between the label before and this number.
         return before[-1].label, after[0].label
     is_before_label = after and _ONLY_NUMBER.fullmatch(context.text, context.position, after[0].start)
     if is_before_label and any(map(str.isalpha, between)):
-        # `312 orders`.
+        # The number belongs to the label after it, as in `312 orders`.
         return (after[0].label,)
     label_start = before[-1].start
     if any(_ONLY_NUMBER.fullmatch(context.text, one, label_start) for one in number_starts if one < label_start):
-        # It is that of the number before it.
+        # The label before the number belongs to the number before that label.
         return ()
     if _OWN_NUMBER.match(context.text, before[-1].end) and CLAUSE_END.search(between.partition(")")[2]):
         return ()
@@ -173,16 +177,17 @@ def _label_beside(
         return (before[-1].label,)
     following = context.text[context.position : after[0].start] if after else ""
     if ")" in following:
-        # `57 (11 %) late`.
+        # The words in brackets are skipped, as in `57 (11 %) late`.
         following = following.partition("(")[0] + following.rpartition(")")[2]
     near_after = bool(after) and not CLAUSE_END.search(following)
     return (after[0].label if near_after else before[-1].label,)
 
 
 def statistic_of(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
-    """Return the statistic that a number surely is. Its name belongs only to the next number and to its own clause.
+    """Return the statistic that a number surely is; empty if that is not sure.
 
-    `found`: the statistics that the sentence names.
+    The name of a statistic applies only to the next number, and only within its own clause. `found`: the statistics
+    that the sentence names.
     """
     number_starts = _outside(number_starts, found)
     are_beside = all(other.start - one.end <= _BETWEEN_LABELS_CHARS for one, other in pairwise(found))
@@ -200,25 +205,29 @@ def statistic_of(context: Context, found: Sequence[Mention], number_starts: Sequ
 
 
 def _outside(number_starts: Sequence[int], found: Sequence[Mention]) -> list[int]:
-    """Return the numbers that are no part of a label."""
+    """Return the positions of the numbers that are not part of a label."""
     return [start for start in number_starts if not any(one.start <= start < one.end for one in found)]
 
 
 def _label_by_form(
     context: Context, found: Sequence[Mention], number_starts: Sequence[int], *, may_be_list: bool = True
 ) -> str:
-    """Return the label of a number by the form of its sentence; empty if that does not tell."""
+    """Return the label of a number by the form of its sentence; empty if the form does not show it."""
     in_list = _parallel_label(context, found, number_starts) if may_be_list else ""
     return _label_in_brackets(found, context) or in_list or _alternating_label(context, found, number_starts)
 
 
 def _is_sure(one: Mention, context: Context) -> bool:
-    """Return whether a number surely names a row: it is a year, or begins a sentence or a row of a table."""
+    """Return whether a label of digits surely names a row: it is a year, or it begins a sentence or a row
+    of a table.
+    """
     return context.is_cell or len(one.label) == 4 or one.start < _BEGINNING_CHARS
 
 
 def _label_in_brackets(found: Sequence[Mention], context: Context) -> str:
-    """Return the label of a number beside it in brackets, as in `3 (Ulm)` and `Ulm (3)`; empty if there is none."""
+    """Return the label beside a number if one of both is in brackets, as in `3 (Ulm)` and `Ulm (3)`; empty
+    otherwise.
+    """
     before = next((one for one in reversed(found) if one.end <= context.position), None)
     if before and context.text[before.end : context.position].strip() in ("(", "（"):
         return before.label
@@ -228,18 +237,18 @@ def _label_in_brackets(found: Sequence[Mention], context: Context) -> str:
 
 
 def _alternating_label(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
-    """Return the label of a number if labels and numbers take turns, as in `3 in Ulm, 4 in Bonn`; empty if not."""
+    """Return the label of a number if labels and numbers alternate, as in `3 in Ulm, 4 in Bonn`; empty otherwise."""
     position = context.position
     marks = sorted([(one.start, one.end, one.label) for one in found] + [(one, one, "") for one in number_starts])
     while len(marks) > 1 and not (marks[-1][2] or marks[-2][2]):
-        # `Ulm 3 and Bonn 4 in 22 matches`.
+        # A number after the last label and its number has no label, such as 22 in `Ulm 3 and Bonn 4 in 22 matches`.
         del marks[-1]
     takes_turns = all(bool(one[2]) != bool(other[2]) for one, other in pairwise(marks))
     if not takes_turns or min(len(number_starts), len(found)) < 2 or (position, position, "") not in marks:
         return ""
     is_label_first = bool(marks[0][2])
     if len(marks) % 2:
-        # One of them has no partner: each number belongs to the nearer label.
+        # One label or number has no partner: each number belongs to the nearer label.
         gaps = [0, 0]
         for one, other in pairwise(marks):
             between = _DIGITS.sub("", context.text[one[1] : other[0]])
@@ -250,7 +259,11 @@ def _alternating_label(context: Context, found: Sequence[Mention], number_starts
 
 
 def _parallel_label(context: Context, found: Sequence[Mention], number_starts: Sequence[int]) -> str:
-    """Return the label of a number in one of two lists, as in `Ulm and Bonn have 3 and 4`; empty if it is in none."""
+    """Return the label of a number if a list of labels and a list of numbers correspond, as in `Ulm and Bonn have 3 and
+    4`.
+
+    The result is empty otherwise.
+    """
     position = context.position
     labels = [one for one in found if one.start < position]
     if not labels:
@@ -262,7 +275,7 @@ def _parallel_label(context: Context, found: Sequence[Mention], number_starts: S
         after = next((one.start for one in found if one.start >= position), None)
         numbers = [one for one in numbers if after is None or one < after]
         if len(numbers) > len(labels) and CLAUSE_END.search(context.text, *numbers[len(labels) - 1 : len(labels) + 1]):
-            # `From 3 to 4, a change of 33 %`.
+            # Numbers of the next clause have no label, such as 33 in `From 3 to 4, a change of 33 %`.
             numbers = numbers[: len(labels)]
         labels = labels[-len(numbers) :] if numbers else []
         if labels and any(labels[0].start <= one < labels[-1].end for one in number_starts):

@@ -1,4 +1,4 @@
-"""Runs of digits and separators as decimal numbers. Pure."""
+"""Reads runs of digits and separators as decimal numbers. Pure."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ _FORMS |= {
     for code in range(start, start + 10)
 }
 _GROUPS = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}")
-"""Thousands, or the Indian lakh and crore. Other separators have been replaced by commas."""
+"""Groups of thousands, or the Indian groups lakh and crore. Other separators have been replaced by commas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numeral:
-    """One reading of a run of digits."""
+    """One possible reading of a run of digits."""
 
     value: Decimal
     decimals: int
 
 
 def with_ascii_digits(text: str) -> str:
-    """Return the text with digits and signs of other scripts as those of ASCII. No character changes its position."""
+    """Return the text with digits and signs of other scripts replaced by those of ASCII. Each character keeps its
+    position.
+    """
     return text if text.isascii() else text.translate(_FORMS)
 
 
 def read_run(run: str, decimal_mark: str = "") -> tuple[Numeral, ...]:
-    """Return the readings of a run, the likelier one first; none for a version, a date or an address.
+    """Return the possible readings of a run, the most likely first; none for a version, a date or an address.
 
-    `1.234` is a thousand and more, or a little more than one. `decimal_mark`: `.` or `,`, if it is known.
+    `1.234` may be more than a thousand, or a little more than one. `decimal_mark`: `.` or `,` if it is known.
     """
     marks = [one for one in run if not one.isdigit()]
     if not marks:
@@ -73,7 +75,7 @@ def read_run(run: str, decimal_mark: str = "") -> tuple[Numeral, ...]:
 
 
 def sure_decimal_mark(run: str) -> str:
-    """Return the decimal mark of a run that has only one reading; empty if it has none."""
+    """Return the decimal mark that a run with only one reading shows; empty if it shows none."""
     readings = read_run(run)
     marks = [one for one in run if not one.isdigit()]
     if len(readings) != 1 or not marks:
@@ -89,7 +91,7 @@ def _grouped(run: str, mark: str) -> tuple[Numeral, ...]:
 
 
 def _read_mixed(run: str, mark: str) -> tuple[Numeral, ...]:
-    """Return the reading of a run with points and commas. `mark`: the last one of them."""
+    """Return the reading of a run with points and commas. `mark`: the last separator in the run."""
     if run.count(mark) > 1:
         return ()
     whole, _, fraction = run.partition(mark)

@@ -1,4 +1,4 @@
-"""What may be computed from two numbers, and how likely that is for a number of an answer. Pure."""
+"""Operations on two numbers, and which of them are likely for a number of an answer. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.units import CURRENCIES
 
 RESULTS_LIMIT: Final = 400
-"""Results of one number."""
+"""Maximum number of results that are compared with one number."""
 _LEAST_PART: Final = 0.02
-"""The least part of a value that is taken from it, if the two are in different columns."""
+"""Values of different columns are subtracted only if the smaller one is at least this part of the greater one."""
 
 Pair: TypeAlias = tuple[float, float]
 Kind: TypeAlias = Literal[
@@ -37,7 +37,7 @@ _NOTES: Final[dict[Kind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A value that was computed."""
+    """A computed value."""
 
     value: float
     kind: Kind = "as is"
@@ -46,14 +46,14 @@ class Result:
 
     @property
     def note(self) -> str:
-        """How it was computed, such as `12 - 5`."""
+        """The computation as a text, such as `12 - 5`."""
         one, other = (f"{operand:.12g}" for operand in self.operands)
         low, high = (f"{operand:.12g}" for operand in sorted(self.operands))
         return self.text or _NOTES[self.kind].format(one=one, other=other, low=low, high=high)
 
     @property
     def sign(self) -> Literal["", "change", "difference"]:
-        """What its sign says: that something grew or fell, or which operand is greater."""
+        """What the sign of the value means: that something grew or fell (`change`), or which operand is greater."""
         return (
             "change"
             if self.kind in ("change", "back")
@@ -64,7 +64,7 @@ class Result:
 
 
 def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind], Sequence[Kind], Sequence[Kind]]:
-    """Return what may be computed from two numbers anywhere, in one row of a table, and in one column."""
+    """Return the likely operations for two numbers anywhere, in one row of a table, and in one column."""
     if number.unit == "%":
         if number.sign:
             return ("change", "back", "points"), ("change",), ("change", "back", "points")
@@ -84,7 +84,7 @@ def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind],
 
 
 def of_pairs(number: WrittenNumber, kinds: Sequence[Kind], pairs: Iterable[Pair]) -> Iterator[Result]:
-    """Yield the results of pairs, those of the likeliest operation first."""
+    """Yield the results of pairs, those of the most likely operation first."""
     listed = list(islice(pairs, RESULTS_LIMIT)) if kinds else []
     for kind in kinds:
         for one, other in listed:
@@ -94,7 +94,7 @@ def of_pairs(number: WrittenNumber, kinds: Sequence[Kind], pairs: Iterable[Pair]
 
 
 def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> float | None:
-    """Return the result of two values, the earlier one first; `None` if nobody would compute it."""
+    """Return the result for two values, the earlier one first; `None` if people would not compute it."""
     if kind == "back":
         one, other = other, one
     if kind in ("change", "back"):
@@ -119,9 +119,9 @@ def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> flo
 
 
 def _may_add(number: WrittenNumber, one: float, other: float) -> bool:
-    """Return whether a sum or difference of two values may be written as a number.
+    """Return whether a number may be the sum or difference of two values.
 
-    It has no fraction if they have none, and neither of them is less than its last digit.
+    If both values are whole numbers, so is the result. A value smaller than the last written digit would not change it.
     """
     step = number.step
     if max(abs(one), abs(other)) < 10**number.scale:

@@ -1,4 +1,4 @@
-"""Bounds of ranges and changes in the text of an answer, such as `between 3 and 5` and `fell from 5 to 3`. Pure."""
+"""Finds ranges and changes in the text of an answer, such as `between 3 and 5` and `fell from 5 to 3`. Pure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _BETWEEN: Final = re.compile(
     r"(?:about|around|rund|etwa|près de|environ|unos|约)?\s?[*_$€£₹¥]*",
     re.IGNORECASE,
 )
-"""The text between two bounds: a unit, and a word such as `to`."""
+"""The text between the two numbers of a range: a unit, and a word such as `to`."""
 _CHANGED: Final = re.compile(
     rf"[^\d,;:|\n]{{0,30}}(?:\([^()\n]{{1,12}}\)|\d[\d-]{{3,6}})?\s?(?:{_UNTIL})\s?[*_$€£₹¥]*", re.IGNORECASE
 )
-"""Between the first and the last value of a change, there may also be the time of the first one."""
+"""The text between the two numbers of a change. It may contain the time of the first number."""
 _RANGE: Final = re.compile(
     r"between|rang|\bvary|\bvaries|\bspan|outside|interval|zwischen|reich|außerhalb|intervall|spann|"
     r"\bentre\b|\bvari|étend|oscil|\bextér|\bci\b|\bic\b(?= ?(?:à|de|del|al)? ?\d\d ?%)|"
@@ -33,23 +33,23 @@ _RANGE: Final = re.compile(
 _FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
 _DIGIT: Final = re.compile(r"\d")
 _BEFORE_CHARS: Final = 60
-"""Words before another number belong to that one."""
+"""Maximum number of characters before a number that are searched for words about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Two numbers that follow each other, the first of which is the lower one, or the earlier one."""
+    """Two successive numbers of an answer: a range, or the first and the last value of a change."""
 
     first: int
-    """Which number of the answer it is. The other one follows it."""
+    """The index of the first number among the numbers of the answer. The second number follows it."""
     is_change: bool
-    """Whether the text says that a value went from the first number to the other. Otherwise, they are a range."""
+    """Whether the text says that a value changed from the first number to the second. Otherwise they are a range."""
     is_wrong: bool
-    """Whether the text says that the numbers are in another order than they are."""
+    """Whether the text says that the first number is less or greater than the second, and this is wrong."""
 
 
 def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context]) -> Iterator[Bounds]:
-    """Yield the bounds in a Markdown text."""
+    """Yield the ranges and changes in a Markdown text."""
     for number, (one, other) in enumerate(pairwise(numbers)):
         between, context = text[one.end : other.start], contexts[number]
         is_change, is_range = _CHANGED.fullmatch(between), _BETWEEN.fullmatch(between)

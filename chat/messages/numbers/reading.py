@@ -28,16 +28,16 @@ from chat.messages.numbers.units import (
 )
 
 NUMBERS_LIMIT: Final = 2_000
-"""Numbers of one answer that are read."""
+"""Maximum number of numbers that are read in one answer."""
 RUN_LIMIT_CHARS: Final = 40
-"""A longer row of digits is a key, or a digest."""
+"""Maximum length of a number. A longer row of digits is a key or a digest."""
 _NUMBER: Final = re.compile(
     rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
     rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
 )
 _ZEROS: Final = 3
 _NAME_GOES_ON: Final = re.compile(r"(?!x\b)[A-Za-z_]")
-"""A factor may be written as `1.5x`; other letters after digits belong to a name."""
+"""Letters that make the digits before them a part of a name. `x` does not, because a factor is written as `1.5x`."""
 _RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
 _COMMA_WORDS: Final = re.compile(r"\b(?:der|die|das|und|ist|le|les|des|est|et|el|los|las|es|que|una|der|im|em|os)\b")
 _POINT_WORDS: Final = re.compile(r"\b(?:the|and|is|of|in|was|are)\b")
@@ -45,7 +45,7 @@ _POINT_WORDS: Final = re.compile(r"\b(?:the|and|is|of|in|was|are)\b")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """One reading of a number."""
+    """One possible reading of a number."""
 
     value: Decimal
     step: Decimal
@@ -59,23 +59,23 @@ class WrittenNumber:
     start: int
     end: int
     amounts: tuple[Amount, ...]
-    """The likelier reading first."""
+    """All readings, the most likely first."""
     unit: str = ""
     is_approximate: bool = False
     sign: str = ""
-    """`+` or `-`, if one is written."""
+    """`+` or `-` if the number is written with a sign."""
     scale: int = 0
-    """The power of ten of its scale word."""
+    """The power of ten of the scale word after the number, such as 6 for `million`."""
     is_ratio: bool = False
-    """Whether a word such as `times` follows it."""
+    """Whether a word such as `times` follows the number."""
     is_limit: bool = False
     """Whether a sign such as `<` stands before the number."""
     measure: str = ""
-    """Its unit of measure or currency, as `measures` names it."""
+    """The unit of measure or currency, in the spelling of `measures`."""
 
     @property
     def amount(self) -> Amount:
-        """The likelier reading."""
+        """The most likely reading."""
         return self.amounts[0]
 
     @cached_property
@@ -85,35 +85,35 @@ class WrittenNumber:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the number has no fraction, or one of zeros."""
+        """Whether the number has no fraction, or only zeros in it."""
         return self.amount.value % 1 == 0
 
     @cached_property
     def digits(self) -> int:
-        """How many significant digits are written."""
+        """Number of significant digits. Zeros at the end of a rounded number count at most as one."""
         digits = str(abs(int(self.amount.value / self.amount.step)))
         if self.is_rounded and self.amount.step >= 1:
-            # Zeros may be exact, too.
+            # One zero counts, because the zeros of a number without a word such as `about` may be exact.
             return max(len(digits.rstrip("0")), 1) + (not self.is_approximate)
         return max(len(digits), 1)
 
     @cached_property
     def is_rounded(self) -> bool:
-        """Whether the number ends with zeros that are hardly digits of its source, as in `195,000`."""
+        """Whether the number is rounded: its zeros at the end are probably not those of its source, as in `195,000`."""
         return self.is_approximate or (self.amount.step == 1 and _zeros(abs(self.amount.value)) >= _ZEROS)
 
     @property
     def least_ratio(self) -> float:
-        """The least ratio that is written with the scale word."""
+        """The least ratio for which an answer would use the scale word."""
         return 10**self.scale / 10 if self.scale else 0
 
     def may_have_unit(self, unit: str) -> bool:
-        """Return whether a source with this unit may be that of the number. Percentages may be of anything."""
+        """Return whether the number may come from a source with this unit. A percentage may come from any unit."""
         return not unit or not self.unit or unit == self.unit or self.unit in PERCENTS
 
     @cached_property
     def bounds(self) -> tuple[tuple[float, float], ...]:
-        """The least and the greatest absolute value that each reading may be a rounding of."""
+        """For each reading, the least and the greatest absolute value that would be rounded to it."""
         return tuple(map(self._bounds, self.amounts))
 
     def _bounds(self, amount: Amount) -> tuple[float, float]:
@@ -123,32 +123,32 @@ class WrittenNumber:
             half = amount.step.scaleb(min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0)))
         elif self.is_rounded:
             half = amount.step.scaleb(_zeros(value / amount.step)) / 2
-        # Floats have more digits than numbers in texts, and no exact ones.
+        # The range is a little wider than that, because sources are floats, which are not exact.
         return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
 
 
 def read_numbers(text: str) -> list[WrittenNumber]:
-    """Return the numbers of a Markdown text that are claims, in order, at most `NUMBERS_LIMIT` of them."""
+    """Return the numbers of a Markdown text that may be claims, in order, at most `NUMBERS_LIMIT` of them."""
     ascii_text = with_ascii_digits(text)
     mask = skipped_ranges(ascii_text)
     matches = [match for match in _NUMBER.finditer(ascii_text) if not mask[match.start("run")]][:NUMBERS_LIMIT]
     mark = _decimal_mark(ascii_text, matches)
     numbers: list[WrittenNumber] = []
     for match in matches:
-        # The ten of a power is a part of the number before it.
+        # The ten of a power such as `3 × 10^5` is part of the number before it.
         if not numbers or match.start("run") >= numbers[-1].end:
             numbers += _read(ascii_text, match, mark)
     return list(_with_shared_units(ascii_text, numbers))
 
 
 def _zeros(whole: Decimal) -> int:
-    """Return how many zeros end a whole number that is not zero."""
+    """Return the number of zeros at the end of a whole number that is not zero."""
     digits = str(int(whole))
     return len(digits) - len(digits.rstrip("0")) if whole else 0
 
 
 def _decimal_mark(text: str, matches: list[re.Match[str]]) -> str:
-    """Return the decimal mark of the text: that of its other numbers, else that of its language; empty if unknown."""
+    """Return the decimal mark of a text, by its other numbers or else by its language; empty if it is unknown."""
     marks = Counter(mark for match in matches if (mark := sure_decimal_mark(match["run"])) in (".", ","))
     if marks[","] != marks["."]:
         return max(marks, key=lambda mark: marks[mark])
@@ -195,12 +195,12 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
 
 
 def _is_in_formula(text: str, position: int) -> bool:
-    """Return whether an odd number of dollar signs stands in the line before a position."""
+    """Return whether a position is inside a formula: an odd number of dollar signs is before it in its line."""
     return text.count("$", text.rfind("\n", 0, position) + 1, position) % 2 == 1
 
 
 def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> Iterator[WrittenNumber]:
-    """Yield the numbers; the first one of a range has the unit of the second, if it has none itself."""
+    """Yield the numbers; if the first number of a range has no unit, it gets the unit of the second."""
     for number, following in zip_longest(numbers, numbers[1:]):
         if following and following.unit and not number.unit and _RANGE.fullmatch(text, number.end, following.start):
             yield replace(number, unit=following.unit)

@@ -1,4 +1,4 @@
-"""Dictionaries in the outputs of code as rows, such as JSON, and names of columns that take two lines. Pure."""
+"""Reads dictionaries in the outputs of code as rows, and names of columns that take two lines. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _NO_BREAK: Final = re.compile(r"[^\n]")
 
 
 def read_records(text: str) -> list[Row]:
-    """Return dictionaries of a text as rows, if there are several: `{"Ulm": {"n": 1}, "Bonn": {"n": 2}}`."""
+    """Return the dictionaries in a text as rows, if there are several, such as `{"Ulm": {"n": 1}, "Bonn":
+    {"n": 2}}`.
+    """
     rows: list[Row] = []
     for match in _RECORD.finditer(text):
         fields = list(_FIELD.finditer(text, match.start("body"), match.end("body")))
@@ -34,7 +36,7 @@ def read_records(text: str) -> list[Row]:
 
 
 def without_records(text: str, records: Sequence[Row]) -> str:
-    """Return a text with spaces in place of records. No other character changes its position."""
+    """Return a text in which spaces replace the records. Other characters keep their positions."""
     parts: list[str] = []
     end = 0
     for row in records:
@@ -45,7 +47,7 @@ def without_records(text: str, records: Sequence[Row]) -> str:
 
 
 def may_be_names(rows: Sequence[Row]) -> bool:
-    """Return whether a single row above the name of labels may hold the names of the columns of a pivot table."""
+    """Return whether the only row so far may be the names of the columns of a pivot table, such as years."""
     cells = rows[0].cells if len(rows) == 1 and rows[0].label else ()
     return len(cells) > 1 and all(cell and cell.value.is_integer() for cell in cells)
 
@@ -56,9 +58,10 @@ def names_of_cells(row: Row) -> list[str]:
 
 
 def names_below(upper: Sequence[str], line: str, names: Sequence[str]) -> list[str]:
-    """Return the names of columns below other names, each of which is that of as many columns; empty if they are not.
+    """Return full names of columns from two header lines, of which the upper one names groups of columns.
 
-    `line`: that of the lower names. It may begin with their own name.
+    The result is empty if the groups are not of one size. `line`: the lower header line, which may begin with the name
+    of the labels.
     """
     lower = names if line[:1].isspace() else names[1:]
     width, rest = divmod(len(lower), len(upper) or 1)

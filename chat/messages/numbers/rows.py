@@ -1,4 +1,6 @@
-"""Lines in the outputs of code as rows: of tables and series of pandas, `total: 12`, `n = 5, p = 0.1`, `{'a': 1}`."""
+"""Reads lines in the outputs of code as rows: of tables and series of pandas, `total: 12`, `n = 5, p = 0.1`, `{'a':
+1}`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _PAIR: Final = re.compile(
     r"(?P<bare>(?<![\w.,%])(?:[^\W\d][^\n:=,;{}\[\]'\"]{0,40}?|\d+(?:\.\d+)?%?)))"
     rf"\s{{0,3}}[:=]\s{{0,8}}(?:np\.\w{{1,10}}\()?(?:{VALUE}|(?P<none>nan|None)(?!\w))"
 )
-"""A key and its value. A line may hold several, or a dictionary."""
+"""A key and its value. A line may hold several pairs, or a dictionary."""
 _PAIRS_LIMIT_CHARS: Final = 4_000
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LABEL_END: Final = re.compile(r": |\s{2,}")
@@ -50,19 +52,19 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line with numbers."""
+    """A line that contains numbers."""
 
     start: int
     label: str
-    """In the form of `normal_label`; empty if it has none."""
+    """The label in the form of `normal_label`; empty if the row has none."""
     cells: tuple[Cell | None, ...]
     """`None`: a missing value."""
     names: tuple[str, ...] = ()
-    """The names of the cells, if the line itself holds them."""
+    """The names of the cells if the line itself contains them; otherwise empty."""
     group: str = ""
-    """The label in the first column, if the one in the second column is the label of the row."""
+    """The label in the first column, if the row has two columns of labels."""
     is_quarter: bool = False
-    """Whether the label of the row, such as Q1, means a quarter and not a quartile."""
+    """Whether a label such as Q1 means a quarter of a year and not a quartile."""
 
     @property
     def is_statistic(self) -> bool:
@@ -73,11 +75,11 @@ class Row:
         return is_of_model or self.label.endswith("%") or not _STATISTICS.isdisjoint(re.split(r"[\W_]+", self.label))
 
     def is_like(self, other: Row) -> bool:
-        """Return whether the row may be one of the same table as another."""
+        """Return whether both rows may belong to the same table."""
         return (len(self.cells), self.names) == (len(other.cells), other.names)
 
     def may_be_row(self, other: Row) -> bool:
-        """Return whether the row is the same as another one, or holds a statistic, as the other may do."""
+        """Return whether the row is the same as another one, or holds a statistic."""
         return self == other or self.is_statistic
 
 
@@ -87,7 +89,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def normal_label(text: str) -> str:
-    """Return a label as it is compared: in lower case, without the unit of a column such as `weight_kg`."""
+    """Return a label in the form in which labels are compared: in lower case, and without a unit as in `weight_kg`."""
     words = words_of(text)
     if len(words) > 1 and header_unit(f"x_{words[-1]}"):
         words.pop()
@@ -95,9 +97,10 @@ def normal_label(text: str) -> str:
 
 
 def read_line(line: str, position: int, *, is_first: bool, header: str) -> tuple[list[Row], list[str]]:
-    """Return the rows of a line, or the names of columns that the line holds instead.
+    """Return the rows of a line, or the names of columns if the line contains those instead.
 
-    `position`: of the line in its source. `is_first`: no row comes before the line. `header`: the line above the rows.
+    `position`: the position of the line in its source. `is_first`: no row comes before the line. `header`: the line
+    above the rows.
     """
     rows = _named_cells(line, position) if not (header or "{" in line) else []
     if rows and rows[0].names:
@@ -144,12 +147,12 @@ def _named_cells(line: str, position: int) -> list[Row]:
 
 
 def _row(line: str, position: int, header: str, *, is_first: bool) -> tuple[Row | None, list[str]]:
-    """Return the row of a line, or the names of columns that the line holds instead."""
+    """Return the row of a line, or the names of columns if the line contains those instead."""
     matches = list(_CELL.finditer(line))
     numbers = [match for match in matches if match["run"]]
     names = [one for one in (line.split("\t") if "\t" in line else re.split(r"[\s|]+", line)) if one.strip()]
     if "[0.025" in line:
-        # The bounds of intervals in tables of coefficients.
+        # The line is the header of a table of coefficients: its numbers are the bounds of confidence intervals.
         return None, re.split(r"\s{2,}", line.strip())
     are_names = all(_YEAR.fullmatch(match["run"]) or match[0].endswith("%") for match in numbers)
     if not numbers or (
@@ -162,7 +165,7 @@ def _row(line: str, position: int, header: str, *, is_first: bool) -> tuple[Row 
 
 
 def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[str, int]:
-    """Return the label of a line, and which of its numbers is its first cell."""
+    """Return the label of a line, and the index of the number that is its first cell."""
     lead = line[: matches[0].start()].strip(" \t|")
     first = matches[0]
     if lead and len(matches) > 1 and _is_of_name(line, first) and not _is_in_column(line, matches, header):
@@ -179,7 +182,7 @@ def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[st
     if between.endswith(":") and first[0].endswith("%"):
         return normal_label(f"{first[0]} {between}"), 1
     if any(map(str.isalpha, between)):
-        # The number of the row comes before its label: `0  Ulm  76993.3`. Other text columns may follow.
+        # A row number comes before the label, as in `0  Ulm  76993.3`. Other columns of text may follow.
         is_number = first["run"].isdigit() and first.start() == len(line) - len(line.lstrip())
         return normal_label(between.partition("\t")[0]), 1 if is_number and not first[0].endswith("%") else 0
     if _YEAR.fullmatch(first[0]) or first[0].endswith("%"):
@@ -188,13 +191,13 @@ def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[st
 
 
 def _is_of_name(line: str, match: re.Match[str]) -> bool:
-    """Return whether a number ends the label of its line, as in `Ring 2   426649`."""
+    """Return whether a number is the end of the label of its line, as in `Ring 2 426649`."""
     is_near = line[match.start() - 1 : match.start()] == " " and line[match.start() - 2 : match.start() - 1].isalpha()
     return is_near and match[0].isdigit() and line[match.end() : match.end() + 2] in ("  ", ": ", "\t")
 
 
 def _is_in_column(line: str, matches: Sequence[re.Match[str]], header: str) -> bool:
-    """Return whether the first number of a line is below the name of a column that is not that of the labels."""
+    """Return whether the first number of a line is in a named column, so that it is not part of the label."""
     start = len(header) - len(header.lstrip())
     is_below = len(line[: matches[0].start()].rstrip()) < start < matches[0].end()
     return is_below or len(header.split()) == len(matches) + 1

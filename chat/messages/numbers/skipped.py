@@ -1,4 +1,6 @@
-"""Ranges of a Markdown text whose digits are no claims: code, links, dates, versions, names, list numbers. Pure."""
+"""Finds the ranges of a Markdown text whose digits are no claims: code, links, dates, versions, names, list numbers.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ WITHOUT_CLAIMS: Final = (
     # Indices and exponents of formulas.
     r"[_^](?:\{[^{}\n]{0,100}\}|[+-]?\d+)",
 )
-"""Regular expressions for texts in lower case, of several lines."""
+"""Regular expressions for text that is no claim. They match text in lower case, also across lines."""
 _WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE) for pattern in WITHOUT_CLAIMS)
 _DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
 _BEFORE_CHARS: Final = 24
@@ -79,7 +81,10 @@ _AFTER_YEAR: Final = re.compile(r"[\d.,]\d|\d| ?[%€$£₹]")
 
 
 def skipped_ranges(text: str) -> bytearray:
-    """Return a mask of the text, one byte a character: 1 where digits are no claims. `text`: with ASCII digits."""
+    """Return a mask of the text with one byte for each character: 1 where digits are no claims.
+
+    `text`: the text with ASCII digits.
+    """
     mask = bytearray(len(text))
     lower = text.lower()
     text = lower if len(lower) == len(text) else text

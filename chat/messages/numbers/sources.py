@@ -1,6 +1,6 @@
-"""Texts that numbers may come from, and the search for values in them. Pure.
+"""Searches values in the texts that numbers of an answer may come from. Pure.
 
-A source may have a megabyte, so only numbers that begin like a wanted value are looked at in detail.
+A source may have a megabyte, so only numbers that begin like a wanted value are parsed.
 """
 
 from __future__ import annotations
@@ -20,24 +20,28 @@ from chat.messages.numbers.numerals import read_run, with_ascii_digits
 Verdict: TypeAlias = Literal["output", "file", "question", "code", "derived", "nowhere"]
 
 SOURCE_LIMIT_CHARS: Final = 1_500_000
-"""Characters of all sources of one answer that are searched. The newest sources come first."""
+"""Maximum number of characters that are searched in all sources of one answer. The newest sources come first."""
 _PART_CHARS: Final = 4_000
-"""A number is looked for in parts of a text of this length."""
+"""Texts are searched in parts of about this length."""
 SHORT_CHARS: Final = 40_000
-"""The tables of longer sources are not read: their numbers are looked up, whatever row or column they are in."""
+"""Tables are read only in sources of at most this length. In longer ones, numbers are found without their row or
+column.
+"""
 _POSITIONS_LIMIT: Final = 40
-"""Positions of one number in a short source that are looked at. Of a long source, it is the first one."""
+"""Maximum number of positions of one value in a short source. In a long source, only the first position is used."""
 _NEAREST_LIMIT: Final = 3
-"""Different numbers of a long source that are looked at for one that is wanted."""
+"""Maximum number of different values of a long source that are returned for one wanted value."""
 _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
-"""Splitting what this leaves takes a fifth of the time of a regular expression."""
+"""Translation table that replaces all other bytes by spaces. Splitting the result takes a fifth of the time of a
+regular expression.
+"""
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
 _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
-"""Delimiters of comma-separated tables, and quoted cells."""
+"""For each delimiter of comma-separated tables: the delimiter, or a quoted cell."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _GOES_ON: Final = re.compile(r"[.,]\d|e[-+]")
 _IN_WORDS: Final = frozenset(f"{digits}.{ascii_letters}")
-"""Characters before digits that are a part of a number or a name, such as `int64`."""
+"""If one of these characters is before digits, they are part of a longer number or of a name, such as `int64`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class SourceText:
 def comparable_source(source: SourceText) -> SourceText:
     """Return a source with ASCII digits, and with tabs between the cells of comma-separated tables.
 
-    No character changes its position.
+    Each character keeps its position.
     """
     text = with_ascii_digits(source.text)
     if source.kind in ("output", "file") and ("," in text or ";" in text):
@@ -81,22 +85,22 @@ class Hit:
     start: int
     end: int
     value: float
-    """With its sign."""
+    """The value with its sign."""
 
     @property
     def line(self) -> int:
-        """The line in the source, from 1."""
+        """The number of the line in the source, counted from 1."""
         return self.source.text.count("\n", 0, self.start) + 1
 
     @property
     def line_text(self) -> str:
-        """The text of the line."""
+        """The text of the line that contains the number."""
         start = self.source.text.rfind("\n", 0, self.start) + 1
         return self.source.text[start:].partition("\n")[0].strip() if start >= 0 else ""
 
 
 def bounded_sources(sources: Sequence[SourceText]) -> Iterator[SourceText]:
-    """Yield the sources, together at most `SOURCE_LIMIT_CHARS` long."""
+    """Yield the sources, cut so that they have at most `SOURCE_LIMIT_CHARS` together."""
     left = SOURCE_LIMIT_CHARS
     for source in sources:
         if not left:
@@ -106,7 +110,7 @@ def bounded_sources(sources: Sequence[SourceText]) -> Iterator[SourceText]:
 
 
 class _Run(NamedTuple):
-    """A wanted number in a part of a text."""
+    """A wanted number that was found in a part of a text."""
 
     value: float
     run: str
@@ -118,7 +122,7 @@ class Search:
     """Finds the numbers of sources whose absolute values are in one of several intervals."""
 
     def __init__(self, intervals: Iterable[tuple[float, float]]) -> None:
-        """Merge the intervals to ordered ones that do not overlap."""
+        """Merge the intervals to sorted intervals that do not overlap."""
         bounds: list[tuple[float, float]] = []
         intervals = sorted(intervals)
         for low, high in intervals:
@@ -132,13 +136,13 @@ class Search:
         self._beginnings = frozenset(text.encode() for low, high in bounds for text in _beginnings(low, high))
 
     def hits(self, sources: Sequence[SourceText]) -> Iterator[Hit]:
-        """Yield the numbers of the sources that are wanted, in order of the sources."""
+        """Yield the wanted numbers of the sources, in order of the sources."""
         for source in sources:
             yield from self._hits_in(source, source.text)
 
     def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
         is_short = len(text) <= SHORT_CHARS
-        # Python writes numbers with a decimal point; files may be written otherwise.
+        # Python writes numbers with a decimal point; files may use a decimal comma.
         found = sorted(self._runs(text, "." if source.kind in ("output", "code") else ""))
         left = Counter[float]()
         for one in found if is_short else self._nearest(found):
@@ -157,7 +161,7 @@ class Search:
         return self._lows[bisect_left(self._highs, value)] <= value
 
     def _runs(self, text: str, mark: str) -> Iterator[_Run]:
-        """Yield the wanted numbers of each part of a text. `mark`: the decimal mark, if it is known."""
+        """Yield the wanted numbers of each part of a text. `mark`: the decimal mark; empty if it is unknown."""
         lows, highs = self._lows, self._highs
         numbers = text.encode("latin-1", "replace").translate(_NUMBERS_ONLY)
         start = 0
@@ -170,7 +174,7 @@ class Search:
                     is_plain = bool(mark)
                 except ValueError:
                     is_plain = False
-                # Most are a plain number that is near a wanted one only.
+                # Plain numbers that are in no interval need no further parsing. Most are of this kind.
                 if not is_plain or lows[bisect_left(highs, value)] <= value:
                     run = token.decode().strip(".,")
                     values = {float(one.value) for one in read_run(run, mark)} if run else ()
@@ -178,7 +182,9 @@ class Search:
             start = end
 
     def _nearest(self, found: Sequence[_Run]) -> list[_Run]:
-        """Return the numbers that are nearest to the middle of an interval. `found`: in order of their values."""
+        """Return the numbers that are nearest to the middle of each interval. `found`: numbers sorted by
+        their values.
+        """
         values = [one.value for one in found]
         nearest: set[_Run] = set()
         for low, high in self._intervals:
@@ -194,7 +200,7 @@ def _hit(source: SourceText, start: int, end: int, value: float) -> Hit:
 
 
 def _positions(text: str, one: _Run) -> Iterator[int]:
-    """Yield the positions of a number that is no part of a longer one, or of a name."""
+    """Yield the positions of a number where it is not part of a longer number or of a name."""
     position = text.find(one.run, one.start, one.end)
     while position >= 0:
         after = position + len(one.run)
@@ -206,7 +212,9 @@ def _positions(text: str, one: _Run) -> Iterator[int]:
 
 
 def _beginnings(low: float, high: float) -> Iterator[str]:
-    """Yield the first three characters of all numbers from `low` to `high`, with and without separators."""
+    """Yield the first three characters of all spellings of numbers from `low` to `high`, with and without
+    separators.
+    """
     for first, last in _decades(low, high):
         digits = len(str(int(last)))
         unit = 10.0 ** max(digits - 3, 0) if last >= 1 else 0.01
@@ -237,5 +245,5 @@ def _spellings(number: int, digits: int, *, is_small: bool) -> Iterator[str]:
         yield text
         if digits % 3 == 1:
             yield from (f"{text[0]}.{text[1]}", f"{text[0]},{text[1]}")
-        # Indian groups have two digits.
+        # In India, digits after the last three are grouped by two, as in `12,34,567`.
         yield from (f"{text[:2]}.", f"{text[:2]},", f"{text[0]},{text[1]}")

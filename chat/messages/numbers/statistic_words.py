@@ -1,4 +1,6 @@
-"""Statistics by their names in tables and in the languages of answers: mean, median, quartiles, slope. Pure."""
+"""Recognizes statistics by their names in tables and in the languages of answers: mean, median, quartiles,
+slope. Pure.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,12 @@ _LABELS: Final = {
 }
 _KIND_OF_LABEL: Final = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
 _QUANTILE: Final = re.compile(r"0?\.(?:[1-9]0?|[05]5|9[0-9])|0?\.0[1-9]|0?\.[1-9]5")
-"""Keys of `quantile()`."""
+"""Arguments of `quantile()`, which pandas prints as labels."""
 _OF_COLUMNS: Final = frozenset({"mean", "median", "std", "min", "max", "se"})
 _OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "se"})
 _KINDS_OF_MEANS: Final = frozenset({"weighted", "simple"})
 _FAR_CHARS: Final = 30
-"""From this distance on, a word such as `weighted` does not belong to the word for a mean."""
+"""Maximum number of characters between a word such as `weighted` and the word for a mean that it belongs to."""
 _WORDS: Final = {
     "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
     "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"
@@ -80,7 +82,9 @@ _KINDS: Final = tuple(_WORDS)
 
 @lru_cache(maxsize=4096)
 def label_statistic(label: str) -> str:
-    """Return the statistic that a label names, such as `mean`, or `10%` for a percentile; empty for none or several."""
+    """Return the statistic that a label names, such as `mean`, or `10%` for a percentile; empty if it names none or
+    several.
+    """
     found = {
         _KIND_OF_LABEL.get(word) or (word if word.endswith("%") else "") for word in re.split(r"[^\w%²]+|_", label)
     } - {""}
@@ -90,7 +94,9 @@ def label_statistic(label: str) -> str:
 
 
 def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
-    """Return whether a statistic is none of those that a sentence names. Counts and sums have too many names."""
+    """Return whether a statistic is not among those that a sentence names. Counts and sums have too many names to be
+    checked.
+    """
     if statistic in said:
         return False
     if statistic in _KINDS_OF_MEANS or not said.isdisjoint(_KINDS_OF_MEANS):
@@ -102,7 +108,7 @@ def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
 
 
 def quantile_label(key: str) -> str:
-    """Return the label of a key of `quantile()`, such as `10%` for 0.1; empty for other keys."""
+    """Return the label for an argument of `quantile()`, such as `10%` for 0.1; empty for other texts."""
     return f"{round(float(key) * 100)}%" if _QUANTILE.fullmatch(key) else ""
 
 
@@ -122,7 +128,7 @@ def statistic_mentions(text: str) -> tuple[Mention, ...]:
 
 
 def _kind_of_mean(mean: Mention, found: Sequence[Mention], text: str) -> str:
-    """Return `weighted` or `simple` if that is said beside a mean, else the label that it has."""
+    """Return `weighted` or `simple` if such a word is beside a mean; otherwise the label of the mean."""
     for one in found if mean.label == "mean" else ():
         between = text[min(one.end, mean.end) : max(one.start, mean.start)]
         if one.label in _KINDS_OF_MEANS and len(between) < _FAR_CHARS and not any(map(str.isdigit, between)):

@@ -1,6 +1,6 @@
-"""Tables in the outputs of code: rows with labels, columns with names, and their numbers. Pure.
+"""Reads the tables in the outputs of code: rows with labels, columns with names, and their numbers. Pure.
 
-Tables are those of pandas, series, comma-separated ones (see `sources`), and lines such as `total: 12`.
+Tables are those of pandas, series, comma-separated tables (see `sources`), and lines such as `total: 12`.
 """
 
 from __future__ import annotations
@@ -20,104 +20,108 @@ from chat.messages.numbers.statistic_words import label_statistic
 from chat.messages.numbers.units import header_unit
 
 _TABLES_LIMIT_CHARS: Final = 120_000
-"""Characters of all sources whose tables are read."""
+"""Maximum number of characters that all sources have together whose tables are read."""
 _ROWS_LIMIT: Final = 500
 _NAMES_OF_TITLE: Final = 2
-"""Words of a line that hardly are the names of columns."""
+"""A line with at most so many words above a table is its title rather than the names of its columns."""
 _LINK_LETTERS: Final = 2
-"""Letters of words such as `vs` and `to` between two values of one kind."""
+"""Maximum number of letters of a word such as `vs` and `to` that links two values of one kind."""
 _RULE: Final = re.compile(r"\s*[-=]{3}[-=\s]*")
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
 
 
 class Pivot(list[str]):
-    """The names of the columns of a pivot table, which are values as its labels are."""
+    """The names of the columns of a pivot table. They are values of the data, as the labels of its rows are."""
 
 
 class Table:
     """Rows that have the same number of cells."""
 
     def __init__(self, source: SourceText, names: Sequence[str], rows: Sequence[Row]) -> None:
-        """`names`: of the columns, as they are written. There may be more of them than cells, or none."""
+        """`names`: the names of the columns, as they are written. There may be more names than cells, or none."""
         self.source = source
         self._has_quarters = any(row.group or row.label == "q4" for row in rows) or "Q4" in names
         self.rows = tuple(replace(row, is_quarter=True) if self._has_quarters else row for row in rows)
         self.width = len(rows[0].cells)
         self.names = tuple([""] * (self.width - len(names)) + list(names))[-self.width :]
-        """One for each cell; empty if it has none."""
+        """One name for each cell; empty if the column has none."""
         self.units = tuple(map(header_unit, self.names))
         self.title = " ".join(names)
         self.is_pivot = isinstance(names, Pivot)
 
     @cached_property
     def labels(self) -> dict[str, Row]:
-        """The rows by their labels, without those of statistics, and the first rows of groups by theirs."""
+        """The rows by their labels, and the first row of each group by the group's label. Rows of statistics are left
+        out.
+        """
         groups = {row.group: row for row in reversed(self.rows) if row.group}
         return groups | {row.label: row for row in reversed(self.rows) if row.label and not row.is_statistic}
 
     def statistic(self, label: str) -> str:
-        """Return the statistic that the label of a row or a column names; empty for none. Q1 may be a quarter."""
+        """Return the statistic that the label of a row or a column names; empty if none. Q1 may be a
+        quarter of a year.
+        """
         return "" if self._has_quarters and label in QUARTERS else label_statistic(label)
 
     @cached_property
     def keys(self) -> dict[str, Row]:
-        """The rows by their labels, or by the numbers in their first column if those are keys."""
+        """The rows by their labels. Without labels, by the numbers in their first column if these are unique."""
         if self.labels or self.width < 2:
             return self.labels
         firsts = {self.key_of(row): row for row in self.rows}
         return firsts if len(firsts) == len(self.rows) else {}
 
     def key_of(self, row: Row) -> str:
-        """Return the number in the first column of a row without a label."""
+        """Return the number in the first column, which identifies a row of a table without labels."""
         cell = row.cells[0]
         return f"{cell.value:g}" if cell and not self.labels else ""
 
     @cached_property
     def column_labels(self) -> dict[str, int]:
-        """The columns by their labels."""
+        """The indexes of the columns by their labels."""
         return {normal_label(name): n for n, name in enumerate(self.names) if name}
 
     @cached_property
     def names_of_columns(self) -> frozenset[str]:
-        """The labels of columns that are no statistics."""
+        """The labels of columns, except those that name a statistic."""
         return frozenset(label for label in self.column_labels if not self.statistic(label))
 
     @cached_property
     def columns(self) -> tuple[tuple[float, ...], ...]:
-        """The numbers of each column, without those of statistics."""
+        """The numbers of each column. Rows of statistics are left out."""
         rows = [row for row in self.rows if not row.is_statistic]
         return tuple(tuple(cell.value for row in rows if (cell := row.cells[n])) for n in range(self.width))
 
     @cached_property
     def totals(self) -> tuple[float, ...]:
-        """The sums of columns, and the counts and sums that are printed."""
+        """The sums of the columns, and the numbers in printed rows of totals."""
         printed = [row for row in self.rows if row.label in TOTALS]
         sums = (sum(values) for values in self.columns if len(values) > 1)
         return (*sums, *(cell.value for row in printed for cell in row.cells if cell))
 
     @cached_property
     def is_description(self) -> bool:
-        """Whether all rows hold statistics of the columns."""
+        """Whether all rows are statistics of the columns, as in the output of `describe()`."""
         return all(row.is_statistic for row in self.rows)
 
     def value(self, column: int, cell: Cell) -> float:
-        """Return the number of a cell for arithmetic: percentages are fractions."""
+        """Return the number of a cell for computations. Percentages become fractions."""
         return cell.value / 100 if self.units[column] == "%" and self.has_percents[column] else cell.value
 
     @cached_property
     def has_percents(self) -> tuple[bool, ...]:
-        """Of each column, whether its numbers are too great for fractions."""
+        """For each column, whether it has numbers above 1, which are no fractions."""
         return tuple(max(map(abs, values), default=0) > 1 for values in self.columns)
 
     @cached_property
     def has_both_signs(self) -> tuple[bool, ...]:
-        """Of each column, whether it has numbers above and below zero."""
+        """For each column, whether it has numbers above and below zero."""
         return tuple(bool(column) and min(column) < 0 < max(column) for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a number is in a table."""
+    """The row and the column of a number in a table."""
 
     table: Table
     row: Row
@@ -125,24 +129,24 @@ class Place:
 
     @property
     def key(self) -> str:
-        """The label of the row, or the number that stands for it."""
+        """The label of the row, or the number that identifies it."""
         return self.row.label or (self.table.key_of(self.row) if self.column else "")
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of its column and its row."""
+        """The labels of the column and the row."""
         return frozenset({normal_label(self.table.names[self.column]), self.key}) - {""}
 
     @property
     def statistic(self) -> str:
-        """The statistic that the number is, by the text before it, its column or its row; empty if it is none."""
+        """The statistic that the number is, by the text before it, its row or its column; empty if it is none."""
         cells = [cell for cell in self.row.cells if cell]
         number = next((n for n, cell in enumerate(cells) if cell is self.row.cells[self.column]), 0)
         lead = self.table.source.text[cells[number - 1].end : cells[number].start] if number else ""
         if sum(map(str.isalpha, lead)) > _LINK_LETTERS:
             return label_statistic(lead.lower())
         if self.row.label in self.table.column_labels and self.table.names[self.column]:
-            # A table of correlations.
+            # A name that is both a row and a column occurs in a table of correlations.
             return "r"
         table = self.table
         return table.statistic(self.row.label) or table.statistic(normal_label(table.names[self.column]))
@@ -157,7 +161,7 @@ class SourceTables:
     """The tables of short sources."""
 
     def __init__(self, sources: Sequence[SourceText]) -> None:
-        """Read the tables of outputs and files, those of the first sources first."""
+        """Read the tables of outputs and files, in the order of the sources, up to the limit."""
         self.all: list[Table] = []
         self._rows: dict[int, tuple[list[int], list[tuple[Table, Row]]]] = {}
         left = _TABLES_LIMIT_CHARS
@@ -176,18 +180,18 @@ class SourceTables:
 
     @cached_property
     def statistics(self) -> frozenset[str]:
-        """The statistics that the rows and columns of all tables hold."""
+        """The statistics in the rows and columns of all tables."""
         labels = {
             (table, name) for table in self.all for name in (*table.column_labels, *(row.label for row in table.rows))
         }
         return frozenset(table.statistic(label) for table, label in labels) - {""}
 
     def is_read(self, source: SourceText) -> bool:
-        """Return whether the tables of a source were read, which those of long ones are not."""
+        """Return whether the tables of a source were read. Long sources are not read."""
         return id(source) in self._rows
 
     def is_row_number(self, hit: Hit) -> bool:
-        """Return whether a number only counts the rows of a table, or names a quantile."""
+        """Return whether a number only counts the rows of a table, or is the argument of `quantile()`."""
         starts, rows = self._rows.get(id(hit.source), ([], []))
         number = bisect_right(starts, hit.start) - 1
         if number < 0:
@@ -199,7 +203,7 @@ class SourceTables:
         return not lead.strip() and is_label and first is not None and hit.start < first.start
 
     def place(self, hit: Hit) -> Place | None:
-        """Return where a number is; `None` if it is in no table."""
+        """Return the place of a number; `None` if the number is in no table."""
         starts, rows = self._rows.get(id(hit.source), ([], []))
         number = bisect_right(starts, hit.start) - 1
         if number < 0:
@@ -219,14 +223,14 @@ def _tables(source: SourceText) -> Iterator[Table]:
 
 
 def _without_texts(names: list[str], row: Row, line: str, start: int) -> list[str]:
-    """Return the names of columns without those of columns of text after the numbers of a row."""
+    """Return the names of columns without the names of text columns that stand after the numbers of a row."""
     last = row.cells[-1]
     texts = len(line[last.end - start :].split()) if last and len(names) > len(row.cells) else 0
     return names[:-texts] if 0 < texts <= len(names) - len(row.cells) else names
 
 
 class _Lines:
-    """Reads lines as tables. A line without numbers begins a new one, and may hold the names of its columns."""
+    """Reads lines as tables. A line without numbers begins a new table, and may contain the names of its columns."""
 
     def __init__(self, source: SourceText) -> None:
         self._source = source
@@ -237,7 +241,7 @@ class _Lines:
         """The position in a line at which the second column of labels begins; 0 if there is one column."""
 
     def tables(self, text: str) -> Iterator[Table]:
-        """Yield the tables of a text, with the same positions as the source has."""
+        """Yield the tables of a text. `text` has the same positions as the source."""
         position = 0
         for line in text.split("\n"):
             inner = " " * self._second + line[self._second :] if self._second else line
@@ -269,7 +273,7 @@ class _Lines:
         yield from self._ended("", None)
 
     def _ended(self, line: str, row: Row | None) -> Iterator[Table]:
-        """Yield the table above a line, unless the line goes on with it."""
+        """Yield the table above a line, if the line does not continue it."""
         rows = self._rows
         if rows and (row is None or not row.is_like(rows[0]) or len(rows) >= _ROWS_LIMIT):
             if not row and (name := _SERIES_NAME.match(line)) and (not self._header or rows[0].label):
@@ -278,19 +282,19 @@ class _Lines:
             self._rows, self._header = [], self._header if row else []
 
     def _read_names(self, line: str, names: list[str]) -> None:
-        """Keep the names of columns that a line holds, or forget them after an empty one."""
+        """Store the names of columns that a line contains; remove them after an empty line."""
         above = self._above
         if names and not self._header:
-            # A single name above a series is that of its labels.
+            # A single name above a series is the name of its labels, not of its column.
             self._header = [*names, ""] if len(names) == 1 and not line[0].isspace() else names
             self._above = self._header_line = line
         elif above and not self._rows and (wide := names_below(self._header, line, names)):
             self._header, self._header_line = wide, line
         elif len(names) == 2 and above[:1].isspace() and not self._rows and line[:1].isalpha():
-            # The names of two columns of labels. The first one is left empty below its first row.
+            # The names of two columns of labels. Only the first row of a group has a label in the first column.
             self._second = line.index(names[1], len(names[0]))
         elif len(names) == 1 and above and not self._rows and above[0] + line[0] == (above[0] + line[0]).strip():
-            # In a pivot table, the name of the columns and the name of the rows stand before their labels.
+            # This line names the rows of a pivot table. The line above has the name of the columns and their labels.
             self._header = Pivot(re.split(r"\s{2,}", above.strip()))
         elif not line.strip():
             self._header = []

@@ -1,4 +1,4 @@
-"""Units, scale words and words around numbers, in the languages of answers. Pure."""
+"""Regular expressions for units, scale words and other words around numbers, in the languages of answers. Pure."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ APPROXIMATE: Final = re.compile(
     r"[~≈∼]|约|大约|近|超过|लगभग|करीब)\s?[*_($€£¥₹]*$",
     re.IGNORECASE,
 )
-"""A word before a number that was rounded to fewer digits than it has."""
+"""A word before a number that says that the number was rounded, such as `about`."""
 DECREASE: Final = re.compile(
     r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|"
     r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
@@ -89,7 +89,7 @@ DECREASE: Final = re.compile(
     r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम|नीचे",
     re.IGNORECASE,
 )
-"""A word that says that an amount is negative."""
+"""A word that says that something fell, or that an amount is negative."""
 INCREASE: Final = re.compile(
     r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
     r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
@@ -99,7 +99,7 @@ INCREASE: Final = re.compile(
     r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
     re.IGNORECASE,
 )
-"""A word that says that an amount is positive."""
+"""A word that says that something grew, or that an amount is positive."""
 STATISTIC: Final = re.compile(
     r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|"
     r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|insgesamt|"
@@ -127,12 +127,12 @@ _HEADER_UNITS = {
 
 
 def scale_power(word: str) -> int:
-    """Return the power of ten of a scale word, such as 6 for `Mio.`; 0 for none."""
+    """Return the power of ten of a scale word, such as 6 for `Mio.`; 0 for any other word."""
     return 6 if word == "m" else _WORDS.get(word.strip(), 0)
 
 
 def named_scales(texts: Iterable[str]) -> frozenset[int]:
-    """Return the powers of ten that short texts name, such as 6 for `revenue (million)`."""
+    """Return the powers of ten of the scale words in short texts, such as 6 for `revenue (million)`."""
     return frozenset(
         scale_power(word.title()) or scale_power(word) or _HEADER_SCALES.get(word.lower(), 0)
         for text in texts
@@ -142,13 +142,13 @@ def named_scales(texts: Iterable[str]) -> frozenset[int]:
 
 
 def unit_name(word: str) -> str:
-    """Return the name of a unit, such as `EUR` for `€`; empty for none."""
+    """Return the unit that a word or sign means, such as `EUR` for `€`; empty for any other word."""
     stripped = word.strip()
     return _UNIT_WORDS.get(re.sub("^(?:de |of |d['’])", "", stripped), "")
 
 
 def power_of(match: re.Match[str]) -> int:
-    """Return the power of ten that `POWER` has matched, at most 400 either way."""
+    """Return the power of ten in a match of `POWER`, limited to -400 to 400."""
     digits = match["e"] or match["p"] or match["s"].translate(_SUPERSCRIPTS)
     try:
         return max(-400, min(400, int(digits)))
@@ -157,13 +157,13 @@ def power_of(match: re.Match[str]) -> int:
 
 
 def header_unit(name: str) -> str:
-    """Return the unit that the name of a column or line holds, such as `kg` of `weight_kg`; empty if it has none."""
+    """Return the unit in the name of a column or line, such as `kg` in `weight_kg`; empty if there is none."""
     if match := re.search(r"(?<!\d)%|[€£₹$]", name):
         return unit_name(match[0])
-    # A letter alone, such as the last one of `mean F`, is a group.
+    # A single letter at the end, such as in `mean F`, is the name of a group and no unit.
     words = re.split(r"[_\W]+", re.sub(r"\s[A-Za-z]$", "", name).lower())
     units = [_HEADER_UNITS[word] for word in words[1:] if word in _HEADER_UNITS]
     if units and _HEADER_UNITS.get(words[0]) in CURRENCIES:
-        # A price per kilogram, such as `eur_kg`.
+        # The unit comes first in a price for an amount, such as `eur_kg`.
         return _HEADER_UNITS[words[0]]
     return units[-1] if units else ""

@@ -16,7 +16,7 @@ from chat.messages.numbers.tables import Table
 from chat.messages.numbers.units import PERCENTS
 
 ROWS_LIMIT: Final = 40
-"""Pairs of rows of longer tables are not tried, unless the sentence names them."""
+"""Maximum number of rows of a table that are paired with each other, unless the sentence names the rows."""
 CELLS_LIMIT: Final = 8
 _ROWS_OF_SINGLES: Final = 3
 
@@ -29,14 +29,14 @@ def row_counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Resul
 
 
 def total_pairs(number: WrittenNumber, table: Table) -> Iterator[Pair]:
-    """Yield the sums of each two columns, and the least and the greatest number of each."""
+    """Yield pairs of sums of two columns, and pairs of the least and the greatest number of each column."""
     columns = [values for values, unit in zip(table.columns, table.units, strict=True) if number.may_have_unit(unit)]
     yield from combinations([sum(values) for values in columns[:CELLS_LIMIT] if len(values) > 1], 2)
     yield from ((min(values), max(values)) for values in columns if len(values) > 2)
 
 
 def weighted_means(number: WrittenNumber, table: Table) -> Iterator[Result]:
-    """Yield the means of columns that are weighted by another one with whole numbers, and their mean steps."""
+    """Yield the means of columns weighted by another column of whole numbers, and the mean steps from row to row."""
     for values, unit in zip(table.columns, table.units, strict=True):
         if len(values) < 2 or not number.may_have_unit(unit):
             continue
@@ -49,7 +49,7 @@ def weighted_means(number: WrittenNumber, table: Table) -> Iterator[Result]:
 
 
 def shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Result]:
-    """Yield the shares of rows in the sums of columns, the sums of the rows, and the sums without one row."""
+    """Yield the shares of rows in the totals of columns, the sums of the rows, and the totals without these rows."""
     for column, unit in enumerate(table.units):
         total = sum(table.columns[column])
         if not total or not number.may_have_unit(unit):
@@ -70,21 +70,21 @@ def shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator
 
 
 def single_numbers(tables: Sequence[Table]) -> Iterator[float]:
-    """Yield the numbers that are printed alone, with a name."""
+    """Yield the numbers of tables with one column and few rows, such as `total: 12`."""
     for table in tables:
         if table.width == 1 and len(table.rows) <= _ROWS_OF_SINGLES:
             yield from (cell.value for row in table.rows if (cell := row.cells[0]))
 
 
 def sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result]:
-    """Yield the sum of a row whose numbers all have one unit."""
+    """Yield the sum of a row if all its numbers have the same unit."""
     cells = [cell.value for cell in row.cells if cell]
     if row.label and len(cells) > 1 and len(set(table.units)) == 1 and number.may_have_unit(table.units[0]):
         yield Result(sum(cells), text=f"sum of {len(cells)} numbers")
 
 
 def sums_of_labels(number: WrittenNumber, table: Table) -> Iterator[Result]:
-    """Yield the sums of the rows of each label or group of a table with two columns of labels, and their shares."""
+    """Yield the sum of each label and each group in tables with two columns of labels, or its share in the total."""
     rows = [row for row in table.rows if row.group]
     for label in dict.fromkeys(name for row in rows for name in (row.label, row.group)):
         for column, total in enumerate(map(sum, table.columns)):
@@ -97,7 +97,7 @@ def sums_of_labels(number: WrittenNumber, table: Table) -> Iterator[Result]:
 
 
 def column_results(number: WrittenNumber, table: Table, context: Context) -> Iterator[Result]:
-    """Yield sums and means of columns, those that are named first."""
+    """Yield sums and means of columns. Columns that the sentence names come first."""
     labels = table.column_labels
     named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
     for column in (*named, *(n for n in range(table.width) if n not in named)):

@@ -1,4 +1,6 @@
-"""What the words around a number say of a place with its value: that it is its row and column, or another one. Pure."""
+"""Checks whether the words around a number name the row and column of an equal value in a source, or other
+ones. Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from chat.messages.numbers.tables import Place, SourceTables, Table
 from chat.messages.numbers.units import STATISTIC
 
 IS_NAMED: Final = 4
-"""What a label of the row adds to how near a place is."""
+"""What `nearness` adds if the words name the row or the statistic of a place."""
 _AFTER_CHARS: Final = 40
 _AVERAGES: Final = frozenset({"mean", "median", "std"})
 _QUARTILES: Final = frozenset({"25%", "75%"})
@@ -23,16 +25,16 @@ _EXTREMES: Final = frozenset({"min", "max"})
 
 
 class Words:
-    """The words around the numbers of an answer, beside the tables of its sources."""
+    """The words around the numbers of an answer, compared with the tables of its sources."""
 
     def __init__(self, tables: SourceTables, starts: Sequence[int]) -> None:
-        """`starts`: of all numbers of the answer, in order."""
+        """`starts`: the positions of all numbers of the answer, in order."""
         self._tables = tables
         self._starts = starts
         self._named: dict[tuple[int, int, int], frozenset[str]] = {}
 
     def owners(self, table: Table, context: Context) -> frozenset[str]:
-        """Return the labels of rows of a table of which a number surely has one."""
+        """Return the labels of rows of a table one of which a number surely has; empty if that is not sure."""
         key = (id(table), context.start, context.position)
         if key not in self._named:
             self._named[key] = owners(context, table.keys, self._number_starts(context))
@@ -44,7 +46,7 @@ class Words:
         return [start - context.start for start in some]
 
     def _is_beside(self, label: str, table: Table, context: Context) -> bool:
-        """Return whether no other number stands between a number and the name of a column."""
+        """Return whether no other number stands between a number and the label of a column."""
         numbers = self._number_starts(context)
         return any(
             one.label == label
@@ -57,7 +59,7 @@ class Words:
         )
 
     def statistics(self, context: Context) -> frozenset[str]:
-        """Return the statistics of which a number surely is one; empty if it is not sure."""
+        """Return the statistics one of which a number surely is; empty if that is not sure."""
         found = statistic_mentions(context.text)
         if context.is_cell:
             found = (*found, *statistic_mentions(context.column))
@@ -66,12 +68,12 @@ class Words:
         return _QUARTILES if label == HALF else frozenset({label} if label else ())
 
     def is_average(self, context: Context) -> bool:
-        """Return whether a number surely is a mean, a median or a deviation, not how far it is from something."""
+        """Return whether a number surely is a mean, a median or a deviation, and not a change of one."""
         said = self.statistics(context)
         return len(said) == 1 and said <= _AVERAGES and not direction(context.clause)
 
     def contradict(self, place: Place | None, context: Context) -> bool:
-        """Return whether words surely name another row, column or statistic than those of a place."""
+        """Return whether the words surely name another row, column or statistic than those of a place."""
         if place is None:
             return False
         said = self.statistics(context) & self._tables.statistics
@@ -93,7 +95,7 @@ class Words:
         return bool(label) and bool(named) and not is_named and not _follows(label, context)
 
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
-        """Return whether a statistic is of another column than the sentence names, or the number is that of a row."""
+        """Return whether a statistic belongs to another column or row than those that the words name."""
         table, label = place.table, place.key
         columns = {one.label for one in mentions(f"{context.head} {context.clause}", table.names_of_columns)}
         if table.is_description and len(columns) == 1 and table.column_labels[columns.pop()] != place.column:
@@ -101,11 +103,11 @@ class Words:
         words = label.split()
         parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
         named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
-        # The rows of a table of correlations are columns of others.
+        # The rows of a table of correlations are columns of other tables.
         named -= table.column_labels.keys()
         if named and (subjects := parts & self._tables.labels):
             return not subjects & named
-        # A neighbour's value is often the greatest one, too.
+        # Another row may have the same value as its greatest one, so a sentence about statistics does not contradict.
         if (
             said
             or STATISTIC.search(f"{context.text} {context.column}")
@@ -125,7 +127,7 @@ class Words:
 
 
 def _follows(label: str, context: Context) -> bool:
-    """Return whether the label of a row stands after a number in its clause, or in brackets after it."""
+    """Return whether the label of a row follows a number in its clause, also in brackets."""
     start = -1 if label.isdigit() else context.text.find(label, context.position, context.position + _AFTER_CHARS)
     if start < 0:
         return False

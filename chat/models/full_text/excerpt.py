@@ -1,4 +1,4 @@
-"""Builds the excerpt of a text that shows a match, as pieces of plain text with the matches marked."""
+"""Builds the excerpt of a text that contains a match, as pieces of plain text in which matches are marked."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ BEFORE_CHARS = 40
 """Maximum length of the text before the first match."""
 
 PHRASE_WORDS = 12
-"""Only so many words of a phrase are marked, because the regular expression may compare each of them at every position
-of a long text.
+"""Maximum number of words of a phrase that are marked, because the regular expression may compare each of them at every
+position of a long text.
 """
 
 NO_MATCH = 3
@@ -40,7 +40,7 @@ IS_LETTERS = re.compile(LETTER)
 IS_EMOJI = re.compile(f"[{EMOJI}\u200d]")
 IS_SIGNS = re.compile(f"[{SIGNS}]")
 GAP = f"[ {SIGNS}{NON_JOINER}]*"
-"""What may separate two words of a phrase between which no sign was typed."""
+"""What may be between two words of a phrase, if no sign was typed between them."""
 
 _MARKS = "".join(chr(code) for code in range(0x300, 0x1F000) if category(chr(code)).startswith("M"))
 _ADDED = f"[{_MARKS}{IGNORED}\u0e33\u0eb3\u1160-\u11ff\u3099\u309a\uff9e\uff9f]"
@@ -51,10 +51,10 @@ CLUSTER = re.compile(
     rf"|.(?>(?:{_ADDED}|\u200d|{NON_JOINER}(?![{ARABIC}]))*)",
     re.DOTALL,
 )
-"""What is folded together: a character as people see it, with its marks and its parts."""
+"""Characters that are folded together: one character as people see it, with its marks and parts."""
 
 FoldedText: TypeAlias = tuple[str, list[tuple[int, int]] | None]
-"""A folded text, and for each of its characters the span of its source. None: folding changes no offset."""
+"""A folded text, and for each of its characters the span in the source. `None` if both texts have the same offsets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def mark_matches(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
 def build_excerpt(text: str, terms: Sequence[Term], *, has_tags: bool = True) -> tuple[Piece, ...]:
     """Return one line of the text around its best match, or its beginning if there is no match.
 
-    It is the text without its Markdown, unless only that matches, such as the address of a link. `has_tags`: see
-    `read_plain_text`.
+    The line is plain text without Markdown. If only the Markdown matches, such as the address of a link, it is the
+    Markdown. `has_tags`: see `read_plain_text`.
     """
     text = MARKER.sub(" ", text)
     rank, first, last = _find_best(_fold_with_spans(text), terms)
@@ -110,7 +110,7 @@ def match_rank(text: str, terms: Sequence[Term]) -> int:
 
 
 def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[Piece, ...]:
-    """Return `text[start:end]` as pieces. Matches that overlap another one or the end are not marked."""
+    """Return `text[start:stop]` as pieces. A match that overlaps another one, or the end, is not marked."""
     pieces, position = [], start
     for first, last in spans:
         if first < position or last > end:
@@ -122,7 +122,7 @@ def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: 
 
 
 def _find_best(folded: FoldedText, terms: Sequence[Term]) -> tuple[int, int, int]:
-    """Return the rank of the best match, as `match_rank`, and its span; an empty span if there is none."""
+    """Return the rank of the best match, see `match_rank`, and its span. The span is empty if there is no match."""
     ranked = ((join_terms(terms),) if terms else (), make_exact(terms), terms)
     for rank, tried in enumerate(ranked):
         for first, last in _find_matches(folded, tried, limit=1):
@@ -131,7 +131,7 @@ def _find_best(folded: FoldedText, terms: Sequence[Term]) -> tuple[int, int, int
 
 
 def _find_matches(folded: FoldedText, terms: Sequence[Term], limit: int | None = None) -> list[tuple[int, int]]:
-    """Return the first `limit` spans of a text in which terms match, in order."""
+    """Return the spans at which terms match, in order, at most `limit`."""
     if not terms:
         return []
     pattern = re.compile("|".join(map(_build_term_pattern, terms)))
@@ -148,7 +148,9 @@ def _is_whole(text: str, spans: Sequence[tuple[int, int]], first: int, last: int
 
 
 def _fold_with_spans(text: str) -> FoldedText:
-    """Return the folded text and the spans of its characters, each with the marks after it."""
+    """Return the folded text, and the span of each of its characters. The span includes the marks after the
+    character.
+    """
     if text.isascii() and "${" not in text and "$(" not in text:
         return fold(text), None
     folds: dict[str, str] = {NON_JOINER: NON_JOINER}
@@ -177,7 +179,7 @@ def _build_source_pattern(source: str, *, is_prefix: bool) -> str:
     for chunk in split_pieces(fold(MARKER.sub(" ", source))):
         for number, piece in enumerate(chunk):
             is_sign = IS_SIGNS.match(piece) is not None
-            # A run of signs alone is not searched for.
+            # A run of signs without a word beside it is not searched for.
             if words == PHRASE_WORDS or (is_sign and len(chunk) == 1):
                 continue
             is_gap = words and (number == 0 or not (is_sign or IS_SIGNS.match(chunk[number - 1])))

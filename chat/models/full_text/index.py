@@ -6,7 +6,7 @@ that person's id, so its cost does not depend on the texts of others.
 
 On PostgreSQL, triggers write the words into a table with GIN indexes, one of them for titles alone. On SQLite, triggers
 write them into an FTS5 table and call the SQL functions `chat_entry_words` and `chat_title_words` of this module,
-registered on every connection. Titles have their words a third time there, after another mark.
+registered on every connection. There, each title has its words a third time, after another mark.
 
 `chat/migrations/_search.py` and `_signed_search.py` hold the SQL of a new database.
 """
@@ -20,7 +20,7 @@ from django.dispatch import receiver
 from chat.models.full_text.words import extract_index_words
 
 OWNER_MARK, TITLE_MARK = ":", ";"
-"""One of them follows the owner's id."""
+"""One of these characters follows the owner's id in an indexed word."""
 
 
 def prefix_words(owner_id: int, words: str, mark: str = OWNER_MARK) -> str:
@@ -30,13 +30,13 @@ def prefix_words(owner_id: int, words: str, mark: str = OWNER_MARK) -> str:
 
 
 def extract_entry_words(owner_id: int, text: str) -> str:
-    """Return all words of a message's entry: those of everyone's search and those of the owner's."""
+    """Return all words of a message's entry: those for the search of staff and those for the owner's search."""
     words = extract_index_words(text)
     return f"{words} {prefix_words(owner_id, words)}"
 
 
 def extract_title_words(owner_id: int, title: str) -> str:
-    """Return all words of a title's entry: those of a message's and those of the search in titles."""
+    """Return all words of a title's entry: the words that a message has, and those for the search in titles."""
     words = extract_index_words(title)
     return f"{words} {prefix_words(owner_id, words)} {prefix_words(owner_id, words, TITLE_MARK)}"
 

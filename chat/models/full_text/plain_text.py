@@ -1,4 +1,4 @@
-"""Reads Markdown as plain text, for excerpts. What is shown of a message is rendered by `chat.page.rendering`."""
+"""Reads Markdown as plain text, for excerpts. Messages themselves are rendered by `chat.page.rendering`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html.entities import html5
 import comrak
 
 WINDOW_CHARS = 1_500
-"""So much text before and after a match is read, so that long texts and tables with many cells cost little."""
+"""Number of characters before and after a match that are read, so that long texts and large tables cost little."""
 
 
 def _extensions() -> comrak.ExtensionOptions:
@@ -42,7 +42,7 @@ _BRACED = re.compile(
     r"\\(?:text|math|operator|begin|end)[a-z]* *(?:\{(?:[a-z]*matrix|[a-z]*aligned|cases|array)\*?\}|(?=\{))"
 )
 _COMMAND_OR_BRACE = re.compile(r"\\([A-Za-z]+|.)|[{}&]", re.DOTALL)
-# Names that HTML does not have, or has for another sign.
+# Names of LaTeX commands that HTML does not have, or has for another sign.
 _SIGNS = dict.fromkeys(["left", "right", "displaystyle", "limits", "bar", "hat", "tilde", "vec", "big", "Big", "!"], "")
 _SIGNS |= dict.fromkeys(["dots", "ldots", "cdots"], "…") | dict.fromkeys(("quad", "qquad"), " ")
 _SIGNS |= {"cdot": "·", "circ": "°", "infty": "∞", "neq": "≠", "partial": "∂", "to": "→", "sqrt": "√", "colon": ":"}
@@ -50,7 +50,7 @@ _SIGNS |= {sign: sign for sign in "{}%$_#&"}
 
 
 def find_window(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the span of the text around a match that is worth reading: whole lines, unless they are long."""
+    """Return the span of text around a match that is read: whole lines, unless they are long."""
     start, stop = max(0, first - WINDOW_CHARS), min(len(text), last + WINDOW_CHARS)
     if start:
         start = text.find("\n", start, first) + 1 or start
@@ -60,9 +60,9 @@ def find_window(text: str, first: int, last: int) -> tuple[int, int]:
 
 
 def read_plain_text(text: str, start: int, stop: int, *, has_tags: bool) -> str:
-    """Return `text[start:stop]`, a span of Markdown, without its marks. Code is its source, and formulas are signs.
+    """Return `text[start:stop]`, a span of Markdown, as plain text. Code is its source, and formulas are signs.
 
-    `has_tags`: whether tags are elements, as models mean them. What people typed is shown as typed.
+    `has_tags`: whether tags are HTML elements, as in texts of models. In texts of people, tags are shown as typed.
     """
     fences = _FENCE.findall(text, 0, start)
     opening = fences[-1] + "\n" if len(fences) % 2 else ""
@@ -74,7 +74,7 @@ def read_plain_text(text: str, start: int, stop: int, *, has_tags: bool) -> str:
 
 
 def _read_formula(source: str) -> str:
-    """Return a formula of LaTeX with the signs of its commands, without what only its layout needs."""
+    """Return a LaTeX formula as text: commands become signs, and commands for its layout are left out."""
     return _COMMAND_OR_BRACE.sub(_read_command, _BRACED.sub("", _FRACTION.sub(_read_fraction, source)))
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from chat.models.full_text.words import LETTER, NON_JOINER, UNSPACED, extract_signed_words, extract_words, fold
 
 TERMS_LIMIT = 10
-"""Further terms are ignored, because each term is a separate index search."""
+"""Maximum number of terms. Further terms are ignored, because each term is a separate index search."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»「」『』＂", '"'))
 _ENDS_WITH_WORD = re.compile(f"(?:{LETTER}|[{UNSPACED}])\\Z")
 _PERSIAN_WORDS = (re.compile(r"(ن?مي)(\S{2,40})"), re.compile(r"(\S{2,40}?)(ها|هاي|هايي|تر|ترين)"))
-"""A verb with its prefix, and a word with the ending of a plural or a comparison. They are written apart, too."""
+"""Patterns of Persian words that may also be written apart: a verb with its prefix, and a word with a plural or
+comparative ending.
+"""
 _CHUNK = re.compile(r'"([^"]*)("|\Z)|([^\s"]+)')
 
 
@@ -27,15 +29,17 @@ class Term:
     is_prefix: bool
     """Whether the last word is a prefix: no sign and no closing quote follows it."""
     signed_words: tuple[str, ...] = ()
-    """Words with the signs that were typed beside them. A text with the term has all of them."""
+    """Words together with the signs that were typed beside them. A text that contains the term has all of them."""
     others: tuple[str, ...] = ()
-    """What may be in a text instead: the same words joined or apart, as Persian is written both ways."""
+    """Texts that also match the term: the same words joined or apart, because Persian is written both ways."""
     source: str = field(default="", compare=False)
     """The text as typed."""
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """The phrase and the signed word that may go on, if they end with a prefix."""
+        """The words of the term that are prefixes: its phrases, and its last signed word if that ends with
+        the prefix.
+        """
         if not self.is_prefix:
             return ()
         last = self.words.rpartition(" ")[2]
@@ -61,7 +65,7 @@ def parse(text: str) -> tuple[Term, ...]:
 
 
 def _list_others(source: str, words: str, before: str) -> tuple[str, ...]:
-    """Return the other forms of a term: without its non-joiners, apart, and joined to the term before it."""
+    """Return other forms of a term: without non-joiners, with its parts separated, and joined to the term before it."""
     forms = [extract_words(source.replace(NON_JOINER, ""))] if NON_JOINER in source else []
     forms += [f"{found[1]} {found[2]}" for form in _PERSIAN_WORDS if (found := form.fullmatch(words))]
     if any((found := form.fullmatch(before + words)) and found[1] == before for form in _PERSIAN_WORDS):
@@ -70,12 +74,12 @@ def _list_others(source: str, words: str, before: str) -> tuple[str, ...]:
 
 
 def make_exact(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Return the terms with whole words instead of prefixes."""
+    """Return the terms as whole words instead of prefixes."""
     return tuple(replace(term, is_prefix=False) for term in terms)
 
 
 def join_terms(terms: Sequence[Term]) -> Term:
-    """Return the phrase of all terms, with whole words."""
+    """Return one term for the phrase of all terms, with whole words."""
     signed_words = tuple(dict.fromkeys(word for term in terms for word in term.signed_words))
     source = " ".join(term.source for term in terms)
     return Term(" ".join(term.words for term in terms), False, signed_words, source=source)

@@ -1,8 +1,8 @@
 """Splits text into the words that are indexed and searched. SQLite's index calls this module.
 
-Folding removes case, accents, vowel marks and nuktas, and maps variants of a letter or a digit to one. A word is a run
-of letters, their remaining marks and digits. In scripts that are written without spaces, each character is a word of
-its own, so a query of several such characters is searched as a phrase; so is each emoji as people see it.
+Folding removes case, accents, vowel marks and nuktas, and replaces each variant of a letter or a digit by one form. A
+word is a run of letters, their remaining marks and digits. In scripts that are written without spaces, each character
+is a word, and so is each emoji as people see it. A query of several such characters is searched as a phrase.
 
 The zero-width non-joiner of Persian separates words (`می‌خواهم`), and the word without it is indexed too.
 
@@ -17,15 +17,15 @@ import unicodedata
 from functools import lru_cache
 
 INDEXED_CHARS = 200_000
-"""Only the first characters of a text are indexed, because PostgreSQL limits an index entry to 1 MB."""
+"""Maximum number of characters of a text that are indexed, because PostgreSQL limits an index entry to 1 MB."""
 
 WORD_LIMIT = 500
 """Longer words are not indexed. PostgreSQL allows a word of 2,046 bytes, which includes its owner and its signs."""
 
 SIGNS_LIMIT = 3
-"""So many signs beside a word count."""
+"""Maximum number of signs beside a word that are indexed."""
 
-# The following constants are contents of character classes. They name characters of folded text.
+# The following constants are used inside character classes of regular expressions for folded text.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
@@ -37,10 +37,12 @@ ARABIC = "\u0620-\u06ff"
 
 _EMOJI = f"(?:[\U0001f1e6-\U0001f1ff]{{2}}|[{EMOJI}])"
 EMOJI_WORD = f"{_EMOJI}(?:\u200d{_EMOJI})*"
-"""A flag is a pair of characters. Joiners make one picture of several."""
+"""A word that consists of one emoji as people see it. A flag is a pair of characters, and joiners combine several
+characters.
+"""
 
 SIGNS = r"!#$%&*+\-./:<=>?@\\^_|~\u00a2-\u00a5\u00a7\u00b0\u20a0-\u20c0"
-"""Signs that count beside a word. Quotes, brackets, commas and semicolons never do."""
+"""Signs that are indexed beside a word. Quotes, brackets, commas and semicolons never are."""
 
 IGNORED = (
     "\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c\u0640\u064b-\u065f\u0670"
@@ -71,13 +73,13 @@ SEPARATORS = (
     "\U0001d1ae-\U0001d241\U0001d245\U0001d300-\U0001d356\U0001fb00-\U0001fbca"
     "\ufe10-\ufe1f\ufe30-\ufe6f"
 )
-"""All other characters that are neither letters, marks nor digits."""
+"""All other characters that are neither letters, marks nor digits. They separate words."""
 
 ZEROS = (
     "\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0\u0f20\u1040\u1090\u17e0\u1810"
     "\u1946\u19d0\u1a80\u1a90\u1b50\u1bb0\u1c40\u1c50\ua620\ua8d0\ua900\ua9d0\ua9f0\uaa50\uabf0\U000104a0\U00011066\U0001e950"
 )
-"""The digits of scripts: each with the nine characters after it."""
+"""The digit zero of each script. The digits 1 to 9 are the nine characters after it."""
 
 _VARIANTS = {
     "đð": "d", "ħ": "h", "ı": "i", "ł": "l", "ø": "o", "ŧ": "t", "ς": "σ", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th",
@@ -85,8 +87,8 @@ _VARIANTS = {
     "װ": "וו", "ױ": "וי", "ײ": "יי", "ৎ": "ত্",
     "ൔ": "മ്", "ൕ": "യ്", "ൖ": "ഴ്", "ൺ": "ണ്", "ൻ": "ന്", "ർ": "ര്", "ൽ": "ല്", "ൾ": "ള്", "ൿ": "ക്",
 }  # fmt: skip
-"""Letters that Unicode does not decompose, variants of Arabic letters, dashes within words, digraphs of Yiddish, and
-letters of Bengali and Malayalam that stand for a letter and its virama.
+"""Characters and the characters that replace them: letters that Unicode does not decompose, variants of Arabic letters,
+dashes within words, digraphs of Yiddish, and letters of Bengali and Malayalam that stand for a letter and its virama.
 """
 
 VARIANTS = str.maketrans(
@@ -97,14 +99,14 @@ VARIANTS = str.maketrans(
 MARKER = re.compile(r"\[(?:GRAPH|IMAGE):\d+\]")
 NON_JOINER = "\u200c"
 LETTER = f"[^ {SIGNS}{UNSPACED}{EMOJI}{NON_JOINER}\u200d]"
-"""A letter or digit of folded text that is no word of its own."""
+"""A letter or digit of folded text, except characters that are words of their own."""
 
 PIECE = re.compile(f"{LETTER}+|[{UNSPACED}]|[{SIGNS}]+|{EMOJI_WORD}")
 """A word of folded text, or a run of signs."""
 
 _WORD = re.compile(f"{LETTER}+|[{UNSPACED}]|{EMOJI_WORD}")
 _CHUNK_WITH_SIGNS = re.compile(f"(?<![^ ])(?>[^ {SIGNS}]*)[{SIGNS}][^ ]*")
-"""A text between two spaces that has a sign."""
+"""The text between two spaces, if it contains a sign."""
 _NOT_ASCII = re.compile(r"([^\x00-\x7f]+)")
 _SHORT_RUN = 4
 
@@ -115,7 +117,7 @@ _STRAY_JOINER = re.compile(
 _ORDER = re.compile(
     "([\u0e48-\u0e4b\u0ec8-\u0ecb])([\u0e4d\u0ecd])|([\u0e32\u0eb2])([\u0e48-\u0e4b\u0ec8-\u0ecb])|(\u0d4d)\u0d4d+"
 )
-"""Tones of Thai and Lao on either side of parts of a vowel, and a virama after a letter that holds one."""
+"""Characters that are put into one order: tones of Thai and Lao beside parts of a vowel. Also a repeated virama."""
 _JOINED = re.compile(f"(?<!{LETTER})(?>{LETTER}+)(?>(?:{NON_JOINER}{LETTER}+)+)")
 _SEPARATOR = re.compile(f"[{SEPARATORS}]")
 _SIGN = re.compile(f"[{SIGNS}]")
@@ -129,10 +131,11 @@ def extract_words(text: str) -> str:
 
 
 def extract_index_words(text: str) -> str:
-    """Return what is indexed of a text: its words, those with one or more signs beside them, and joined ones."""
-    # The database calls this while an answer is stored, and other answers wait: 2 ms for one of 10,000 characters.
+    """Return what is indexed of a text: its words, its signed words, and its words without non-joiners."""
+    # The database calls this while an answer is stored, and other answers wait for it. It takes 2 ms for 10,000
+    # characters.
     folded = _fold_beginning(text)
-    # Few texts have a joiner, and each search for one takes a tenth of the whole time.
+    # Few texts have a non-joiner, and searching for joined words takes a tenth of the whole time.
     joined = [word.replace(NON_JOINER, "") for word in (_JOINED.findall(folded) if NON_JOINER in folded else ())]
     signed = dict.fromkeys(
         word
@@ -147,7 +150,7 @@ def extract_index_words(text: str) -> str:
 
 
 def extract_signed_words(text: str) -> tuple[str, ...]:
-    """Return the signed words that a text which contains this one has, in order and without duplicates."""
+    """Return the signed words that are in every text that contains this text, in order and without duplicates."""
     return tuple(
         dict.fromkeys(
             word
@@ -163,11 +166,11 @@ def fold(text: str) -> str:
 
     A zero-width joiner remains within an emoji, and a non-joiner between Arabic letters.
     """
-    # `${HOME}` and `$(HOME)` are `$HOME`.
+    # `${HOME}` and `$(HOME)` are indexed as `$HOME`.
     text = text.replace("${", " $").replace("$(", " $").replace("\0", " ")
     if text.isascii():
         return text.lower().translate(_ASCII)
-    # Every character of ASCII is folded by itself, whatever is beside it, and all of them at once.
+    # Runs of ASCII are folded together, because the folding of an ASCII character does not depend on its neighbours.
     runs = _NOT_ASCII.split(text)
     runs[::2] = "\0".join(runs[::2]).lower().translate(_ASCII).split("\0")
     runs[1::2] = [_fold_short(run) if len(run) <= _SHORT_RUN else _fold_others(run) for run in runs[1::2]]
@@ -185,11 +188,13 @@ def _fold_others(text: str) -> str:
 
 
 _fold_short = lru_cache(maxsize=1000)(_fold_others)
-"""Texts of most languages have the same short runs again and again, such as `ä` and `“`."""
+"""The cache helps, because a text has the same short runs of non-ASCII characters again and again, such as
+`ä` and `“`.
+"""
 
 
 def split_pieces(folded: str) -> list[list[str]]:
-    """Return the words and runs of signs of each part between spaces. What ends a sentence is left out."""
+    """Return the words and the runs of signs in each chunk between spaces. Signs that end a sentence are left out."""
     return [PIECE.findall(chunk.rstrip(_SENTENCE_END)) for chunk in folded.split(" ")]
 
 
@@ -202,7 +207,7 @@ def _split_words(folded: str) -> list[str]:
 
 
 def _find_signs(folded: str) -> list[tuple[str, str, str]]:
-    """Return each run of signs with the words before and after it, without duplicates of what stands between spaces.
+    """Return each run of signs with the words before and after it. Equal chunks between spaces are read once.
 
     A word is empty if there is none, or if it is too long.
     """

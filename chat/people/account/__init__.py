@@ -1,1 +1,1 @@
-"""The settings of a person: the pages below `/accounts/` that belong to neither the login nor the API."""
+"""The settings of a person: the pages below `/accounts/`, except those of the login and of API tokens."""

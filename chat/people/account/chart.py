@@ -1,6 +1,6 @@
-"""Charts of numbers, each with a table of the same numbers. Pure but for the active language.
+"""Charts of numbers, each with a table of the same numbers. Pure except for the active language.
 
-The image of a chart of days is measured in days and amounts. The browser stretches it, so no code computes lengths.
+The coordinates of a chart of days are days and amounts. The browser stretches the image, so no code computes pixels.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from chat.vocabulary.sentences import translate_sentence
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The part of a day's column that belongs to one series."""
+    """The part of a day's column that shows one series."""
 
     x: int
-    """Days from the left."""
+    """Index of the day, counted from the left."""
     y: float
     """Distance from the top of the image to the top of the bar, in the unit of the amounts."""
     height: float
@@ -31,30 +31,30 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A column for each day."""
+    """A chart with one column for each day."""
 
     bars: tuple[Bar, ...]
     width: int
     """The number of days."""
     height: float
-    """The highest amount."""
+    """The highest amount of a column."""
     highest: str
     first_day: str
     last_day: str
 
     @property
     def is_one_day(self) -> bool:
-        """Whether all bars are of one day. A sentence says their amounts better than an image."""
+        """Whether all bars are of one day. A sentence then says the amounts better than an image."""
         return len({bar.x for bar in self.bars}) == 1
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table."""
+    """A row of a table."""
 
     cells: tuple[str, ...]
     amount: float = 0
-    """Drawn as a bar in tables that have bars."""
+    """The length of the bar, in tables that have bars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Table:
 
     @property
     def highest(self) -> float:
-        """The highest amount of a row; 0: the table has no bars."""
+        """The highest amount of a row; 0 if the table has no bars."""
         return max((row.amount for row in self.rows), default=0)
 
 
@@ -81,10 +81,10 @@ class Chart:
     summary: str
     """A sentence that describes the chart to users of screen readers."""
     empty_text: str
-    """Shown instead of the numbers if all are 0."""
+    """The text that is shown if all numbers are 0."""
     table: Table
     columns: Columns | None = None
-    """Absent: the table has bars."""
+    """The columns of the chart. `None` if the table has bars instead."""
     legend: tuple[str, ...] = ()
     """The name of each series; empty for charts with one series."""
 
@@ -102,9 +102,10 @@ def draw_columns(
     *,
     is_stacked: bool = True,
 ) -> Columns:
-    """Return a column for each day. If not stacked, the amounts of later names stand before those of earlier ones.
+    """Return a chart with a column for each day.
 
-    `amounts` holds an amount for each day and name; absent ones are 0.
+    `amounts`: day -> name of a series -> amount; missing ones are 0. If `is_stacked` is false, the bars of later series
+    are drawn in front of earlier ones.
     """
     height = max(
         (sum(day.values()) if is_stacked else max(day.values(), default=0) for day in amounts.values()), default=0
@@ -122,5 +123,5 @@ def draw_columns(
 
 
 def _day_words(day: date) -> str:
-    """Return a date such as `3 Mar`, as the active language writes it."""
+    """Return a date such as `3 Mar` in the form of the active language."""
     return date_format(day, pgettext("format of a day on an axis", "j M"))

@@ -1,4 +1,6 @@
-"""The deletion of one's own account: planned on a page, carried out after some days, and kept until then if wanted."""
+"""Deletion of one's own account: it is planned on a page, and carried out some days later unless the person
+cancels it.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ from chat.people.login_redirects import login_required_post
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def account_delete(request: SignedInRequest) -> HttpResponse:
-    """Explain the deletion, or plan it and log the person out everywhere. API tokens no longer work from then on.
+    """Explain the deletion, or plan it and log the person out everywhere. API tokens stop working at once.
 
-    Raise ReauthenticationRequired, with which allauth's middleware asks for the password or a code, and then goes on.
+    Raises ReauthenticationRequired: allauth's middleware then asks for the password or a code, and continues after
+    that.
     """
     user = request.user
     is_needed = is_last_superuser(user)
@@ -45,7 +48,7 @@ def account_delete(request: SignedInRequest) -> HttpResponse:
 
 @login_required_post
 def account_keep(request: SignedInRequest) -> HttpResponse:
-    """Take the planned deletion back. It is too late once the time is over."""
+    """Cancel the planned deletion. It cannot be cancelled any more once it is due."""
     keep_account(request.user)
     return redirect("account_delete")
 
@@ -65,9 +68,9 @@ def plan_deletion(user: User) -> bool:
 
 
 def keep_account(user: User) -> None:
-    """Take a planned deletion back, unless its time is over.
+    """Cancel a planned deletion, unless it is due.
 
-    A statement that waits for the row keeps the time of its start. A deletion that has begun meanwhile has deactivated
-    the account.
+    The account must also be active: a statement that has waited for the row uses the time of its start, and a deletion
+    that has begun meanwhile has deactivated the account.
     """
     User.objects.filter(pk=user.pk, is_active=True, deletion_at__gt=Now()).update(deletion_at=None)

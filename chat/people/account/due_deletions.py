@@ -1,8 +1,8 @@
-"""Deletes accounts whose time is over, in slices. Every web process looks for them every ten seconds.
+"""Deletes accounts whose deletion is due, in slices. Every web process looks for them every ten seconds.
 
-An account is hidden first, so that nothing new is written. Then one conversation after the other is deleted; a long one
-takes several transactions. The rest, without long tables, is one more transaction. If the process dies in between, or
-another one does the same, the next one goes on: everything that is left still belongs to the account.
+An account is hidden first, so that nothing new is written. Then its conversations are deleted one after the other; a
+long one takes several transactions. One more transaction deletes the rest, which has no long tables. If the process
+dies in between, another process continues: everything that is left still belongs to the account.
 """
 
 from __future__ import annotations
@@ -31,20 +31,22 @@ def start() -> threading.Thread:
 
 
 def delete_due_accounts() -> int:
-    """Delete every account whose time is over; return their number. If there is none, it is one query."""
+    """Delete every account whose deletion is due. Return their number. If none is due, this runs one query."""
     due = User.objects.filter(deletion_at__lte=Now()).order_by("deletion_at")
     deleted = 0
     for user_id in list(due.values_list("pk", flat=True)):
         try:
             deleted += _delete(user_id, due)
         except Exception:
-            # The other accounts do not wait for this one.
+            # An error does not stop the deletion of the other accounts.
             logger.warning("account %d could not be deleted; this is tried again soon", user_id, exc_info=True)
     return deleted
 
 
 def _delete(user_id: int, due: QuerySet[User]) -> bool:
-    """Delete an account that is among the `due` ones; return False if its owner has kept it, or it is deleted."""
+    """Delete an account that is among the `due` ones. Returns False if its owner has cancelled it, or it is already
+    deleted.
+    """
     if not due.filter(pk=user_id).order_by().update(is_active=False):
         return False
     hide_accounts([user_id])

@@ -25,18 +25,18 @@ NAME_LIMIT = 100
 
 
 class DisplayNameField(PlainTextField):
-    """A name of one line: line breaks and repeated spaces become one space."""
+    """A name on one line: line breaks and repeated spaces become one space."""
 
     def to_python(self, value: object) -> str:
-        """Return the line."""
+        """Return the name on one line."""
         return " ".join(super().to_python(value).split())
 
 
 class InstructionField(PlainTextField):
-    """A text with line breaks, each of which counts as one character. Browsers send two."""
+    """A text with line breaks. Browsers send two characters for a line break, which count as one."""
 
     def to_python(self, value: object) -> str:
-        """Return the text with line feeds."""
+        """Return the text with line feeds as line breaks."""
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
@@ -82,12 +82,12 @@ class DefaultsForm(SentencesForm):
     )
 
     def __init__(self, data: QueryDict | None, *, current_model: str) -> None:
-        """`current_model`: the choice so far, which stays valid even if it is no longer offered."""
+        """`current_model`: the present choice, which stays valid even if the model is no longer offered."""
         super().__init__(data)
         self._current_model = current_model
 
     def clean_default_model(self) -> str:
-        """Return the name. Raise ValidationError for a model that is not offered."""
+        """Return the name. Raises ValidationError if the model is not offered."""
         name: str = self.cleaned_data["default_model"]
         if name != self._current_model:
             try:

@@ -1,4 +1,4 @@
-"""The page of a person's open logins, and the ends of them."""
+"""The page that lists a person's logins, and the views that end them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chat.people.login_redirects import login_required_post
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """One line of the page."""
+    """One line of the page: a login."""
 
     session: LoginSession
     device: Device
@@ -31,7 +31,7 @@ class Login:
 @login_required
 @require_safe
 def logins(request: SignedInRequest) -> HttpResponse:
-    """List the browsers in which the user is logged in, this one first."""
+    """List the browsers in which the user is logged in, the present one first."""
     key = request.session.session_key
     sessions = LoginSession.objects.all().usable_by(request.user)
     found = [Login(session, describe(session.user_agent), session.pk == key) for session in sessions]
@@ -58,5 +58,5 @@ def logins_end(request: SignedInRequest) -> HttpResponse:
 
 @receiver([password_changed, password_reset, password_set])
 def end_other_logins(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
-    """Delete the sessions that a new password has made useless."""
+    """Delete the other sessions of a user who has set a new password. Receiver of a signal."""
     LoginSession.objects.all().end(user, but=request.session.session_key)

@@ -8,9 +8,11 @@ SI_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def format_short(number: float) -> str:
-    """Return at most three significant digits with an SI prefix, such as `1.25 M`. Integers below 1,000 have none."""
+    """Return at most three significant digits with an SI prefix, such as `1.25 M`. Integers below 1,000
+    have no prefix.
+    """
     for size, prefix in SI_PREFIXES:
-        # 999,500 and more would round to "1e+03 k": such a number takes the next prefix.
+        # Without the factor, 999,500 would be rounded to "1e+03 k". It gets the next prefix instead.
         if abs(number) >= size * 0.9995:
             return f"{number / size:.3g} {prefix}"
     return f"{number:.3g}" if abs(number) < 1000 and number != int(number) else f"{number:.0f}"

@@ -65,10 +65,10 @@ def defaults(request: SignedInRequest) -> HttpResponse:
         untouched = conversations_of(user).untouched(user.default_settings())
         with transaction.atomic():
             response = _saved(request, form)
-            # Else an empty conversation that waits for its first question would keep the settings of before.
+            # An empty conversation that waits for its first question gets the new settings, too.
             untouched.update(**user.default_settings())
         return response
-    # The form keeps the input that was refused.
+    # After an error, the form shows the refused input again.
     shown = {name: form.data.get(name, getattr(user, name)) for name in form.fields}
     return _page(
         request,
@@ -92,5 +92,5 @@ def _saved(request: SignedInRequest, form: SentencesForm) -> HttpResponse:
 
 
 def _page(request: SignedInRequest, template: str, form: SentencesForm, **context: object) -> HttpResponse:
-    """Render a page of settings, with the sentence that explains why it was not saved."""
+    """Render a page of settings. If the form is invalid, the page has the sentence that explains why."""
     return render(request, template, {"error": form.sentence(), **context}, status=400 if form.is_bound else 200)

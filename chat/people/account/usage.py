@@ -1,4 +1,4 @@
-"""The page of what a person has used: charts by day, and how much of each limit is left."""
+"""The page with a person's usage: charts by day, and what is left of each limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from chat.people.quotas.usage import read_usage, uncounted_answers
 from chat.vocabulary.number_text import group_thousands
 
 DAYS = 30
-"""Days of the charts, with today."""
+"""Number of days that the charts show, including today."""
 
 CHARTS: Mapping[str, Callable[[QuotaUse], int]] = {
     "Answers": lambda use: use.turns,
@@ -35,22 +35,22 @@ class LimitRow:
     """One line of the table of limits, in words."""
 
     resource: str
-    """The name of the counter, by which the template names the resource."""
+    """The name of the counter. The template uses it to name the resource."""
     used: str
     limit: str
-    """Empty: there is no limit."""
+    """The limit in words; empty if there is none."""
     left: str
     is_daily: bool
     is_used_up: bool
     estimated: str = ""
-    """How much of what is used is an estimate. Empty: nothing."""
+    """The estimated part of the usage in words; empty if nothing is estimated."""
 
 
 @never_cache
 @login_required
 @require_safe
 def usage(request: SignedInRequest) -> HttpResponse:
-    """Show the usage of the last 30 days, and what is left of today's limits. It takes five queries."""
+    """Show the usage of the last 30 days, and what is left of today's limits. Runs five queries."""
     now = timezone.now()
     today = day_of(now)
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
@@ -70,8 +70,8 @@ def usage(request: SignedInRequest) -> HttpResponse:
 def build_chart(
     title: str, days: Sequence[date], uses: Mapping[date, QuotaUse], amount_of: Callable[[QuotaUse], int]
 ) -> Chart:
-    """Return a column for each day. `uses`: those of the days on which something was used."""
-    # Amounts that are given back on a later day can make a sum negative.
+    """Return a chart with a column for each day. `uses`: the usage of each day on which something was used."""
+    # A refund on a later day can make a day's sum negative.
     amounts = {day: max(0, amount_of(uses[day])) if day in uses else 0 for day in days}
     total = format_integer(sum(amounts.values()))
     noun = title.lower()
@@ -104,7 +104,7 @@ def limit_row(usage: ResourceUsage) -> LimitRow:
 
 
 def _cell(resource: Resource, amount: int) -> str:
-    """Return an amount without what the first cell of its line says."""
+    """Return an amount in words, without the unit if the first cell of its row has it."""
     match resource:
         case Resource.TURNS | Resource.TOKENS | Resource.CONVERSATIONS:
             return group_thousands(amount)
@@ -115,6 +115,6 @@ def _cell(resource: Resource, amount: int) -> str:
 
 
 def reset_context(now: datetime) -> dict[str, object]:
-    """Return when today's counters begin anew."""
+    """Return the time at which today's counters start again."""
     end = day_end(now)
     return {"resets_at": end, "resets_in": duration_words(end - now)}

@@ -1,6 +1,6 @@
-"""The browser and the system of a user agent, in plain words. Pure.
+"""Reads the browser and the system from a user agent, in plain words. Pure.
 
-User agents name several browsers for the sake of old servers, so the most specific name is looked for first.
+User agents name several browsers for compatibility with old servers, so the most specific name is looked for first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Browser and system that a user agent names. Either may be empty: the text is whatever a client sends."""
+    """Browser and system in a user agent. Either may be empty, because the text is whatever a client sends."""
 
     browser: str
     system: str

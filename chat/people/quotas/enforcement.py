@@ -1,4 +1,4 @@
-"""Refuses what exceeds a quota, counts what is used, and refunds what was not used after all."""
+"""Refuses requests that exceed a quota, counts usage, and refunds what was not used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SpentQuota:
     amounts: Mapping[Resource, int]
 
     def refund(self) -> None:
-        """Subtract the amounts again, from the day to which they were added."""
+        """Subtract the amounts again, from the usage of the day to which they were added."""
         negative = {resource: -amount for resource, amount in self.amounts.items()}
         add_usage({self.user_id: negative}, day=self.day, reads=())
 
@@ -32,10 +32,11 @@ class SpentQuota:
 def spend_quota(
     user_id: int, amounts: Mapping[Resource, int], *, subject: str = "", error: type[QuotaExceeded] = QuotaExceeded
 ) -> SpentQuota:
-    """Count what a person uses, in the units of the counters. Raise QuotaExceeded and count nothing if it is too much.
+    """Add what a person uses to the counters, in their units.
 
-    `subject`: the file that uses it, for the sentence. `error`: the class of the exception. Inside a transaction the
-    usage is counted only if that is committed; other transactions of the same person wait for its end.
+    Raises QuotaExceeded and counts nothing if it exceeds a quota. `subject`: the file that uses it, for the sentence.
+    `error`: the class of the exception. Inside a transaction the usage is counted only if that is committed; other
+    transactions of the same person wait for its end.
     """
     now = timezone.now()
     day = day_of(now)
@@ -49,7 +50,7 @@ def spend_quota(
 
 
 def count_usage(user_id: int, resource: Resource, amount: int) -> None:
-    """Count what a person has used already, even if it exceeds a quota. Must not be called in a transaction."""
+    """Add what a person has already used, even if it exceeds a quota. Must not be called in a transaction."""
     # The account may have been deleted meanwhile.
     with suppress(IntegrityError):
         add_usage({user_id: {resource: amount}}, day=day_of(timezone.now()), reads=())
@@ -63,7 +64,7 @@ def check_quota(
     subject: str = "",
     error: type[QuotaExceeded] = QuotaExceeded,
 ) -> None:
-    """Raise QuotaExceeded if the person may not use `amount` more now. An amount of 0 asks whether anything is left.
+    """Raise QuotaExceeded if the person may not use `amount` more now. With 0, check whether anything is left.
 
     See `spend_quota` for `subject` and `error`.
     """
@@ -74,7 +75,9 @@ def check_quota(
 
 
 def check_stored(user_id: int, added_bytes: int, *, subject: str) -> None:
-    """Raise QuotaExceeded if files that were just stored exceed the quota, because others were stored meanwhile."""
+    """Raise QuotaExceeded if the files of a person now exceed the quota, because others were stored at the
+    same time.
+    """
     now = timezone.now()
     after = read_usage(user_id, [Resource.STORAGE], day=day_of(now))[Resource.STORAGE]
     if added_bytes and after.limit is not None and after.used > after.limit:

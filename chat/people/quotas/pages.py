@@ -1,4 +1,4 @@
-"""Limits of pages: the throttles of the API, and quotas. A refusal says why, on a page or as JSON."""
+"""Limits of pages: the throttles of the API, and quotas. A refused request gets the reason, as a page or as JSON."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ View = Callable[Concatenate[R, P], HttpResponseBase]
 def limited(
     *throttles: type[SimpleRateThrottle], methods: Collection[str] = ("GET", "HEAD", "POST")
 ) -> Callable[[View[R, P]], View[R, P]]:
-    """Decorate a view with the throttles that the same call of the API has, and with responses to used-up quotas.
+    """Decorate a view with the throttles of the same API call, and with responses for exceeded quotas.
 
-    `methods`: of the requests that the throttles count.
+    `methods`: the HTTP methods of the requests that the throttles count.
     """
 
     def decorate(view: View[R, P]) -> View[R, P]:
@@ -47,15 +47,15 @@ def limited(
 
 
 limited_as_calls = limited(CallThrottle)
-"""Limits a view as all calls of the API are."""
+"""Decorator that limits a view like all calls of the API."""
 
 
 def refusal(
     request: HttpRequest, sentence: str, *, status: int, heading: str = "", retry_after_s: int | None = None
 ) -> HttpResponse:
-    """Return a page that says why a request was refused; JSON with `detail` to a script that does not accept HTML.
+    """Return a page that says why a request was refused. A script that does not accept HTML gets JSON with `detail`.
 
-    `heading`: of the page; empty if the request was refused only for now.
+    `heading`: the heading of the page; empty if the request was refused only for now.
     """
     response = (
         render(request, "refused.html", {"sentence": sentence, "heading": heading}, status=status)
@@ -68,8 +68,8 @@ def refusal(
 
 
 def _wait_s(throttle: SimpleRateThrottle, request: HttpRequest) -> int | None:
-    """Count a request, and return after how many seconds the next one is allowed; `None`: this one is."""
-    # The throttles read the user and the address, which a request of Django has, too.
+    """Count a request. Return the seconds until the next one is allowed; `None` if this one is allowed."""
+    # The throttles read only the user and the address, which a request of Django has, too.
     if throttle.allow_request(request, None):  # type: ignore[arg-type]
         return None
     return max(1, math.ceil(throttle.wait() or 1))

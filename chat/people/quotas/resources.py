@@ -1,4 +1,4 @@
-"""What is limited, the days that usage is counted by, and the sentences of refusals. Pure.
+"""The limited resources, the days by which usage is counted, and the sentences of refusals. Pure.
 
 A day begins at 00:00 UTC. Every amount is a whole number in the unit of its counter: bytes, milliseconds, or a count.
 """
@@ -14,7 +14,7 @@ MB = 1024**2
 
 
 class Resource(Enum):
-    """All that is limited."""
+    """A resource whose usage is limited."""
 
     TURNS = "turns", "turns_per_day", 1
     TOKENS = "tokens", "tokens_per_day", 1
@@ -26,15 +26,17 @@ class Resource(Enum):
 
     def __init__(self, counter: str, limit: str, unit: int) -> None:
         self.counter = counter
-        """The column of `QuotaUse` that counts it. Storage has none: it is the sum of a person's files."""
+        """The column of `QuotaUse` that counts the resource. Storage has none: its usage is the sum of a person's
+        files.
+        """
         self.limit = limit
-        """The name of its limit: a column of `Quota`, and a key of the setting `QUOTAS`."""
+        """The name of the limit: a column of `Quota`, and a key of the setting `QUOTAS`."""
         self.unit = unit
-        """How much of the counter is 1 in the limit, such as 1000 ms in a limit in seconds."""
+        """How many units of the counter make 1 in the limit, such as 1000 if they are ms and s."""
 
     @property
     def is_daily(self) -> bool:
-        """Whether the usage begins anew each day."""
+        """Whether the usage starts again at 0 each day."""
         return self is not Resource.STORAGE
 
 
@@ -42,9 +44,9 @@ DAILY = tuple(resource for resource in Resource if resource.is_daily)
 
 
 def limit_of(resource: Resource, own: int | None, for_everyone: Mapping[str, int]) -> int | None:
-    """Return a limit in the unit of the counter; `None`: there is none.
+    """Return a limit in the unit of the counter; `None` if there is none.
 
-    `own`: from the rows of the person, with 0 for no limit; `None` if no row says anything. `for_everyone`: the setting
+    `own`: the limit in the rows of the person, 0 for no limit; `None` if no row has one. `for_everyone`: the setting
     `QUOTAS`.
     """
     limit = for_everyone[resource.limit] if own is None else own
@@ -71,53 +73,55 @@ class ResourceUsage:
     resource: Resource
     used: int
     limit: int | None
-    """`None`: there is no limit."""
+    """The limit in the unit of the counter; `None` if there is none."""
     estimated: int = 0
-    """How much of the tokens is an estimate, because a provider reported none. It is read for people alone."""
+    """How many of the tokens are estimated, because a provider reported none. It is only read to be shown to people."""
 
     @property
     def left(self) -> int | None:
-        """How much may still be used; `None`: there is no limit."""
+        """How much may still be used; `None` if there is no limit."""
         return None if self.limit is None else max(0, self.limit - self.used)
 
     def allows(self, amount: int) -> bool:
-        """Return whether so much more may be used. If it is used up, not even 0 more."""
+        """Return whether this amount may be used in addition. If nothing is left, not even 0 is allowed."""
         return self.limit is None or (self.used + amount <= self.limit and self.used < self.limit)
 
     def without(self, amount: int) -> ResourceUsage:
-        """Return the usage without this amount, in the unit of the counter."""
+        """Return the usage reduced by this amount, in the unit of the counter."""
         return replace(self, used=self.used - amount)
 
 
 class QuotaExceeded(Exception):
-    """A quota does not allow this now. The text is a sentence with the numbers, and the time when more is allowed."""
+    """A quota would be exceeded. The text is a sentence with the numbers, and the time when more is allowed."""
 
     def __init__(self, usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> None:
-        """`amount`: what was asked for. `now`: in the person's time zone.
+        """`amount`: the requested amount. `now`: the time in the person's time zone.
 
         `subject`: the file that was refused, if it was one, such as `“a.csv”`.
         """
         super().__init__(refusal_sentence(usage, amount, now=now, subject=subject))
         self.usage = usage
         self.resets_at = day_end(now) if usage.resource.is_daily else None
-        """When more is allowed; `None`: not with time alone."""
+        """The time at which more is allowed; `None` if waiting does not help."""
         self.retry_after_s = int((self.resets_at - now).total_seconds()) + 1 if self.resets_at else None
         self.status = 403 if self.resets_at is None else 429
-        """The HTTP status: 429 if waiting helps, else 403."""
+        """The HTTP status: 429 if waiting helps, otherwise 403."""
 
 
 def day_of(now: datetime) -> date:
-    """Return the day that usage counts for. `now`: an aware time."""
+    """Return the day to which usage at this time is counted. `now`: an aware time."""
     return now.astimezone(UTC).date()
 
 
 def day_end(now: datetime) -> datetime:
-    """Return when the next day begins."""
+    """Return the time at which the next day begins."""
     return datetime.combine(day_of(now) + timedelta(days=1), time(), UTC)
 
 
 def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> str:
-    """Return why something was refused, in words for the person. `now`: in the person's time zone, which is named."""
+    """Return a sentence for the person about why something was refused. `now`: in the person's time zone, which it
+    names.
+    """
     resource = usage.resource
     reason = (_FILE_REASON if subject else "") + _REASONS[resource]
     sentence = reason.format(
@@ -166,7 +170,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def size_words(size_bytes: int) -> str:
-    """Return a size with its unit, such as `1.5 MB`. Its units are powers of 1024, as those of the limits."""
+    """Return a size with its unit, such as `1.5 MB`. The units are powers of 1024, as in the limits."""
     if 0 < size_bytes < 1024:
         return "under 1 KB"
     if size_bytes < 1000 * 1024:

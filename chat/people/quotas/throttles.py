@@ -1,4 +1,4 @@
-"""Limits on how often a user may call the API, and on some requests of pages. A refused one gets `Retry-After`.
+"""Limits how often a user may call the API and send some requests of pages. A refused request gets `Retry-After`.
 
 The counts are kept in the memory of each server process.
 """
@@ -13,13 +13,13 @@ from django.core.cache import caches
 from rest_framework.throttling import UserRateThrottle
 
 if TYPE_CHECKING:
-    # This module of the framework imports the modules that its settings name, and they import this one.
+    # This module of the framework imports the modules that its settings name, and those import this module.
     from rest_framework.request import Request
     from rest_framework.views import APIView
 
 
 class _ClientThrottle(UserRateThrottle):
-    """Counts by user, or by the address by which logins are limited, so a header cannot forge it."""
+    """Counts requests by user, or else by the address that login limits use, which no header can forge."""
 
     cache = caches["process"]
 
@@ -64,5 +64,5 @@ class ShareThrottle(_ClientThrottle):
 
 
 def wait_sentence(wait_s: int) -> str:
-    """Return why a request was refused that came too soon."""
+    """Return the sentence for a request that was refused because it came too soon."""
     return f"Too many calls within a minute. Wait {wait_s} second{'' if wait_s == 1 else 's'}."

@@ -1,8 +1,8 @@
-"""The counters of people in the database, and their limits.
+"""The usage counters of people in the database, and their limits.
 
-A counter is incremented and read by one statement, which locks its row until the end of the transaction. So of two
-transactions that use something, in any processes, the second one sees what the first one has used. In a transaction,
-these are the last rows to be locked: after turns, conversations and users.
+One statement increments and reads a counter. It locks the counter's row until the end of the transaction. So if two
+transactions use something, in any processes, the second one sees what the first one has used. In a transaction, these
+rows are locked last: after turns, conversations and users.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _COUNTERS = ", ".join(resource.counter for resource in DAILY)
 def add_usage(
     amounts: Mapping[int, Mapping[Resource, int]], *, day: date, reads: Sequence[Resource]
 ) -> dict[int, dict[Resource, ResourceUsage]]:
-    """Add to the counters of several people; return their usage of the resources in `reads` after that.
+    """Add to the counters of several people. Return their usage of the resources in `reads` after that.
 
-    `amounts`: user id -> resource -> amount, which may be negative. It takes one statement, inside the caller's
+    `amounts`: user id -> resource -> amount, which may be negative. Runs one statement, inside the caller's
     transaction.
     """
     if not amounts:
         return {}
-    # Always in the same order, so that no two transactions wait for each other.
+    # The rows are always in the same order, which prevents deadlocks.
     rows = [_row(user_id, day, amounts[user_id]) for user_id in sorted(amounts)]
     places = ", ".join(["(" + ", ".join(["%s"] * len(rows[0])) + ")"] * len(rows))
     sums = ", ".join(f"{one.counter} = {_USES}.{one.counter} + excluded.{one.counter}" for one in DAILY)
@@ -52,7 +52,7 @@ def add_usage(
 
 
 def read_usage(user_id: int, resources: Iterable[Resource], *, day: date) -> dict[Resource, ResourceUsage]:
-    """Return what a person has used on a day, by resource. It takes one query, and others for tokens and storage."""
+    """Return what a person has used on a day, by resource. Runs one query, and further ones for tokens and storage."""
     reads = list(resources)
     sql = (
         f"SELECT 1{_columns(reads, 'used', user='person.id')} FROM {_USERS} person"
@@ -72,10 +72,10 @@ def read_usage(user_id: int, resources: Iterable[Resource], *, day: date) -> dic
 
 
 def with_estimate(usage: ResourceUsage, user_id: int, day: date) -> ResourceUsage:
-    """Return the tokens that a person has used on a day, with how many of them are an estimate. One query."""
+    """Return the tokens that a person has used on a day, with the estimated part of them. Runs one query."""
     begins_at = datetime.combine(day, time(), UTC)
     estimated = uncounted_answers(user_id, begins_at, begins_at + timedelta(days=1)).estimated_tokens
-    # Deleted and imported conversations may differ from what was counted.
+    # The estimate may exceed what was counted, because of deleted and imported conversations.
     return replace(usage, estimated=min(estimated, max(0, usage.used)))
 
 
@@ -88,7 +88,9 @@ class UncountedAnswers:
 
 
 def uncounted_answers(user_id: int, since: datetime, until: datetime) -> UncountedAnswers:
-    """Return the answers of a person that ended in this time and are not counted. Imported ones are left out."""
+    """Return the answers of a person that ended in this time and whose tokens are not counted. Imported ones are left
+    out.
+    """
     is_imported = ImportedConversation.objects.filter(
         conversation=OuterRef("conversation"), created_at__gte=OuterRef("created_at")
     )
@@ -100,7 +102,7 @@ def uncounted_answers(user_id: int, since: datetime, until: datetime) -> Uncount
 
 
 def stored_bytes(user_id: int) -> int:
-    """Return how much the files of a person take up, with graphs and with files that are uploaded to be imported.
+    """Return the size of all files of a person, including graphs and files that are uploaded to be imported.
 
     While such a file is imported, its conversations count in its place.
     """
@@ -115,16 +117,16 @@ def _row(user_id: int, day: date, amounts: Mapping[Resource, int]) -> list[int |
 
 
 def _columns(reads: Sequence[Resource], uses: str, user: str = f"{_USES}.user_id") -> str:
-    """Return the columns of a `ResourceUsage`: what is used of each resource, and the limits in a person's rows.
+    """Return the SQL columns of a `ResourceUsage`: the usage of each resource, and the limits in a person's rows.
 
-    The limits of all resources are one text each for the person and for their groups, with commas between them,
-    because PostgreSQL needs 0.06 ms to plan the subqueries of each further limit.
+    The limits of all resources are joined with commas to one text for the person and one for their groups, because
+    PostgreSQL needs 0.06 ms to plan the subqueries of each further limit.
     """
     if not reads:
         return ""
     counters = "".join(f", {f'COALESCE({uses}.{one.counter}, 0)' if one.is_daily else '0'}" for one in reads)
     own = _joined(f"own.{one.limit}" for one in reads)
-    # In a row, 0 means that there is no limit, so it is the highest of all.
+    # In a row, 0 means that there is no limit. So 0 counts as the highest limit of several groups.
     shared = _joined(f"CASE WHEN MIN(shared.{one.limit}) = 0 THEN 0 ELSE MAX(shared.{one.limit}) END" for one in reads)
     return (
         f"{counters}, (SELECT {own} FROM {_QUOTAS} own WHERE own.user_id = {user}),"
@@ -134,7 +136,7 @@ def _columns(reads: Sequence[Resource], uses: str, user: str = f"{_USES}.user_id
 
 
 def _joined(columns: Iterable[str]) -> str:
-    """Return the SQL of a text with these numbers and commas between them. Null becomes empty."""
+    """Return the SQL of a text that joins these numbers with commas. Null becomes empty."""
     return " || ',' || ".join(f"COALESCE(CAST({column} AS TEXT), '')" for column in columns)
 
 

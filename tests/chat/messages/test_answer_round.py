@@ -1,4 +1,4 @@
-"""What the reports of a provider about one round say together."""
+"""What several reports of a provider about one round mean together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chat.vocabulary.stream_events import Usage, UsageReported
         ([Usage(estimated=5)], True),
     ],
 )
-def test_zeros_of_a_server_are_no_token_counts(usages: list[Usage], is_counted: bool) -> None:
+def test_report_with_only_zeros_does_not_count_as_token_counts(usages: list[Usage], is_counted: bool) -> None:
     one = AnswerRound()
     for usage in usages:
         one.apply(UsageReported(usage))

@@ -146,7 +146,7 @@ PARTS: dict[str, tuple[list[Part], list[Part]]] = {
 
 
 @pytest.mark.parametrize(("received", "expected"), PARTS.values(), ids=PARTS)
-def test_received_parts_become_parts_of_the_answer(received: list[Part], expected: list[Part]) -> None:
+def test_stream_parts_become_parts_of_the_answer(received: list[Part], expected: list[Part]) -> None:
     answer = assemble(*received, is_code_offered=True)
     assert without_durations(answer.parts) == expected
     texts = [part.text for part in expected if isinstance(part, Text)]
@@ -161,14 +161,14 @@ def test_identical_bytes_are_one_graph_that_is_shown_where_it_was_received_first
     assert all(one.is_graph and (one.width, one.height) == (8, 6) for one in answer.attachments)
 
 
-def test_image_without_code_is_no_graph() -> None:
+def test_image_is_not_a_graph_if_no_code_was_offered() -> None:
     [attachment] = assemble(Text("look"), image(png(1))).attachments
     assert not attachment.is_graph
     [attachment] = assemble(image(png(1)), is_code_offered=True).attachments
     assert attachment.is_graph
 
 
-def test_picture_of_a_model_is_no_graph_beside_code_of_a_function() -> None:
+def test_image_of_a_model_is_not_a_graph_beside_code_of_a_function() -> None:
     assembler = make_assembler()
     for part, made_by in ((CODE, "c"), (result("ok"), "c"), (image(png(1)), "c"), (image(png(2)), "")):
         assembler.add(PartReceived(part), made_by=made_by)
@@ -180,7 +180,7 @@ def test_picture_of_a_model_is_no_graph_beside_code_of_a_function() -> None:
     ("data", "mime_type"),
     [(b"<svg onload=alert(1)>", "image/svg+xml"), (b"\x89PNG\r\n\x1a\nbroken", "image/png"), (b"\0", "image/png")],
 )
-def test_data_that_is_no_readable_image_is_a_file_to_download(data: bytes, mime_type: str) -> None:
+def test_unreadable_image_becomes_a_file_to_download(data: bytes, mime_type: str) -> None:
     answer = assemble(CODE, result("ok"), image(data, mime_type))
     [attachment] = answer.attachments
     assert attachment.mime_type == "application/octet-stream"
@@ -205,7 +205,7 @@ def test_images_in_an_output_become_graphs_and_the_output_can_be_restored() -> N
     assert answer.text == "\n[GRAPH:0]\n\n[GRAPH:1]\nso"
 
 
-def test_typed_marker_is_text_wherever_it_is_cut() -> None:
+def test_typed_marker_stays_text_wherever_chunks_end() -> None:
     answer = assemble(*(Text(character) for character in "see [GRAPH:0]"))
     assert answer.text == "see [GRAPH:0]"
     assert answer.attachments == []
@@ -217,7 +217,7 @@ def test_function_calls_have_unique_ids() -> None:
     assert ids == ["id-1", "a", "id-2", "id-3"]
 
 
-def test_last_usage_and_last_finish_count() -> None:
+def test_last_report_of_usage_and_finish_is_valid() -> None:
     assembler = make_assembler()
     for event in (
         UsageReported(Usage(total=198)),
@@ -246,7 +246,7 @@ def test_output_of_running_code_grows_and_is_then_replaced_by_the_whole_result()
     check_log(changes, assembler.answer)
 
 
-def test_image_that_code_of_the_session_prints_is_a_graph_wherever_its_output_is_cut() -> None:
+def test_image_printed_in_the_session_becomes_a_graph_wherever_chunks_end() -> None:
     uri = "data:image/png;base64," + base64.b64encode(png(1)).decode()
     output = f"loaded {uri}\nand a word"
     for size in (1, 2, 3, 7, 50, len(output)):
@@ -262,7 +262,7 @@ def test_image_that_code_of_the_session_prints_is_a_graph_wherever_its_output_is
 
 
 @pytest.mark.parametrize("wrap", [64, 76])
-def test_wrapped_image_is_a_graph_wherever_it_is_cut(wrap: int) -> None:
+def test_line_wrapped_image_becomes_a_graph_wherever_chunks_end(wrap: int) -> None:
     data = base64.b64encode(png(1)).decode()
     lines = "\n".join(data[start : start + wrap] for start in range(0, len(data), wrap))
     output = f"data:image/png;base64,{lines}\nend"
@@ -283,7 +283,7 @@ def test_image_that_is_printed_again_and_again_is_one_attachment() -> None:
 # --- rounds and attempts --------------------------------------------------------------------------------------------
 
 
-def test_parts_bear_their_round_and_text_is_not_joined_across_rounds() -> None:
+def test_parts_have_their_round_and_text_is_not_joined_across_rounds() -> None:
     assembler = make_assembler()
     changes = assembler.add(PartReceived(Text("a")))
     changes += assembler.start_round()
@@ -306,7 +306,7 @@ def test_usage_is_summed_over_rounds() -> None:
     assert fold(to_row(change) for change in coalesce_changes(changes)).usage == assembler.answer.usage
 
 
-def test_restarted_attempt_keeps_its_thoughts_and_its_cost() -> None:
+def test_restarted_attempt_keeps_its_thoughts_and_its_usage() -> None:
     assembler = make_assembler()
     events: list[StreamEvent] = [
         PartReceived(Thought("hm")),
@@ -322,7 +322,7 @@ def test_restarted_attempt_keeps_its_thoughts_and_its_cost() -> None:
     check_log(changes, assembler.answer)
 
 
-def test_text_that_was_a_thought_lasts_from_its_first_piece_and_leaves_earlier_rounds_alone() -> None:
+def test_text_that_became_a_thought_is_timed_from_its_first_piece() -> None:
     clock = [0.0]
     assembler = Assembler(is_code_offered=False, new_id=str, now_s=lambda: clock[0])
     changes = assembler.add(PartReceived(Text("earlier"))) + assembler.start_round()
@@ -346,7 +346,7 @@ def test_restarted_attempt_keeps_earlier_rounds() -> None:
     assert assembler.answer.parts == [call, response]
 
 
-def test_unanswered_calls_are_those_of_the_current_round_without_a_response() -> None:
+def test_unanswered_calls_are_calls_of_the_current_round_without_a_response() -> None:
     assembler = make_assembler()
     first, second = FunctionCall("f", {}, "1"), FunctionCall("f", {}, "2")
     for part in (first, second, FunctionResponse("f", {}, "1")):

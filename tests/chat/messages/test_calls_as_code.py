@@ -36,7 +36,7 @@ def response(call_id: str) -> Response:
     return Response("run_python", {"output": "1"}, call_id)
 
 
-def test_calls_that_came_together_are_each_hidden_when_their_own_code_begins() -> None:
+def test_each_of_several_calls_is_hidden_when_its_own_code_begins() -> None:
     run_a: list[Part] = [code("a"), result("a"), response("a")]
     run_b: list[Part] = [code("b"), result("b"), response("b")]
     calls = CallsAsCode()
@@ -49,23 +49,23 @@ def test_call_without_code_is_shown_with_its_response() -> None:
     assert not CallsAsCode([call("a"), response("a"), call("b")]).hidden
 
 
-def test_code_and_results_of_the_model_s_own_sandbox_hide_nothing() -> None:
+def test_code_in_the_providers_sandbox_hides_no_calls() -> None:
     assert not CallsAsCode([call(""), code(""), result(""), response("")]).hidden
 
 
-def test_call_whose_code_a_person_has_changed_is_shown() -> None:
+def test_call_stays_visible_if_a_person_has_changed_its_code() -> None:
     parts: list[Part] = [call("a"), replace(code("a"), is_edited=True), result("a"), response("a")]
     assert set(CallsAsCode(parts).hidden) == {3}
 
 
-def test_response_is_shown_until_the_code_has_an_outcome() -> None:
+def test_response_stays_visible_until_the_code_has_an_outcome() -> None:
     calls = CallsAsCode([call("a"), code("a"), result("a", ""), response("a")])
     assert set(calls.hidden) == {0}
     assert calls.add(2, result("a", OUTCOME_FAILED)) == 3
 
 
 @pytest.mark.parametrize("refusal", [None, *Refusal])
-def test_response_that_tells_more_than_its_code_is_shown(refusal: Refusal | None) -> None:
+def test_response_stays_visible_if_it_contains_more_than_the_code_has_shown(refusal: Refusal | None) -> None:
     failed = replace(response("a"), is_error=True, refusal=refusal)
     hidden = CallsAsCode([call("a"), code("a"), result("a"), failed]).hidden
     assert (3 in hidden) == (refusal in (Refusal.ABORTED, Refusal.LOST))

@@ -1,4 +1,4 @@
-"""What code has cleared stays in the details of its answer, and nowhere else."""
+"""Outputs that code has cleared stay in the details of its answer, and are shown nowhere else."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answer_that_cleared() -> Message:
 
 
 @pytest.mark.django_db
-def test_cleared_outputs_are_shown_in_the_details_alone() -> None:
+def test_cleared_outputs_are_shown_only_in_the_details() -> None:
     message = answer_that_cleared()
     record = records_by_id([message.pk])[message.pk]
     assert [placed.index for placed in record.attachments] == [0]
@@ -96,7 +96,7 @@ def test_cleared_outputs_are_exported_as_json_and_deleted_but_not_shared() -> No
     assert not names.exists()
 
 
-def test_oldest_cleared_graphs_are_not_kept_above_the_limit() -> None:
+def test_oldest_cleared_graphs_above_the_limit_are_dropped() -> None:
     answer = Answer()
     answer.apply(PartStarted(0, ExecutableCode("plot()", "PYTHON", engine=Engine.SESSION)))
     for number in range(GRAPHS_LIMIT_COUNT + 3):

@@ -1,4 +1,4 @@
-"""What becomes of function calls that have not ended when their answer ends."""
+"""How function calls are closed that have not ended when their answer ends."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_response_belongs_to_the_round_of_its_call() -> None:
     assert (response.round, response.refusal) == (1, Refusal.LOST)
 
 
-def test_response_holds_all_that_the_call_had_shown_and_nothing_of_others() -> None:
+def test_response_contains_all_output_of_its_own_call_and_of_no_other() -> None:
     shown: list[Part] = [
         ExecutableCode("f()", call_id="b", engine=Engine.SESSION, made_by="b"),
         output_of_call("b", "one\n"),
@@ -106,7 +106,7 @@ def test_response_holds_all_that_the_call_had_shown_and_nothing_of_others() -> N
     assert "AAAA" not in output
 
 
-def test_long_output_is_shortened_and_missing_output_is_not_mentioned() -> None:
+def test_long_output_is_shortened_and_empty_output_is_omitted() -> None:
     cut, _ = close(answer_of(*FIRST_IS_DONE, output_of_call("b", "x" * 1_000_000)), STOP)
     assert len(str(cut.result)) < 25_000
     silent, _ = close(answer_of(*FIRST_IS_DONE), STOP)
@@ -116,7 +116,7 @@ def test_long_output_is_shortened_and_missing_output_is_not_mentioned() -> None:
 
 
 @pytest.mark.parametrize("stop", [HELD_STOP, PRIVATE_STOP])
-def test_output_that_the_model_may_not_get_is_not_in_the_response(stop: Closing) -> None:
+def test_withheld_output_is_not_in_the_response(stop: Closing) -> None:
     cut, not_run = close(answer_of(*FIRST_IS_DONE, output_of_call("b", "secret\n")), stop)
     assert cut.refusal is Refusal.WITHHELD
     assert cut.result.keys() == {"error"}
@@ -127,7 +127,7 @@ def test_output_that_the_model_may_not_get_is_not_in_the_response(stop: Closing)
     assert silent.refusal is Refusal.ABORTED
 
 
-def test_model_is_told_that_a_person_had_changed_the_code_of_a_cut_call() -> None:
+def test_response_of_an_interrupted_call_says_that_a_person_had_changed_its_code() -> None:
     decided = CallDecided("b", "a", is_approved=True, code="print(2)")
     cut, _ = close(answer_of(decided, *FIRST_IS_DONE, output_of_call("b", "2\n")), STOP)
     assert (cut.result["executed_code"], cut.result["note_on_code"]) == ("print(2)", EDITED)

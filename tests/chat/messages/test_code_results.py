@@ -9,7 +9,7 @@ from chat.messages.code_results import CodeResults
 from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, Part, Text
 
 
-def test_results_are_paired_by_id_and_otherwise_with_the_code_before_them() -> None:
+def test_results_are_paired_by_id_or_else_with_the_code_before_them() -> None:
     parts: list[Part] = [
         ExecutableCode("1", call_id="a"),
         ExecutableCode("2", call_id="b"),
@@ -33,7 +33,7 @@ def test_code_ends_with_the_result_that_has_an_outcome() -> None:
     assert results.add(1, CodeExecutionResult(output="so far, and more", outcome=OUTCOME_OK)) == 0
 
 
-def test_removing_parts_equals_never_having_read_them() -> None:
+def test_removed_parts_have_no_effect_on_the_pairs() -> None:
     rng = random.Random(7)
     makers: list[Callable[[], Part]] = [
         lambda: ExecutableCode("1", call_id=rng.choice("ab")),

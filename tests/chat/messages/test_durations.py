@@ -23,7 +23,7 @@ class Clock:
             self.assembler.add(PartReceived(part))
 
 
-def test_final_result_has_the_time_since_its_code() -> None:
+def test_final_result_has_the_duration_since_its_code() -> None:
     clock = Clock()
     clock.receive(100.0, ExecutableCode("1", call_id="a"))
     clock.receive(101.0, ExecutableCode("2", call_id="b"), Text("meanwhile"))
@@ -32,13 +32,13 @@ def test_final_result_has_the_time_since_its_code() -> None:
     assert [result.duration_ms for result in results] == [1500, 500, None]
 
 
-def test_result_of_code_that_still_runs_has_no_time() -> None:
+def test_result_of_running_code_has_no_duration() -> None:
     clock = Clock()
     clock.receive(100.0, ExecutableCode("1", call_id="a"), CodeExecutionResult(output="so far", call_id="a"))
     assert getattr(clock.assembler.answer.parts[-1], "duration_ms", 0) is None
 
 
-def test_thought_has_the_time_from_its_first_piece_to_the_next_part() -> None:
+def test_thought_has_the_duration_from_its_first_piece_to_the_next_part() -> None:
     clock = Clock()
     clock.receive(100.0, Thought("first "))
     signatures = Thought("", provider_data=SIGNED), Text("", provider_data=SIGNED)

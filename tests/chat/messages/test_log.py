@@ -77,19 +77,19 @@ def test_change_is_read_back_from_its_row(change: Change) -> None:
     assert from_row(name, json.loads(json.dumps(data))) == change
 
 
-def test_every_change_and_every_report_is_tested() -> None:
+def test_cases_cover_every_change_and_every_report() -> None:
     assert {type(change) for change in CHANGES} == set(get_args(Change))
     assert {type(report) for report in REPORTS} == set(get_args(Report))
 
 
-def test_rows_of_decisions_without_later_fields_are_read() -> None:
+def test_rows_of_decisions_without_newer_fields_can_be_read() -> None:
     assert from_row("approval", {"call_id": "c"}) == ApprovalRequested("c", "c")
     of_result = {"call_id": "c", "is_approved": True, "is_result": True}
     assert from_row("decision", of_result) == CallDecided("c", "c/result", is_approved=True, is_result=True)
 
 
 @pytest.mark.parametrize("name", ["status", "waiting"])
-def test_rows_about_the_turn_change_no_part(name: str) -> None:
+def test_status_rows_of_a_turn_change_no_part(name: str) -> None:
     assert from_row(name, {}) is None
 
 
@@ -98,14 +98,14 @@ def test_bytes_of_attachments_are_not_in_the_log() -> None:
     assert "data" not in to_row(AttachmentAdded(attachment))[1]
 
 
-def test_text_of_one_part_is_joined_and_only_the_last_usage_is_kept() -> None:
+def test_texts_of_one_part_are_joined_and_only_the_last_usage_is_kept() -> None:
     first, last = Reported(UsageReported(Usage(total=1))), Reported(UsageReported(Usage(total=2)))
     started = PartStarted(0, Text("a"))
     changes: list[Change] = [started, TextAppended(0, "b"), first, TextAppended(0, "c"), last]
     assert coalesce_changes(changes) == [started, TextAppended(0, "bc"), last]
 
 
-def test_usage_beside_text_alone_is_left_out() -> None:
+def test_usage_is_left_out_if_all_other_changes_append_text() -> None:
     assert coalesce_changes([TextAppended(0, "b"), Reported(UsageReported(Usage(total=1)))]) == [TextAppended(0, "b")]
 
 

@@ -32,12 +32,12 @@ def test_marker_of_a_missing_file_is_skipped() -> None:
     assert find_markers("a\n[GRAPH:0]\nb\n[GRAPH:1]\n", ["a", "b", graph]) == [MarkerSpan(13, 24, graph)]
 
 
-def test_nothing_is_found_after_a_text_of_another_answer() -> None:
+def test_search_for_markers_stops_at_a_text_of_another_answer() -> None:
     graph = Marker("GRAPH", 0)
     assert find_markers("\n[GRAPH:0]\n", ["another text", graph]) == []
 
 
-def test_pieces_are_the_texts_and_the_images_after_their_parts() -> None:
+def test_pieces_are_texts_and_the_images_after_their_parts() -> None:
     graph = Marker("GRAPH", 0)
     parts: list[Part] = [Text("a"), Thought("no text of the answer"), Text(""), Text("b")]
     placed = [FakeAttachment(1, graph), FakeAttachment(0, None), FakeAttachment(None, Marker("GRAPH", 7))]

@@ -40,11 +40,11 @@ def test_summary_of_a_column_with_missing_cells_gets_a_sentence(code: str, text:
         ("sales['price'].mean()", "", LOADED),
     ],
 )
-def test_other_answers_get_none(code: str, text: str, changes: tuple[str, ...]) -> None:
+def test_other_answers_get_no_sentence_about_missing_cells(code: str, text: str, changes: tuple[str, ...]) -> None:
     assert unmentioned_missing_cells(answer(code, text, changes)) == ""
 
 
-def test_tables_of_earlier_answers_count() -> None:
+def test_missing_cells_in_tables_of_earlier_answers_count() -> None:
     result = CodeExecutionResult("49.8", OUTCOME_OK, missing_cells=("`sales`: `price` missing 1,011",))
     parts: list[Part] = [ExecutableCode("sales.price.mean()", "PYTHON"), result]
     sentence = "Missing cells in “price”: 1,011. The answer does not mention them."

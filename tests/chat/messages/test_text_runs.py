@@ -43,7 +43,7 @@ def test_attachment_ends_a_run() -> None:
     assert runs(*texts, attachments=frozenset({1})) == [(0, 2, "ab"), (2, 3, "c")]
 
 
-def test_stored_parts_stay_as_they_are() -> None:
+def test_stored_parts_are_not_changed_by_joining() -> None:
     parts = [Text("a", provider_data=SIGNED), Text("b")]
     list(part_runs(parts))
     assert parts == [Text("a", provider_data=SIGNED), Text("b")]

@@ -11,7 +11,7 @@ def listed(name: str, second: int, size_bytes: int = 1) -> JSONObject:
     return {"name": name, "size_bytes": size_bytes, "modified_at": f"2026-01-01T00:00:{second:02}+00:00"}
 
 
-def test_new_and_changed_files_are_told_apart() -> None:
+def test_new_and_changed_files_are_distinguished() -> None:
     before = [listed("a", 1), listed("b", 1), listed("gone", 1)]
     after = [listed("a", 1), listed("b", 2, 5), listed("c", 2)]
     assert written_between(before, after) == (
@@ -20,7 +20,7 @@ def test_new_and_changed_files_are_told_apart() -> None:
     )
 
 
-def test_answer_has_each_file_once_as_it_was_at_its_end() -> None:
+def test_each_written_file_is_listed_once_in_its_last_state() -> None:
     first = WrittenFile("a.csv", 1, "1", is_new=True), WrittenFile("b.csv", 2, "1", is_new=False)
     second = WrittenFile("a.csv", 9, "2", is_new=False), WrittenFile("c.csv", 3, "2", is_new=True)
     parts: list[Part] = [
@@ -36,7 +36,7 @@ def test_answer_has_each_file_once_as_it_was_at_its_end() -> None:
     ]
 
 
-def test_files_of_an_answer_never_share_the_name_of_an_attachment() -> None:
+def test_files_of_an_answer_get_distinct_attachment_names() -> None:
     names = ["a.csv", "a\u200b.csv", "a\u202e.csv", "a-2.csv", "b  c.txt", "b c.txt", "con", "e\u0301", "\u00e9"]
     attachments = attachment_names([WrittenFile(name, 1, "1", is_new=True) for name in names])
     assert list(attachments) == names

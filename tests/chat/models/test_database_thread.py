@@ -29,7 +29,7 @@ def end_backend(pid: int) -> bool:
         return cursor.fetchone() is None
 
 
-async def test_call_after_the_connection_was_ended_uses_another_connection() -> None:
+async def test_next_call_uses_a_new_connection_after_the_server_closed_the_old_one() -> None:
     before = await turn_store.run(backend_pid)
     await wait_until_awaited(lambda: database_sync_to_async(end_backend)(before))
     assert await turn_store.run(backend_pid) != before

@@ -38,7 +38,9 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has several writers, and needs no pause")
-def test_others_can_write_between_the_slices(long_conversation: Conversation, pauses: list[list[int]]) -> None:
+def test_other_writers_can_write_between_slices_of_a_deletion(
+    long_conversation: Conversation, pauses: list[list[int]]
+) -> None:
     kept = make_attachment(long_conversation.owner)
     attach(make_model_message(make_conversation(long_conversation.owner), status=Turn.Status.DONE), kept)
     attach(Message.objects.get(conversation=long_conversation, index=7), kept)
@@ -53,7 +55,7 @@ def test_others_can_write_between_the_slices(long_conversation: Conversation, pa
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has several writers, and needs no pause")
 @pytest.mark.parametrize("what", ["conversations", "account"])
-def test_others_can_write_between_conversations(
+def test_other_writers_can_write_between_deletions_of_conversations(
     pauses: list[list[int]], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setattr(write_pauses, "WORK_S", 0)
@@ -73,7 +75,7 @@ def test_others_can_write_between_conversations(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_hidden_account_has_no_answer_that_runs_and_no_kernel() -> None:
+def test_hidden_account_has_no_running_answer_and_no_kernel() -> None:
     message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)
     owner = message.conversation.owner
     session = PythonSession.objects.create(conversation=message.conversation, owner=owner)
@@ -86,7 +88,7 @@ def test_a_hidden_account_has_no_answer_that_runs_and_no_kernel() -> None:
 
 
 @pytest.mark.django_db
-def test_within_a_transaction_all_is_deleted_at_once(long_conversation: Conversation, pauses: list[list[int]]) -> None:
+def test_deletion_inside_a_transaction_is_not_split(long_conversation: Conversation, pauses: list[list[int]]) -> None:
     assert len(delete_conversation(long_conversation)) == 4
     assert pauses == []
     assert not Message.objects.exists()

@@ -22,7 +22,7 @@ AT_ONCE = 8
     ],
 )
 @pytest.mark.django_db(transaction=True)
-def test_as_many_as_the_limit_are_added(
+def test_simultaneous_requests_cannot_exceed_a_limit(
     monkeypatch: pytest.MonkeyPatch, limit: str, add: Callable[[int], object]
 ) -> None:
     for module in (projects, tokens):

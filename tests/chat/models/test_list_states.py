@@ -62,7 +62,7 @@ def test_state_of_an_answer_follows_its_turn_until_it_is_read(browser: Client, o
     assert listed(browser) == {}
 
 
-def test_page_that_sees_the_end_of_an_answer_marks_it_as_read(browser: Client, owner: User) -> None:
+def test_page_that_shows_the_end_of_an_answer_marks_it_as_read(browser: Client, owner: User) -> None:
     asking = make_conversation(owner, title="Asking")
     answer = make_model_message(asking, status=Turn.Status.RUNNING)
     browser.get(f"/c/{asking.pk}/")
@@ -77,7 +77,7 @@ def test_page_that_sees_the_end_of_an_answer_marks_it_as_read(browser: Client, o
     assert not any(query["sql"].startswith("UPDATE") for query in captured)
 
 
-def test_answer_that_ends_before_the_end_of_another_is_reported_stays_unread(browser: Client, owner: User) -> None:
+def test_answer_stays_unread_if_it_ends_before_another_end_is_reported(browser: Client, owner: User) -> None:
     asking = make_conversation(owner, title="Asking")
     seen = make_model_message(asking, status=Turn.Status.RUNNING)
     browser.get(f"/c/{asking.pk}/")
@@ -88,20 +88,20 @@ def test_answer_that_ends_before_the_end_of_another_is_reported_stays_unread(bro
     assert listed(browser) == {"Asking": "unread"}
 
 
-def test_answer_that_ends_while_the_end_of_another_is_marked_stays_unread(owner: User) -> None:
+def test_answer_stays_unread_if_it_ends_while_another_is_marked_as_read(owner: User) -> None:
     asking = make_conversation(owner)
     seen = make_model_message(asking, status=Turn.Status.RUNNING)
     end(asking)
     asking.refresh_from_db()
     make_model_message(asking, status=Turn.Status.RUNNING)
     end(Conversation.objects.get(pk=asking.pk))
-    # As if both had been stored after the messages were read.
+    # This simulates that both answers were stored after the messages were read.
     asking.messages.filter(index__gt=seen.index).update(is_shown=False)
     mark_answer_read(asking, seen.pk)
     assert Conversation.objects.get(pk=asking.pk).is_unread
 
 
-def test_conversations_from_before_and_their_open_entry_count_as_read(browser: Client, owner: User) -> None:
+def test_old_conversations_without_times_and_the_open_entry_count_as_read(browser: Client, owner: User) -> None:
     old = make_conversation(owner, title="Old")
     make_model_message(old)
     assert listed(browser) == {}
@@ -109,7 +109,7 @@ def test_conversations_from_before_and_their_open_entry_count_as_read(browser: C
     assert states(browser.get(f"/conversations/?open={old.pk}", headers=HTMX).content.decode()) == {}
 
 
-def test_states_of_others_are_not_told(browser: Client, owner: User) -> None:
+def test_states_of_other_users_conversations_are_not_returned(browser: Client, owner: User) -> None:
     foreign = make_conversation(title="Foreign")
     make_model_message(foreign, status=Turn.Status.RUNNING)
     html = asked(browser, foreign)
@@ -119,7 +119,7 @@ def test_states_of_others_are_not_told(browser: Client, owner: User) -> None:
     assert Client().get(f"/conversations/states/?ids={foreign.pk}").status_code == 302
 
 
-def test_unchanged_states_are_answered_without_a_body(browser: Client, owner: User) -> None:
+def test_response_has_no_body_if_states_have_not_changed(browser: Client, owner: User) -> None:
     asking = make_conversation(owner, title="Asking")
     make_model_message(asking, status=Turn.Status.RUNNING)
     path = f"/conversations/states/?ids={asking.pk}"

@@ -27,7 +27,7 @@ def make_turns(count: int) -> list[Turn]:
     return [make_model_message(make_conversation()).turn for _ in range(count)]
 
 
-def test_values_of_each_kind_arrive_in_their_rows() -> None:
+def test_values_of_each_type_are_stored_in_their_rows() -> None:
     first, second, other = make_turns(3)
     at = timezone.now()
     # The rows need not have the same fields.
@@ -45,7 +45,7 @@ def test_values_of_each_kind_arrive_in_their_rows() -> None:
     assert Turn.objects.filter(pk=other.pk).values().get() == before
 
 
-def test_rows_with_other_values_are_left_alone() -> None:
+def test_update_skips_rows_that_do_not_have_an_allowed_value() -> None:
     done, live, stopped = make_turns(3)
     Turn.objects.filter(pk=live.pk).update(status="running")
     Turn.objects.filter(pk=stopped.pk).update(status="stopped")
@@ -54,7 +54,7 @@ def test_rows_with_other_values_are_left_alone() -> None:
     assert set(Turn.objects.filter(error_code="x")) == {live, stopped}
 
 
-def test_rows_share_a_statement() -> None:
+def test_rows_with_the_same_fields_are_updated_by_one_statement() -> None:
     rows = {turn.pk: {"error_code": "x"} for turn in make_turns(3)}
     with CaptureQueriesContext(connection) as queries:
         assert update_rows(Turn, {}) == 0
@@ -76,7 +76,7 @@ def test_rows_of_a_list_are_read_whole_and_in_order() -> None:
     ]
 
 
-def test_column_of_a_joined_table_is_in_the_vars_of_its_row() -> None:
+def test_column_of_a_joined_table_is_an_attribute_of_the_row() -> None:
     [turn] = make_turns(1)
     [row] = select_rows(
         Turn,
@@ -88,14 +88,14 @@ def test_column_of_a_joined_table_is_in_the_vars_of_its_row() -> None:
     assert vars(row)["owner_id"] == turn.conversation.owner_id
 
 
-def test_empty_list_reads_nothing() -> None:
+def test_empty_list_of_values_reads_no_row() -> None:
     make_turns(1)
     with CaptureQueriesContext(connection) as queries:
         assert select_rows(Turn, "id IN %s", []) == []
     assert len(queries) == 0
 
 
-def test_inserted_row_is_what_the_orm_reads() -> None:
+def test_inserted_row_equals_what_the_orm_reads() -> None:
     conversation = make_conversation()
     message = Message(conversation=conversation, index=0, role=Role.USER, text="é'%s")
     insert_rows([message])
@@ -110,7 +110,7 @@ def test_inserted_row_is_what_the_orm_reads() -> None:
     assert Message.objects.filter(pk=message.pk, text="changed").exists()
 
 
-def test_time_of_the_database_is_that_of_its_clock_also_in_a_transaction() -> None:
+def test_database_time_is_the_clock_time_even_inside_a_transaction() -> None:
     make_turns(1)
     now = Turn.objects.annotate(now=Now()).values_list("now", flat=True).get()
     with transaction.atomic():

@@ -306,7 +306,7 @@ def state() -> dict[str, list[tuple[object, ...]]]:
 # --- the matrix
 
 
-def test_every_route_is_listed() -> None:
+def test_matrix_lists_every_route() -> None:
     assert {route for route in all_routes() if not route.startswith((ADMIN, API))} == set(ROUTES)
 
 
@@ -346,7 +346,7 @@ def test_head_and_options_change_no_row(world: World) -> None:
         assert state() == before, route
 
 
-def test_rows_of_others_and_unknown_rows_get_the_same_response_and_queries(world: World) -> None:
+def test_rows_of_other_users_and_unknown_rows_get_the_same_response_and_queries(world: World) -> None:
     for route in [route for route in ROUTES if "<uuid" in route and not route.startswith(SHARED)]:
         answers: list[tuple[int, bytes, int]] = []
         unknown = re.sub("<uuid:(conversation|project|job|run)_id>", lambda _: str(uuid.uuid4()), route)
@@ -384,7 +384,7 @@ def test_login_without_a_csrf_token_is_refused() -> None:
         ("", "/"),
     ],
 )
-def test_login_leads_back_to_the_page_of_a_form(client: Client, referrer: str, next_path: str) -> None:
+def test_login_redirects_to_the_page_of_the_form(client: Client, referrer: str, next_path: str) -> None:
     response = client.post("/c/new/", headers={"Referer": referrer})
     assert response.headers["Location"] == f"/accounts/login/?next={next_path}"
 
@@ -483,13 +483,13 @@ def test_only_the_owner_may_read_or_write_a_conversation(get: type) -> None:
 
 
 @pytest.mark.parametrize("absent", [uuid.uuid4(), "no id", "", "'; drop table", "1" * 10_000])
-def test_invalid_id_is_not_found_like_an_unknown_one(absent: uuid.UUID | str) -> None:
+def test_invalid_id_raises_not_found_like_an_unknown_id(absent: uuid.UUID | str) -> None:
     conversation = make_conversation()
     with pytest.raises(NotFound):
         readable_conversation(conversation.owner, absent)
 
 
-def test_attachments_are_returned_in_the_given_order_or_not_at_all() -> None:
+def test_attachments_are_returned_in_the_given_order_or_none_at_all() -> None:
     user = make_user()
     first, second = make_attachment(user), make_attachment(user)
     foreign = make_attachment(make_user())
@@ -500,7 +500,7 @@ def test_attachments_are_returned_in_the_given_order_or_not_at_all() -> None:
             attachments_of(user, [first.pk, stranger])
 
 
-def test_files_are_hidden_with_the_last_conversation_that_shows_them(client: Client) -> None:
+def test_files_become_unreadable_with_the_last_conversation_that_shows_them(client: Client) -> None:
     conversation = make_conversation()
     user, message = conversation.owner, make_model_message(conversation)
     unsent = make_attachment(user)

@@ -12,7 +12,7 @@ from tests.factories import make_user
 
 
 @pytest.mark.parametrize("name", ["", "Mars/Olympus", "../../etc/passwd", "/etc/zone", "a\0b", "x" * 5000, "Europe"])
-def test_unknown_time_zone_is_utc(name: str) -> None:
+def test_unknown_time_zone_is_read_as_utc(name: str) -> None:
     assert parse_zone(name) is UTC
 
 
@@ -20,7 +20,7 @@ def test_unknown_time_zone_is_utc(name: str) -> None:
 @pytest.mark.parametrize(
     ("cookie", "stored"), [("Asia/Tokyo", "Asia/Tokyo"), ("UTC", "UTC"), ("Mars/Olympus", "Europe/Berlin")]
 )
-def test_list_stores_the_zone_of_the_browser_if_it_is_one(client: Client, cookie: str, stored: str) -> None:
+def test_conversation_list_stores_a_valid_time_zone_of_the_browser(client: Client, cookie: str, stored: str) -> None:
     person = make_user()
     person.time_zone = "Europe/Berlin"
     person.save()

@@ -97,7 +97,7 @@ def test_image_in_line_wrapped_base64_is_extracted(line_chars: int, after: str) 
         "data:image/png;base64,",
     ],
 )
-def test_uri_that_is_no_image_or_not_exactly_restorable_stays_in_the_text(output: str) -> None:
+def test_uri_stays_in_the_text_if_it_is_no_image_or_cannot_be_restored(output: str) -> None:
     assert extract_images(output) == Extraction(output, ())
 
 

@@ -90,7 +90,7 @@ def test_outage_of_the_database_is_logged_once_by_each_part_and_without_tracebac
     assert "57 more errors were not logged" in last
 
 
-def test_next_outage_is_logged_again_but_not_what_fails_late(
+def test_next_outage_is_logged_but_late_failures_of_the_last_one_are_not(
     console: io.StringIO, away: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_error_of_one_statement_keeps_its_traceback(console: io.StringIO) -> Non
     assert "cannot be reached" not in console.getvalue()
 
 
-def test_redis_and_the_database_share_the_sentences(console: io.StringIO) -> None:
+def test_outages_of_redis_and_of_the_database_have_the_same_sentences(console: io.StringIO) -> None:
     outage = Outage("the channel layer", "pages read the database until it is back")
     outage.note_success()
     for _ in range(3):

@@ -70,7 +70,9 @@ OBJECTS = st.dictionaries(st.text(), JSON_VALUES)
 
 
 @given(text=st.text(), provider_data=OBJECTS, arguments=st.none() | OBJECTS)
-def test_any_values_are_read_back(text: str, provider_data: dict[str, JSON], arguments: dict[str, JSON] | None) -> None:
+def test_part_with_any_values_is_read_back(
+    text: str, provider_data: dict[str, JSON], arguments: dict[str, JSON] | None
+) -> None:
     for part in (
         Text(text, provider_data=provider_data),
         CodeExecutionResult(output=text, outcome=text, call_id=text),
@@ -85,7 +87,7 @@ def test_absent_output_is_not_an_empty_one() -> None:
     assert part_from_json(part_to_json(empty)) == empty
 
 
-def test_thought_signature_stands_beside_the_other_fields() -> None:
+def test_thought_signature_has_its_own_key_in_json() -> None:
     part = replace(Text("a"), provider_data={"thought_signature": "cw==", "more": 1})
     assert part_to_json(part) == {
         "kind": "text",
@@ -97,10 +99,10 @@ def test_thought_signature_stands_beside_the_other_fields() -> None:
 
 
 @pytest.mark.parametrize("json_value", [{}, {"kind": "hologram"}, {"kind": "text"}])
-def test_json_that_is_no_part_is_an_error(json_value: dict[str, str]) -> None:
+def test_json_that_is_not_a_part_raises_an_error(json_value: dict[str, str]) -> None:
     with pytest.raises((KeyError, ValueError, TypeError)):
         part_from_json(json_value)
 
 
-def test_json_name_of_another_kind_is_ignored() -> None:
+def test_json_key_of_another_kind_is_ignored() -> None:
     assert part_from_json({"kind": "text", "text": "a", "images": 5}) == Text("a")

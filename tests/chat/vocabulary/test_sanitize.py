@@ -1,4 +1,4 @@
-"""What no database can store is replaced, wherever it stands in an event."""
+"""Characters and numbers that no database can store are replaced, wherever they are in an event."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chat.vocabulary.sanitize import sanitize_event, sanitize_json
 from chat.vocabulary.stream_events import PartReceived, Usage, UsageReported
 
 
-def test_characters_that_no_database_stores_are_replaced() -> None:
+def test_characters_that_a_database_cannot_store_are_replaced() -> None:
     assert sanitize_event(PartReceived(Text("a\0b\ud800"))) == PartReceived(Text("a\ufffdb\ufffd"))
 
 

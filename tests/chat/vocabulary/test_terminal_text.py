@@ -40,7 +40,7 @@ RICH = "first 10%\nsecond 5%\r\x1b[2K\x1b[1A\x1b[2Kfirst 100%\nsecond 100%\n"
         ("open\x1b[3", "open\x1b[3"),
     ],
 )
-def test_text_is_what_a_terminal_shows(text: str, shown: str) -> None:
+def test_terminal_text_equals_what_a_terminal_shows(text: str, shown: str) -> None:
     assert terminal_text(text) == shown
 
 
@@ -72,7 +72,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=30).map("".join), st.data())
-def test_text_in_any_pieces_is_shown_like_the_whole_text(text: str, data: st.DataObject) -> None:
+def test_text_written_in_pieces_is_shown_like_the_whole_text(text: str, data: st.DataObject) -> None:
     terminal = Terminal()
     shown = ""
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
@@ -88,6 +88,6 @@ def test_text_in_any_pieces_is_shown_like_the_whole_text(text: str, data: st.Dat
     "unit",
     ["a line\n", ".", "50 %\r", "a\b", "\x1b[200Cx", "\x1b[2Kx", "\x1b[1K", "\x1b[A\n\n", "\x1b]", "\x1b[A\x1b[Jx\n\n"],
 )
-def test_time_grows_with_the_length_of_the_text(unit: str) -> None:
+def test_time_is_linear_in_the_length_of_the_text(unit: str) -> None:
     assert time_growth(lambda length: terminal_text(unit * (length // len(unit))), 400_000) < GROWTH_LIMIT
     assert len(terminal_text(unit * 20_000)) < 300_000

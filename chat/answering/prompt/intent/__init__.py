@@ -20,13 +20,17 @@ from chat.answering.prompt.intent.facts import Facts, extract_facts
 from chat.answering.prompt.intent.rules import RULES
 
 WANTED_LOG_ODDS: Final = 0.3
-"""Slightly above even odds, because precision matters a little more than recall."""
+"""Log-odds from which code execution is wanted. They are above even odds, because precision matters a little more than
+recall.
+"""
 QUANTITY_LOG_ODDS: Final = 2.5
-"""Added where the text names a quantity and what it can be worked out from: without code, it would be a guess."""
+"""Log-odds that are added if the text names a quantity and the data to compute it from. Without code, the answer would
+be a guess.
+"""
 TABLE_LOG_ODDS: Final = 2.2
-"""Added where a table is attached. Only what clearly asks for something else stays refused."""
+"""Log-odds that are added if a table is attached. Then only texts that clearly ask for something else get no code."""
 NO_SIGNAL: Final = "nothing to calculate"
-"""The only reason if no rule applied and no word of the text speaks for the prediction."""
+"""The only reason if no rule applied and no word of the text supports the prediction."""
 SHOWN_WORD_CHARS: Final = 24
 LOG_ODDS_LIMIT: Final = 30.0
 
@@ -39,7 +43,7 @@ class CodePrediction:
     score: float
     """The probability, from 0 to 1, that code execution improves the answer. It is wanted from 0.57 on."""
     reasons: tuple[str, ...]
-    """Phrases, the weightiest first; reasons against code execution begin with "but "."""
+    """Phrases, the most important first; reasons against code execution begin with "but "."""
 
     @property
     def explanation(self) -> str:

@@ -1,7 +1,7 @@
 """A logistic regression over the points of the rules, the signals and groups of words of a text, and its n-grams.
 
-`weights.tsv` holds the weights. `make setup` trains them from the labelled prompts; the repository does not hold them.
-Without them, the rules decide alone.
+`weights.tsv` holds the weights. `make setup` trains them from the labelled prompts; the repository does not contain
+them. Without them, only the rules decide.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ BIAS: Final = "[bias]"
 POINTS: Final = "[points]"
 POINTS_WITHOUT_WORDS: Final = "[points without words]"
 RULES_ALONE: Final = {BIAS: 0.0, POINTS: 4.0, POINTS_WITHOUT_WORDS: 4.0}
-"""These weights want code from 4 points on: they are used where no others were trained."""
+"""Weights that are used if none were trained. With them, code is wanted from 4 points on."""
 SIGNAL_VALUE: Final = 0.5
 NGRAMS_LENGTH: Final = 4.0
-"""Length of the vector of all n-grams of a text, so that long texts do not count more than short ones."""
+"""Length of the vector of all n-grams of a text. It is constant, so that long texts do not count more than
+short ones.
+"""
 POINTS_VALUE: Final = 0.25
 POINTS_OFFSET: Final = 3.5
 POINTS_LIMIT: Final = 8.0
 SHOWN_LOG_ODDS: Final = 0.4
-"""A word that changes the log-odds by less is not shown as a reason."""
+"""Minimum change of the log-odds by a word that is shown as a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def extract_features(facts: Facts, points: int) -> Features:
     signals = {f"[{name}]": SIGNAL_VALUE for name, is_true in conditions.items() if is_true}
     signals |= {f"[word: {group}]": SIGNAL_VALUE for group in facts.word_counts}
     limited_points = max(-POINTS_LIMIT, min(POINTS_LIMIT, points - POINTS_OFFSET))
-    # Rules know words of three languages. Where they know none of a text, their silence says less.
+    # Rules know words of three languages. If they know no word of a text, missing points say less.
     signals[POINTS if facts.word_counts else POINTS_WITHOUT_WORDS] = limited_points * POINTS_VALUE
     contexts = [f"{min(facts.quantities, 2)} numbers"]
     contexts += [name for name in ("code", "data", "before") if conditions[name]]
@@ -91,7 +93,7 @@ def load_weights() -> Mapping[str, float]:
     """Return the weight of each feature."""
     if not WEIGHTS_FILE.exists():
         return RULES_ALONE
-    # Weights have one decimal place, so thousands of features share a number: 1 MB less.
+    # Weights have one decimal place, so thousands of features share the same number objects, which saves 1 MB.
     number = cache(float)
     with WEIGHTS_FILE.open(encoding="utf-8", newline="\n") as lines:
         return {name: number(weight) for weight, name in (line[:-1].split("\t") for line in lines)}
@@ -106,7 +108,7 @@ def score(features: Features) -> float:
 
 
 def find_weightiest_word(prose: str, features: Features, *, is_wanted: bool) -> str | None:
-    """Return the word that speaks most for the prediction, if it speaks clearly."""
+    """Return the word that supports the prediction most; `None` if no word clearly supports it."""
     weights, value = load_weights(), features.ngram_value if is_wanted else -features.ngram_value
     totals = {
         word: value * sum(weights.get(ngram, 0.0) for ngram in ngrams) for word, ngrams in find_words(prose).items()

@@ -86,7 +86,7 @@ class Facts:
 
     @property
     def names_quantity_of_data(self) -> bool:
-        """Whether the text names a quantity, and what it can be worked out from: a file, or three numbers or more."""
+        """Whether the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
         has_source = self.has_data or self.names_data_file or self.quantities >= 3
         return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
 
@@ -103,7 +103,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """A text split into prose and fenced code."""
+    """A text that is split into prose and fenced code."""
 
     prose: str
     """The text without fenced code; fenced data is included."""

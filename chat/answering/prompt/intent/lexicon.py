@@ -1,4 +1,4 @@
-"""Search for the word groups of `chat.answering.prompt.intent.words` in a text.
+"""Searches for the word groups of `chat.answering.prompt.intent.words` in a text.
 
 The module is pure and examines at most the first `HEAD_CHARS` and the last `TAIL_CHARS` characters of a text.
 """
@@ -12,7 +12,9 @@ from chat.answering.prompt.intent.words import POLITE, WORDS
 
 HEAD_CHARS: Final = 500
 TAIL_CHARS: Final = 300
-"""A request is at the start or the end of a text; pasted material is between them."""
+"""Number of characters at the end of a text that are examined. A request is at the start or the end; pasted material is
+between.
+"""
 
 FULL_WIDTH: Final = re.compile(r"[\uff01-\uff5e]")
 WORD_START: Final = re.compile(r"[ \u3400-\u9fff]")
@@ -22,7 +24,7 @@ WORD_EDGE: Final = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-z0-9])|(?<=[a-z0-9])(?
 
 KEY_CHARS: Final = 4
 CHINESE_KEY_CHARS: Final = 2
-"""Number of characters of a needle that form its key in `INDEX`; the space before a word counts."""
+"""Number of characters of a Chinese needle that form its key in `INDEX`. The space before a word counts."""
 
 Entry: TypeAlias = tuple[str, str]
 """(needle, name of its word group)."""

@@ -13,14 +13,14 @@ from typing import Final
 from chat.answering.prompt.intent.patterns import NUMBER
 
 ACCENTS: Final = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûüýÿ’‘“”„«»", 'aaaaaaceeeeiiiinooooouuuuyy\'\'"""""')
-"""Users type accents and quotation marks in many ways."""
+"""Accents and quotation marks are replaced, because users type them in many ways."""
 SPACELESS: Final = r"\u3005-\u30ff\u3400-\u9fff"
 TOKEN: Final = re.compile(rf"0?[{SPACELESS}][0{SPACELESS}]*+|[^\W\d_{SPACELESS}]++|[^\w\s]|0")
 SPACELESS_TOKEN: Final = re.compile(rf"0?[{SPACELESS}]")
 
 HEAD_CHARS: Final = 300
 TAIL_CHARS: Final = 200
-"""Of a longer text, only this much at its start and at its end is read."""
+"""Maximum number of characters that are read at the start and at the end of a longer text."""
 OPENING_TOKENS: Final = 3
 CLOSING_TOKENS: Final = 2
 OPENING_CHARS: Final = (2, 3, 4, 5)
@@ -29,14 +29,14 @@ RUN_CHARS: Final = (1, 2)
 LONG_RUN_CHARS: Final = (3, 4)
 WORD_CHARS: Final = (4, 5, 6)
 SHOWN_LETTERS: Final = 3
-"""Shorter words are not shown to readers."""
+"""Minimum number of letters of a word that is shown to readers."""
 
 
 def find_ngrams(prose: str, contexts: Iterable[str]) -> set[str]:
     """Return the n-grams of a lower-case text.
 
-    `contexts`: names of circumstances, such as an attached table. Words and pairs of words count once more in each,
-    because "thanks" or "how many" mean something else there.
+    `contexts`: names of circumstances, such as an attached table. In each context, words and pairs of words are
+    additional n-grams, because "thanks" or "how many" mean something else there.
     """
     tokens = TOKEN.findall(NUMBER.sub("0", _head_and_tail(prose).translate(ACCENTS)))
     words = {f"{previous} {token}" for previous, token in zip(["^", *tokens], [*tokens, "$"], strict=True)}

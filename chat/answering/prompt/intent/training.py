@@ -31,11 +31,11 @@ DECAY: Final = 0.0001
 SHRINKING: Final = 1e-5
 """Weight decay: the strength of the L2 regularization."""
 MINIMUM_PROMPTS: Final = 3
-"""Features of fewer prompts are dropped."""
+"""Minimum number of prompts in which a feature must occur. Other features are dropped."""
 DIGITS: Final = 1
-"""Weights are stored with so many decimals, and those that are zero then are not."""
+"""Number of decimal places of stored weights. Weights that are rounded to zero are not stored."""
 PROBABILITY_DIGITS: Final = 6
-"""The last bits of `exp` differ between machines. Without them, the weights do not differ."""
+"""Probabilities are rounded to this number of digits, because the last bits of `exp` differ between machines."""
 
 Row: TypeAlias = list[tuple[int, float]]
 """The features of a prompt: (number, value)."""
@@ -79,7 +79,9 @@ def train(prompts: Sequence[Prompt]) -> dict[str, float]:
 
 
 def _descend(vectors: Sequence[Row], labels: Sequence[bool], features: int) -> tuple[list[float], float]:
-    """Return the weights and the bias. The common factor of all weights makes each step of weight decay cheap."""
+    """Return the weights and the bias. The weights have a common factor, which makes each step of weight
+    decay cheap.
+    """
     weights, bias, scale, steps = [0.0] * features, 0.0, 1.0, 0
     order, shuffled = list(range(len(vectors))), random.Random(0)
     for _ in range(EPOCHS):

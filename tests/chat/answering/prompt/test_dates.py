@@ -21,27 +21,27 @@ ASKED_AT = datetime(2026, 11, 26, 23, 55, 1, tzinfo=UTC)
         ("", "Thursday, 26 November 2026, 23:55, in the zone UTC (UTC+00:00)"),
     ],
 )
-def test_note_says_when_the_turn_started_where_the_person_is(zone: str, words: str) -> None:
+def test_note_has_the_start_time_of_the_turn_in_the_persons_time_zone(zone: str, words: str) -> None:
     assert date_note(Turn(created_at=ASKED_AT, time_zone=zone)).text == f"[Note of the server: it is {words}.]"
 
 
 def records(*turns: Turn | None) -> list[MessageRecord]:
-    """Return questions, and answers where there is a turn."""
+    """Return questions; for each turn also the answer that it wrote."""
     return [MessageRecord(Message(), turn) for turn in turns]
 
 
-def test_only_the_newest_question_is_dated_with_the_start_of_its_turn() -> None:
+def test_only_the_newest_question_has_the_date_and_it_is_the_start_of_its_turn() -> None:
     rows = records(None, Turn(), None)
     dated = dated_question(Turn(created_at=ASKED_AT), rows)
     assert dated.message is rows[-1].message
     assert "26 November 2026" in dated.note.text
 
 
-def test_continuations_leave_the_date_where_the_first_request_had_it() -> None:
+def test_continuation_keeps_the_date_at_the_question_of_the_first_request() -> None:
     asked = Turn(created_at=ASKED_AT)
     again, now = (Turn(chosen={"continues": True}, time_zone="Europe/Berlin") for _ in range(2))
     rows = records(None, Turn(), None, asked, None, again, None)
     dated = dated_question(now, rows)
     assert dated.message is rows[2].message
-    # An imported turn has no zone.
+    # The imported turn has no time zone, so the zone of the new turn is used.
     assert "27 November 2026, 00:55, in the zone Europe/Berlin" in dated.note.text

@@ -96,7 +96,7 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     assert conversation.title == "what is that?"
 
 
-def test_text_of_rich_outputs_goes_back_with_the_result_of_their_code() -> None:
+def test_text_of_rich_outputs_is_sent_with_the_result_of_their_code() -> None:
     parts: list[Part] = [
         ExecutableCode("m"),
         CodeExecutionResult("1\n", outcome=OUTCOME_OK),
@@ -133,7 +133,7 @@ async def test_graph_is_sent_back_with_the_bytes_that_were_received(emulated: Se
     assert hashlib.sha256(data).hexdigest() == attachment.sha256
 
 
-def test_neighbours_of_one_role_become_one_content() -> None:
+def test_successive_contents_of_one_role_are_joined() -> None:
     user, model = Content(Role.USER, (TEXT,)), Content(Role.MODEL, (TEXT,))
     nothing = Content(Role.MODEL, ())
     assert list(merged([user, nothing, user, model, model, user])) == [
@@ -177,7 +177,7 @@ def message(text: str, role: Role) -> list[Content]:
     st.one_of(st.none(), st.integers(1, 5000)),
     st.sampled_from([1.0, 0.5]),
 )
-def test_newest_messages_that_fit_are_sent_and_begin_with_a_question(
+def test_newest_messages_within_the_limit_are_sent_and_begin_with_a_question(
     sizes: list[int], context_tokens: int | None, share: float
 ) -> None:
     roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
@@ -200,7 +200,7 @@ def test_calls_without_a_response_become_a_note() -> None:
     assert last == TEXT
 
 
-def test_call_is_answered_only_by_a_response_of_its_own_round() -> None:
+def test_response_of_another_round_does_not_answer_a_call() -> None:
     [note] = without_unanswered_calls([CALL, FunctionResponse("f", {}, "1", round=1)])
     assert isinstance(note, Text)
 
@@ -209,7 +209,7 @@ def test_response_without_a_call_is_not_sent() -> None:
     assert without_unanswered_calls([TEXT, RESPONSE]) == [TEXT]
 
 
-def test_responses_of_functions_are_the_users_content() -> None:
+def test_function_responses_are_sent_as_content_of_the_user() -> None:
     contents = by_speaker([TEXT, CALL, RESPONSE, TEXT], is_own=False)
     assert contents == [
         Content(Role.MODEL, (TEXT, CALL), is_own=False),
@@ -218,7 +218,7 @@ def test_responses_of_functions_are_the_users_content() -> None:
     ]
 
 
-def test_parts_of_another_model_bear_no_provider_data() -> None:
+def test_parts_of_another_model_are_sent_without_provider_data() -> None:
     signed = Text("", provider_data=SIGNED)
     call = FunctionCall("f", {}, "1", provider_data=SIGNED)
     unknown = Unsupported(provider_data={"hologram": 1})
@@ -226,7 +226,7 @@ def test_parts_of_another_model_bear_no_provider_data() -> None:
     assert without_provider_data([TEXT, signed, call, unknown, thought]) == [TEXT, CALL]
 
 
-def test_address_of_a_file_goes_only_to_the_account_that_gave_it() -> None:
+def test_file_address_is_sent_only_to_the_account_that_stores_the_file() -> None:
     """An imported answer may hold any address, and a service would read it with the rights of this server."""
     file = FileData("gs://private/report.pdf", "application/pdf", round=1)
     assert without_provider_data([file]) == [Text("[A file was here; it is not sent again.]", round=1)]
@@ -237,13 +237,13 @@ def test_thoughts_are_sent_back_only_with_provider_data() -> None:
     assert is_sent_back(Thought("hm", provider_data=SIGNED), BARE, is_own=True)
 
 
-def test_thoughts_go_back_to_their_own_model_if_it_reads_them() -> None:
+def test_thoughts_are_sent_to_their_own_model_if_it_reads_them() -> None:
     reader = replace(BARE, reads_thoughts=True)
     assert is_sent_back(Thought("hm"), reader, is_own=True)
     assert not is_sent_back(Thought("hm"), reader, is_own=False)
 
 
-def test_images_of_a_tool_go_back_with_its_response_to_a_model_that_reads_them() -> None:
+def test_images_of_a_tool_are_sent_with_its_response_if_the_model_reads_them() -> None:
     image = InlineData("image/png", data=b"1", made_by="1")
     assert not is_sent_back(image, BARE, is_own=True)
     assert is_sent_back(image, replace(BARE, reads_tool_images=True), is_own=True)
@@ -274,7 +274,7 @@ def test_images_of_a_result_that_was_not_released_are_not_sent(*, refusal: Refus
     assert sent == ([FunctionCall, InlineData, FunctionResponse] if is_sent else [FunctionCall, FunctionResponse])
 
 
-def test_response_of_a_function_is_sent_back_without_the_parts_of_its_tool() -> None:
+def test_function_response_is_sent_without_the_parts_that_showed_its_progress() -> None:
     assert not is_sent_back(replace(CODE, made_by="1"), BARE, is_own=True)
     assert not is_sent_back(replace(TEXT, made_by="1"), BARE, is_own=True)
     assert is_sent_back(replace(RESPONSE, made_by="1"), BARE, is_own=True)

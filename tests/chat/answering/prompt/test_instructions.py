@@ -22,7 +22,7 @@ def test_default_texts_can_be_stored_as_the_operators_row() -> None:
     Instruction(pk=1, **default_texts()).full_clean()
 
 
-def test_instruction_has_all_texts_in_order() -> None:
+def test_system_instruction_has_all_texts_in_order() -> None:
     texts = default_texts()
     for engine, both, others in (
         (Engine.NATIVE, False, ("python_session", "both_engines")),
@@ -36,7 +36,7 @@ def test_instruction_has_all_texts_in_order() -> None:
         assert instruction == "\n\n".join(expected)
 
 
-def test_instruction_omits_what_the_model_cannot_do() -> None:
+def test_system_instruction_omits_tools_that_the_answer_may_not_use() -> None:
     texts = default_texts()
     assert system_instruction(PLAIN, None, engine=None, web_search=False, own="") == texts["general"]
     with_code = system_instruction(PLAIN, None, engine=Engine.NATIVE, web_search=False, own=" ")
@@ -46,7 +46,7 @@ def test_instruction_omits_what_the_model_cannot_do() -> None:
     assert texts["web_search"] not in without_search
 
 
-def test_operators_row_replaces_the_defaults() -> None:
+def test_texts_of_the_operator_replace_the_defaults() -> None:
     row = Instruction(general="Rhyme.", code_execution="", web_search="Seek.")
     instruction = system_instruction(EVERYTHING, row, engine=Engine.NATIVE, web_search=True, own="Own.")
     assert instruction == "Rhyme.\n\nSeek.\n\nPreset's.\n\nOwn."

@@ -39,7 +39,7 @@ PROMPTS_FOLDER = Path(__file__).parent / "intent_prompts"
 LANGUAGES = ("en", "de", "zh", "fr", "es", "ja")
 FLAGS = {"-", "data", "before"}
 QUANTITIES = "quantities"
-"""Requests that name a quantity to be worked out, also in a piece of writing."""
+"""The set of prompts that ask for a quantity that must be computed, also inside a text to be written."""
 SETS = ("held_out", "blind", "six_languages", "newest", QUANTITIES)
 MINIMUM_PROMPTS = 100
 MINIMUM_TRAINING_PROMPTS = 600
@@ -85,7 +85,7 @@ def show(title: str, figures: Mapping[str, tuple[float, float]], shown: Shown) -
         shown(f"  {name:<4} precision {precision:.3f}  recall {recall:.3f}")
 
 
-def test_held_out_prompts_are_enough_and_balanced_in_every_language() -> None:
+def test_each_language_has_enough_held_out_prompts_of_both_labels() -> None:
     prompts = [(language, prompt) for name in SETS for language, prompt in load_held_out(name)]
     assert len(prompts) == len({(prompt.text, prompt.flag) for _, prompt in prompts})
     for language in LANGUAGES:
@@ -95,7 +95,7 @@ def test_held_out_prompts_are_enough_and_balanced_in_every_language() -> None:
         assert 0.45 <= sum(prompt.is_wanted for prompt in own) / len(own) <= 0.55
 
 
-def test_training_prompts_are_enough_and_none_is_held_out() -> None:
+def test_each_language_has_enough_training_prompts_and_none_is_held_out() -> None:
     held_out = {(prompt.text.lower(), prompt.flag) for name in SETS for _, prompt in load_held_out(name)}
     for path in training.prompt_files():
         prompts = list(load_prompts(path.read_text(encoding="utf-8").splitlines()))
@@ -113,7 +113,7 @@ def test_held_out_prompts_are_decided_correctly_in_every_language(shown: Shown) 
         assert recall >= MINIMUM_RECALL, language
 
 
-def test_weights_were_trained_on_the_prompts_by_the_code_of_the_repository() -> None:
+def test_stored_weights_equal_those_of_a_new_training() -> None:
     weights = str(WEIGHTS_FILE.relative_to(ROOT))
 
     def is_current(*changed: str) -> bool:
@@ -127,7 +127,7 @@ def test_weights_were_trained_on_the_prompts_by_the_code_of_the_repository() -> 
     assert BIAS in load_weights()
 
 
-def test_every_request_for_a_quantity_may_run_code() -> None:
+def test_prompts_that_ask_for_a_quantity_may_run_code() -> None:
     prompts = [(language, prompt) for language, prompt in load_held_out(QUANTITIES)]
     assert Counter(language for language, _ in prompts) == dict.fromkeys(LANGUAGES, 10)
     assert all(predict_prompt(prompt).is_wanted for _, prompt in prompts)
@@ -144,16 +144,16 @@ def test_every_request_for_a_quantity_may_run_code() -> None:
         "このレポートを英語に訳して",
     ],
 )
-def test_other_requests_stay_refused_where_a_table_is_attached(text: str) -> None:
+def test_prompts_that_ask_for_something_else_get_no_code_although_a_table_is_attached(text: str) -> None:
     assert not predict_code(text, has_table=True).is_wanted
 
 
 @pytest.mark.parametrize("text", ["Write something about this file", "was sagt das aus?", "这是什么", "Et alors ?"])
-def test_attached_table_allows_code(text: str) -> None:
+def test_prompt_with_an_attached_table_may_run_code(text: str) -> None:
     assert predict_code(text, has_table=True).is_wanted
 
 
-def test_rules_decide_alone_where_no_weights_were_trained(
+def test_only_rules_decide_if_no_weights_were_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Shown
 ) -> None:
     monkeypatch.setattr(classifier, "WEIGHTS_FILE", tmp_path / "weights.tsv")
@@ -166,7 +166,7 @@ def test_rules_decide_alone_where_no_weights_were_trained(
     assert predict_code("Plot a sine wave").explanation == "The question asks for a graph."
 
 
-def test_training_learns_and_always_gives_the_same_weights() -> None:
+def test_training_separates_the_labels_and_is_deterministic() -> None:
     lines = [f"run\t-\tblorp the {word}" for word in "abcdefgh"] + [f"text\t-\tquux the {word}" for word in "abcdefgh"]
     prompts = list(load_prompts(lines))
     weights = training.train(prompts)
@@ -183,7 +183,7 @@ def test_training_file_round_trips(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert load_weights.__wrapped__() == {"[bias]": -0.5, " word ": 1.3}
 
 
-def test_language_without_word_lists_is_decided_by_its_prompts_alone() -> None:
+def test_language_without_word_lists_is_decided_by_its_training_prompts() -> None:
     for text, is_wanted in (
         ("Quelle est la probabilité d'avoir au moins un as ?", True),
         ("Écris un poème sur l'as de pique", False),
@@ -195,7 +195,7 @@ def test_language_without_word_lists_is_decided_by_its_prompts_alone() -> None:
         assert predict_code(text).is_wanted is is_wanted, text
 
 
-def test_a_word_explains_what_no_rule_explains() -> None:
+def test_word_is_the_reason_if_no_rule_applies() -> None:
     prediction = predict_code("Traduis ce texte")
     assert prediction.reasons[0] == "but says “traduis”"
     assert prediction.explanation == "It says “traduis”, so running code would not help."
@@ -204,7 +204,7 @@ def test_a_word_explains_what_no_rule_explains() -> None:
     assert len(long_word) <= EXPLANATION_LIMIT_CHARS
 
 
-def test_accents_do_not_matter() -> None:
+def test_prompts_with_and_without_accents_have_the_same_prediction() -> None:
     assert find_ngrams("écrire un poème", []) == find_ngrams("ecrire un poeme", [])
 
 
@@ -254,7 +254,7 @@ def test_short_requests_run_code(text: str, has_data: bool) -> None:
         "```python\nprint(1)",
     ],
 )
-def test_fenced_python_alone_or_with_a_request_to_run_it_runs(text: str) -> None:
+def test_fenced_python_runs_if_it_is_alone_or_with_a_request_to_run_it(text: str) -> None:
     assert predict_code(text.format(FENCED_PYTHON)).is_wanted
     assert predict_code(text.format(f"```python\n{'total = 1  # explain, translate' * 300}\n```")).is_wanted
 
@@ -273,7 +273,7 @@ def test_fenced_python_alone_or_with_a_request_to_run_it_runs(text: str) -> None
         "```js\nconsole.log(1)\n```",
     ],
 )
-def test_code_that_is_requested_as_text_does_not_run(text: str) -> None:
+def test_code_does_not_run_if_the_user_asks_to_see_it(text: str) -> None:
     assert not predict_code(text.format(FENCED_PYTHON)).is_wanted
 
 
@@ -288,7 +288,7 @@ def test_code_that_is_requested_as_text_does_not_run(text: str) -> None:
         ("", "nothing to calculate"),
     ],
 )
-def test_decision_names_its_reasons(text: str, reason: str) -> None:
+def test_prediction_lists_its_reasons(text: str, reason: str) -> None:
     assert reason in predict_code(text).reasons
 
 
@@ -322,7 +322,7 @@ def test_every_explanation_is_one_short_sentence() -> None:
             assert explanation.endswith(".")
 
 
-def test_data_and_earlier_code_change_the_decision() -> None:
+def test_attached_data_and_earlier_code_change_the_prediction() -> None:
     assert not predict_code("Which region sells best?").is_wanted
     assert predict_code("Which region sells best?", has_data=True).is_wanted
     assert not predict_code("now in blue").is_wanted
@@ -331,7 +331,7 @@ def test_data_and_earlier_code_change_the_decision() -> None:
         assert not predict_code(text, ran_code_before=True).is_wanted
 
 
-def test_code_is_wanted_exactly_from_one_score_on() -> None:
+def test_code_is_wanted_if_and_only_if_the_score_reaches_a_threshold() -> None:
     minimum = 1 / (1 + math.exp(-WANTED_LOG_ODDS))
     for _, prompt in load_held_out("blind"):
         prediction = predict_prompt(prompt)
@@ -344,7 +344,7 @@ def test_code_is_wanted_exactly_from_one_score_on() -> None:
     has_data=st.booleans(),
     ran_code_before=st.booleans(),
 )
-def test_any_text_gives_an_explained_decision(text: str, has_data: bool, ran_code_before: bool) -> None:
+def test_prediction_for_any_text_has_an_explanation(text: str, has_data: bool, ran_code_before: bool) -> None:
     prediction = predict_code(text, has_data=has_data, ran_code_before=ran_code_before)
     assert prediction == predict_code(text, has_data=has_data, ran_code_before=ran_code_before)
     assert 0 <= prediction.score <= 1

@@ -110,7 +110,7 @@ def images_in(parts: list[Any]) -> list[bytes]:
     ("number", "size_bytes", "sent"),
     [(1, 100_000, 1), (4, 100_000, 4), (20, 100_000, 20), (4, 5_400_000, 1), (20, 1_400_000, 4)],
 )
-async def test_newest_graphs_that_fit_are_sent_whole(
+async def test_newest_graphs_within_the_limit_are_sent_complete(
     number: int, size_bytes: int, sent: int, emulated: Settings
 ) -> None:
     conversation = await new_conversation(model="scenario-text")
@@ -139,7 +139,7 @@ async def test_printed_image_is_sent_as_an_image_and_never_as_text(emulated: Set
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_only_the_last_question_repeats_a_data_uri_as_text(emulated: Settings) -> None:
+async def test_data_uri_is_sent_as_text_only_in_the_last_question(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     await ask_and_wait(conversation, f"What is {URI}?")
     output = CodeExecutionResult(f"x {URI}\n", "OUTCOME_OK")
@@ -153,7 +153,7 @@ async def test_only_the_last_question_repeats_a_data_uri_as_text(emulated: Setti
     assert body.count(words) == 3
 
 
-def test_results_of_functions_have_no_data_uris_and_code_is_not_changed() -> None:
+def test_data_uris_are_removed_from_function_results_and_code_is_not_changed() -> None:
     code = ExecutableCode(f"show('{URI}')", "PYTHON", provider_data={"thought_signature": "cw=="})
     response = FunctionResponse("run", {"output": URI, "list": [1, {"x": URI}]}, "1")
     record = MessageRecord(None, None, [code, response])  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ def test_results_of_functions_have_no_data_uris_and_code_is_not_changed() -> Non
 
 
 @given(part=generated_parts())
-def test_size_of_a_part_is_not_underestimated(part: PartValue) -> None:
+def test_estimated_size_of_a_part_is_not_too_low(part: PartValue) -> None:
     contents = (Content(Role.USER if isinstance(part, FunctionResponse) else Role.MODEL, (part,)),)
     empty, whole = (GenerateRequest("m", one) for one in ((), contents))
     facts = ModelFacts()
@@ -206,7 +206,7 @@ def rounds_of(*outputs: str) -> MessageRecord:
     return MessageRecord(None, None, parts)  # type: ignore[arg-type]
 
 
-def test_oldest_results_of_the_turn_are_shortened_first_and_the_newest_stays_whole() -> None:
+def test_oldest_results_of_a_turn_are_shortened_first_and_the_newest_is_kept() -> None:
     record = rounds_of(*("a" * 20_000 for _ in range(15)))
     whole = sum(map(part_bytes, record.parts))
     assert with_short_results(record, part_bytes, whole).parts == record.parts
@@ -221,7 +221,7 @@ def test_oldest_results_of_the_turn_are_shortened_first_and_the_newest_stays_who
         assert [part for part in short.parts if isinstance(part, FunctionCall)] == record.parts[::2]
 
 
-def test_long_values_that_are_no_texts_are_shortened_too() -> None:
+def test_long_values_without_text_are_shortened_too() -> None:
     variables: list[JSON] = [{"name": f"x{number}", "preview": "1"} for number in range(500)]
     answer = FunctionResponse("list_variables", {"variables": variables, "count": 500})
     record = MessageRecord(None, None, [answer, Text("t", round=1)])  # type: ignore[arg-type]
@@ -233,7 +233,7 @@ def test_long_values_that_are_no_texts_are_shortened_too() -> None:
     assert text == Text("t", round=1)
 
 
-def test_output_of_the_newest_round_is_shortened_only_if_it_alone_is_too_long() -> None:
+def test_newest_output_is_shortened_only_if_it_alone_is_too_long() -> None:
     record = MessageRecord(None, None, [CodeExecutionResult("a" * 100_000), Text("t")])  # type: ignore[arg-type]
     assert with_short_results(record, part_bytes, 110_000).parts == record.parts
     result, text = with_short_results(record, part_bytes, 90_000).parts
@@ -274,7 +274,7 @@ def test_files_of_the_question_are_sent_even_if_they_alone_fill_the_request(sett
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_file_that_the_api_cannot_read_is_sent_once(emulated: Settings) -> None:
+async def test_file_that_the_api_refuses_is_sent_only_once(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-document-refused")
     file = await database_sync_to_async(make_attachment)(conversation.owner, data=b"%PDF-1.4", name="broken.pdf")
     await Attachment.objects.aupdate(mime_type="application/pdf")
@@ -289,7 +289,7 @@ async def test_file_that_the_api_cannot_read_is_sent_once(emulated: Settings) ->
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_refused_file_is_tried_again_with_another_model(emulated: Settings) -> None:
+async def test_file_that_one_model_refused_is_sent_to_another_model(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     graph = (await database_sync_to_async(add_graphs)(conversation, 1, 5_000))[0]
     attachment = await Attachment.objects.aget()

@@ -46,13 +46,13 @@ def count_queries(turns: list[Turn]) -> int:
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_model_of_an_endpoint_is_read_once_for_many_turns() -> None:
+def test_endpoint_model_is_read_once_for_many_turns() -> None:
     of_gemini, of_endpoint = ([start(model) for _ in range(4)] for model in ("", "llama"))
     assert count_queries(of_endpoint) == count_queries(of_endpoint[:1]) == count_queries(of_gemini) + ENDPOINT_QUERIES
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_what_the_start_has_read_of_a_model_is_not_read_again() -> None:
+def test_capabilities_that_the_start_has_read_are_not_read_again() -> None:
     planned, of_gemini = plan("llama"), start("")
     assert planned.capabilities
     with CaptureQueriesContext(connection) as queries:
@@ -61,7 +61,7 @@ def test_what_the_start_has_read_of_a_model_is_not_read_again() -> None:
     assert len(queries) == count_queries([of_gemini])
 
 
-def test_context_size_comes_from_the_server_unless_the_operator_has_set_one(endpoint: ModelEndpoint) -> None:
+def test_context_size_of_the_server_is_used_unless_the_operator_has_set_one(endpoint: ModelEndpoint) -> None:
     def context_tokens() -> int | None:
         planned = plan("llama")
         assert planned.capabilities
@@ -75,14 +75,14 @@ def test_context_size_comes_from_the_server_unless_the_operator_has_set_one(endp
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_each_model_of_a_batch_has_its_own_capabilities() -> None:
+def test_each_model_in_a_batch_has_its_own_capabilities() -> None:
     LanguageModel.objects.create(name="blind", provider="openai_compatible", endpoint="local", image_input=False)
     both = read_rows([start("llama"), start("blind")])
     assert [rows.capabilities and rows.capabilities.reads_tool_images for rows in both] == [True, False]
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_request_brings_what_its_provider_has_read() -> None:
+def test_request_uses_the_facts_that_were_read_with_its_rows() -> None:
     of_gemini, of_endpoint = start(""), start("llama")
     numbers = []
     for turn in (of_gemini, of_endpoint):
@@ -96,7 +96,7 @@ def test_request_brings_what_its_provider_has_read() -> None:
     assert numbers[0] == numbers[1]
 
 
-def test_endpoint_that_is_turned_off_after_the_start_has_a_sentence(endpoint: ModelEndpoint) -> None:
+def test_error_sentence_is_shown_if_the_endpoint_is_turned_off_after_the_start(endpoint: ModelEndpoint) -> None:
     turn = start("llama")
     endpoint.is_enabled = False
     endpoint.save()

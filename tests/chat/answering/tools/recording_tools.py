@@ -43,10 +43,10 @@ class RecordingTools:
     state_error: Exception | None = None
     calls: list[FunctionCall] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
-    """`call_id` of each call that has ended, however it ended."""
+    """`call_id` of each call that has ended, for whatever reason."""
     closed: int = 0
     abandoned: int = 0
-    """How often the process of a turn has died."""
+    """Number of turns whose process has died."""
     is_running: asyncio.Event = field(default_factory=asyncio.Event)
 
     def declarations(self) -> Sequence[FunctionTool]:

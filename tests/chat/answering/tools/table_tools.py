@@ -16,7 +16,7 @@ TABLE = {"text/html": "<table><tr><td>Oslo</td></tr></table>", "text/plain": "Os
 
 
 class TableTools:
-    """The function `query`, every call of which needs approval. It notes what happens in the file `queries`."""
+    """The function `query`, every call of which needs approval. The file `queries` records what happens."""
 
     def declarations(self) -> Sequence[FunctionTool]:
         """Return the function."""

@@ -34,19 +34,19 @@ OF_THE_PROTOCOL = OF_THE_PROVIDER | {
     *("index", "part_index", "attachment_index", "started_calls", "usage", "provider_usage", "cost", "response_id"),
     *("finish_reason", "model_version", "protocol", "provider", "endpoint"),
 }
-"""What exports hold of ids, signatures, positions, counts, and of the words of a protocol."""
+"""Keys of exports that hold ids, signatures, positions, counts, and words of a protocol."""
 CHANGING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+|scenario-[\w-]+(?:/[\w-]+)?"
     r"|(?:Google Gemini|gemini|OpenAI-compatible|openai\\*_compatible)(?:, endpoint [\w-]+)?"
     r"|<dt>Ended with</dt><dd><bdi>[^<]*</bdi></dd>"
 )
-"""Ids, times, names of models and of endpoints, and the words of a server for the end of an answer."""
+"""Matches ids, times, names of models and of endpoints, and a server's words for the end of an answer."""
 SILENT = re.compile(
     r"<details [^>]*? data-part-kind=\"thought\" hidden>.*?</details>"
     r'|<div id="part-[^"]*" data-part-kind="text" dir="auto"><div id="[^"]*" class="tail"></div></div>',
     re.DOTALL,
 )
-"""Thoughts and texts without words, which only go back to their model."""
+"""Matches thoughts and texts without words, which are only sent back to their model."""
 COUNTS = re.compile(r"<dt>Tokens [^<]*</dt><dd>[^<]*</dd>|<dt>Tokens, estimated</dt><dd>[^<]*</dd>")
 SECOND = "second"
 Columns: TypeAlias = tuple[str, str]
@@ -63,13 +63,13 @@ class Case:
 
     scenario: str
     question: str = ""
-    """The first question. Empty: any."""
+    """The first question; empty if any question will do."""
     columns: Columns = WITHOUT_CODE
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a conversation has left."""
+    """What remains of a conversation."""
 
     ends: Sequence[tuple[str, str, str]]
     """Status, finish and error of each turn."""
@@ -102,7 +102,7 @@ async def conversation_at(server: StandInServer, protocol: str, case: Case) -> C
 
 
 async def outcome_of(server: StandInServer, protocol: str, case: Case) -> Outcome:
-    """Hold a conversation, and return what is left of it."""
+    """Hold a conversation, and return what remains of it."""
     conversation = await conversation_at(server, protocol, case)
     # Some scenarios answer an equal request otherwise.
     first = case.question or str(uuid.uuid4())
@@ -110,7 +110,7 @@ async def outcome_of(server: StandInServer, protocol: str, case: Case) -> Outcom
 
 
 async def outcome_of_stop(server: StandInServer, protocol: str) -> Outcome:
-    """Stop an endless answer when some words are shown, and return what is left of it."""
+    """Stop an endless answer when some words are shown, and return what remains of it."""
     conversation = await conversation_at(server, protocol, Case("endless"))
     tab = Tab(conversation.pk)
     with tab.following():
@@ -122,7 +122,7 @@ async def outcome_of_stop(server: StandInServer, protocol: str) -> Outcome:
 
 
 async def _left_by(conversation: Conversation, turns: Sequence[Turn]) -> Outcome:
-    """Return what is left of a conversation, which is deleted with its model."""
+    """Return what remains of a conversation, which is deleted with its model."""
     page = await fresh_page(conversation)
     exports = await database_sync_to_async(_exports)(conversation)
     outcome = Outcome(

@@ -63,7 +63,7 @@ async def test_approved_code_runs_as_the_model_wrote_it(emulated: Settings) -> N
     assert (code.code, code.is_edited) == (CODE, False)
 
 
-async def test_changed_code_runs_and_the_call_stays_as_the_model_sent_it(emulated: Settings) -> None:
+async def test_changed_code_runs_and_the_call_is_sent_back_as_the_model_wrote_it(emulated: Settings) -> None:
     turn = await ask_for_code()
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(turn, code=EDITED)
@@ -99,24 +99,24 @@ async def test_next_turn_sends_the_same_call_and_result_again(emulated: Settings
     assert await stop_turn(turn.conversation_id)
 
 
-async def test_code_that_was_opened_and_not_changed_counts_as_unchanged(emulated: Settings) -> None:
+async def test_code_that_is_sent_unchanged_with_a_decision_counts_as_unchanged(emulated: Settings) -> None:
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
     turn = await decide_and_wait(turn, code=CODE)
     code = next(part for part in await parts_of(turn) if isinstance(part, ExecutableCode))
     assert not code.is_edited
-    # The same decision in other words.
+    # This decision means the same without repeating the code.
     assert not await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
-async def test_error_of_changed_code_names_the_code(emulated: Settings) -> None:
+async def test_model_gets_the_changed_code_with_its_error(emulated: Settings) -> None:
     turn = await decide_and_wait(await ask_for_code(), code="1 / 0")
     response = next(part for part in await parts_of(turn) if isinstance(part, FunctionResponse))
     assert "ZeroDivisionError" in str(response.result["output"])
     assert response.result["executed_code"] == "1 / 0"
 
 
-async def test_code_is_refused_for_a_call_without_code(emulated: Settings) -> None:
+async def test_decision_with_code_is_refused_for_a_call_without_code(emulated: Settings) -> None:
     turn = await ask_for_code("function-call")
     approval_id = await approval_id_of(turn)
     with pytest.raises(CodeRefused):
@@ -137,7 +137,7 @@ async def test_denied_call_is_marked(emulated: Settings) -> None:
     assert "Function not allowed" in await fresh_page(turn.conversation)
 
 
-async def test_several_calls_are_asked_about_one_after_the_other(emulated: Settings) -> None:
+async def test_approval_of_several_calls_is_requested_one_after_the_other(emulated: Settings) -> None:
     turn = await ask_for_code("function-code-3")
     for is_approved, code in ((True, None), (False, None), (True, EDITED)):
         assert turn.status == "waiting"
@@ -146,7 +146,7 @@ async def test_several_calls_are_asked_about_one_after_the_other(emulated: Setti
     assert executed(emulated.VAR_DIR) == [CODE, EDITED]
 
 
-async def test_decisions_and_who_made_them_outlive_the_log(emulated: Settings) -> None:
+async def test_decisions_and_their_authors_are_kept_after_the_log_is_deleted(emulated: Settings) -> None:
     turn = await ask_for_code("function-code-2")
     turn = await decide_and_wait(turn, code=EDITED)
     turn = await decide_and_wait(turn, is_approved=False)
@@ -169,10 +169,10 @@ async def test_decisions_and_who_made_them_outlive_the_log(emulated: Settings) -
     assert {one["decided_by"] for one in decisions} == {turn.conversation.owner.username}
 
 
-# --- decisions at once, and callers that go away --------------------------------------------------------------------
+# --- simultaneous decisions, and callers that are cancelled ---------------------------------------------------------
 
 
-async def test_one_of_two_decisions_at_once_wins(emulated: Settings) -> None:
+async def test_one_of_two_simultaneous_decisions_is_accepted(emulated: Settings) -> None:
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
     decisions = [
@@ -190,7 +190,7 @@ async def test_one_of_two_decisions_at_once_wins(emulated: Settings) -> None:
     assert await turn.events.filter(name="decision").acount() == 1
 
 
-async def test_decision_is_carried_out_if_its_caller_goes_away(emulated: Settings) -> None:
+async def test_decision_is_carried_out_even_if_its_caller_is_cancelled(emulated: Settings) -> None:
     turn = await ask_for_code()
     caller = asyncio.create_task(
         decide(lambda: turn.pk, ApprovalDecision(await approval_id_of(turn), is_approved=True))
@@ -204,7 +204,7 @@ async def test_decision_is_carried_out_if_its_caller_goes_away(emulated: Setting
     assert executed(emulated.VAR_DIR) == [CODE]
 
 
-async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emulated: Settings) -> None:
+async def test_approved_call_whose_process_crashes_is_not_run_afterwards(emulated: Settings) -> None:
     turn = await ask_for_code()
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     # A process stores the decision and dies before it starts the tool.
@@ -222,14 +222,14 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     with pytest.raises(DecisionRefused):
         await decide(lambda: turn.pk, ApprovalDecision(decision.approval_id, is_approved=False))
     assert not await decide(lambda: turn.pk, decision)
-    # The answer can be continued. The model learns that the call has no result.
+    # The answer can be continued. The model gets a note that the call has no result.
     await Conversation.objects.filter(pk=turn.conversation_id).aupdate(model="scenario-text")
     continued = await start_and_wait(start_turn(Continue(turn.conversation.owner, turn.conversation_id)))
     assert continued.status == "done"
     assert executed(emulated.VAR_DIR) == []
 
 
-async def test_decision_without_the_right_changes_nothing(emulated: Settings) -> None:
+async def test_decision_without_permission_changes_nothing(emulated: Settings) -> None:
     turn = await ask_for_code()
     stranger = await User.objects.acreate(username="stranger")
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
@@ -246,7 +246,7 @@ async def send_decision(socket: WebsocketCommunicator, **fields: object) -> None
     await read_until(socket, "composer-error")
 
 
-async def test_decision_of_a_stale_page_never_decides_a_later_call_with_the_same_id(
+async def test_decision_of_an_outdated_page_does_not_decide_a_later_call_with_the_same_id(
     endpoints: StandInServer, emulated: Settings
 ) -> None:
     # This server gives the first call of every answer the same id.
@@ -278,7 +278,7 @@ async def test_decision_of_a_stale_page_never_decides_a_later_call_with_the_same
         await socket.disconnect()
 
 
-async def test_right_to_decide_is_checked_in_the_transaction_of_the_decision(emulated: Settings) -> None:
+async def test_permission_to_decide_is_checked_inside_the_transaction(emulated: Settings) -> None:
     turn = await ask_for_code()
     in_transaction = []
 
@@ -288,7 +288,7 @@ async def test_right_to_decide_is_checked_in_the_transaction_of_the_decision(emu
 
     assert await decide(authorise, ApprovalDecision(await approval_id_of(turn), is_approved=False))
     await Runner.current().drain()
-    # Before it, to find the log that is read first.
+    # The first check, before the transaction, is needed to find the log.
     assert in_transaction == [False, True]
 
 

@@ -22,7 +22,7 @@ from tests.chat.turn_driver import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_answer_that_was_cut_is_continued(emulated: Settings) -> None:
+async def test_answer_that_was_cut_off_can_be_continued(emulated: Settings) -> None:
     for scenario in ("cut", "without-finish", "max-tokens"):
         conversation = await new_conversation(model=f"scenario-{scenario}")
         await ask_and_wait(conversation, "first")
@@ -34,7 +34,7 @@ async def test_answer_that_was_cut_is_continued(emulated: Settings) -> None:
         assert call["request"]["contents"][-1]["parts"] == [{"text": "Continue."}]
 
 
-async def test_older_half_of_a_conversation_that_is_too_long_is_left_out(emulated: Settings) -> None:
+async def test_older_half_of_the_conversation_is_left_out_if_the_service_finds_it_too_long(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-context-limit-700")
     turns = [await ask_and_wait(conversation, f"question {number}") for number in range(2)]
     assert [turn.left_out for turn in turns] == [0, 0]
@@ -48,7 +48,7 @@ async def test_older_half_of_a_conversation_that_is_too_long_is_left_out(emulate
     assert (turn.status, turn.error_code) == (Turn.Status.FAILED, "context_too_long")
 
 
-async def test_regenerated_answer_is_requested_without_the_old_one(emulated: Settings) -> None:
+async def test_request_for_a_regenerated_answer_does_not_contain_the_old_one(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
     first = await ask_and_wait(conversation, "first", tab)

@@ -22,7 +22,7 @@ AFTER_WORK = "The model thought or searched, but wrote no answer. Ask again, per
         ("signature-only", "The model gave an empty answer. Ask again, perhaps in other words."),
     ],
 )
-async def test_answer_without_a_word_is_asked_for_once_more_then_told(
+async def test_blank_answer_is_requested_once_more_and_then_reported_to_the_user(
     scenario: str, sentence: str, emulated: Settings
 ) -> None:
     conversation = await new_conversation(model=f"scenario-{scenario}")
@@ -35,7 +35,7 @@ async def test_answer_without_a_word_is_asked_for_once_more_then_told(
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_parts_without_content_show_nothing_and_cut_no_text(emulated: Settings) -> None:
+async def test_parts_without_content_are_not_shown_and_do_not_split_text(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-signature-in-text")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "first", tab)
@@ -47,7 +47,7 @@ async def test_parts_without_content_show_nothing_and_cut_no_text(emulated: Sett
     assert second.status == Turn.Status.DONE, "the strict API has refused the history"
 
 
-async def test_search_of_the_provider_is_shown_in_words_and_goes_back_as_it_came(emulated: Settings) -> None:
+async def test_provider_search_is_shown_in_words_and_sent_back_unchanged(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-tool-call")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "first", tab)

@@ -22,13 +22,13 @@ def limited_to(limit_chars: int) -> tuple[CallOutput, str]:
     return CallOutput(2 * (limit_chars + len(notice) + 1)), CUT.format(limit=limit_chars + len(notice) + 1)
 
 
-def test_output_within_the_limit_stays_as_it_is() -> None:
+def test_output_within_the_limit_is_not_changed() -> None:
     output, _ = limited_to(10)
     parts = [result("a" * 6), result("b" * 4), result("a" * 6 + "b" * 4, OUTCOME_OK)]
     assert output.cut(parts) == parts
 
 
-def test_output_is_cut_once_and_the_outcome_stays() -> None:
+def test_output_is_cut_once_and_keeps_its_outcome() -> None:
     output, notice = limited_to(10)
     assert output.cut([result("a" * 6)]) == [result("a" * 6)]
     [cut] = output.cut([result("b" * 300), result("c")])
@@ -37,7 +37,7 @@ def test_output_is_cut_once_and_the_outcome_stays() -> None:
     assert output.cut([result("the whole output", OUTCOME_OK)]) == [result(None, OUTCOME_OK)]
 
 
-def test_notice_is_a_line_of_its_own_wherever_the_increments_end() -> None:
+def test_notice_of_a_cut_is_on_its_own_line() -> None:
     for size in range(1, 11):
         output, notice = limited_to(10)
         parts = output.cut(result("a" * size) for _ in range(20))
@@ -50,7 +50,7 @@ def test_whole_output_that_was_not_streamed_is_cut() -> None:
     assert part.long_text.strip("a") == f"\n{notice}"
 
 
-def test_image_that_does_not_fit_is_left_out_whole() -> None:
+def test_image_that_exceeds_the_limit_is_left_out_whole() -> None:
     uri = "data:image/png;base64," + base64.b64encode(png(1)).decode()
     output, notice = limited_to(60)
     assert output.cut([result(f"a\n{uri}")]) == [result(f"a\n{notice}")]
@@ -67,7 +67,7 @@ def test_three_cells_of_a_megabyte_fit_into_an_answer() -> None:
     assert 2.5 * 1024 * 1024 < assembler.answer.size_chars <= limit
 
 
-def test_output_alone_never_exceeds_the_room_of_an_answer() -> None:
+def test_output_alone_never_makes_an_answer_too_long() -> None:
     room = 10_000
     for _ in range(12):
         parts = CallOutput(room).cut([result("x" * 50_000), result("x" * 50_000, OUTCOME_OK)])
@@ -75,7 +75,7 @@ def test_output_alone_never_exceeds_the_room_of_an_answer() -> None:
     assert room >= 0
 
 
-def test_output_is_found_again_before_the_notice() -> None:
+def test_before_cut_returns_the_output_before_the_notice() -> None:
     [part] = CallOutput(10_000).cut([result("x\n" * 5_000, OUTCOME_OK)])
     output, is_cut = before_cut(part.long_text)
     assert is_cut

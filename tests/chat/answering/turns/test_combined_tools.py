@@ -52,13 +52,13 @@ def tools_of(request: dict[str, Any]) -> list[str]:
         (True, {}, 1, ["codeExecution", RUN_PYTHON]),
         (True, {"web_search": "on"}, 1, ["codeExecution", "googleSearch", "urlContext", RUN_PYTHON]),
         (False, {"web_search": "on"}, 1, ["codeExecution", "googleSearch", "urlContext"]),
-        # The conversation is to run code nowhere else.
+        # The conversation's setting allows code nowhere else.
         (True, {"engine": "native"}, 1, ["codeExecution"]),
         (True, {"code_execution": "off", "web_search": "on"}, 1, ["googleSearch", "urlContext"]),
         (True, {}, 0, ["codeExecution"]),
     ],
 )
-async def test_request_declares_what_the_model_and_the_conversation_allow(
+async def test_request_declares_the_tools_that_model_and_conversation_allow(
     emulated: Settings, functions: bool, settings_of_conversation: dict[str, str], kernels: int, tools: list[str]
 ) -> None:
     emulated.KERNELS_LIMIT = kernels
@@ -73,7 +73,7 @@ async def test_request_declares_what_the_model_and_the_conversation_allow(
     assert ("You can search the web" in instruction) is ("googleSearch" in tools)
 
 
-async def test_call_beside_native_code_is_answered_in_the_next_round(emulated: Settings) -> None:
+async def test_function_call_beside_native_code_gets_its_response_in_the_next_round(emulated: Settings) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     tools = recording_tools.choose(RecordingTools(("run_python",)))
     conversation = await conversation_with("code-beside-session")
@@ -94,7 +94,7 @@ async def test_call_beside_native_code_is_answered_in_the_next_round(emulated: S
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_search_and_graph_of_one_answer_are_shown_with_sources_and_sent_back(emulated: Settings) -> None:
+async def test_search_and_graph_of_one_answer_are_shown_and_sent_back(emulated: Settings) -> None:
     conversation = await conversation_with("search-and-plot", web_search="on")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "Show me a Bitcoin price chart", tab)
@@ -114,7 +114,7 @@ async def test_search_and_graph_of_one_answer_are_shown_with_sources_and_sent_ba
     assert ["thoughtSignature" in part for part in sent] == [True, True, True, False, False, False, True]
 
 
-async def test_without_functions_the_search_is_reported_with_the_end_alone(emulated: Settings) -> None:
+async def test_search_is_reported_only_at_the_end_if_no_functions_are_declared(emulated: Settings) -> None:
     conversation = await conversation_with("search-and-plot", functions=False, web_search="on")
     turn, [request] = await requests_of(conversation, emulated)
     assert "toolConfig" not in request
@@ -124,21 +124,23 @@ async def test_without_functions_the_search_is_reported_with_the_end_alone(emula
 
 
 @pytest.mark.parametrize("engine", ["auto", "session"])
-async def test_refused_combination_is_asked_again_without_it(emulated: Settings, engine: str) -> None:
+async def test_request_is_repeated_without_a_combination_of_tools_that_the_service_refuses(
+    emulated: Settings, engine: str
+) -> None:
     conversation = await conversation_with("tools-not-combined", engine=engine, web_search="on")
     turn, [refused, taken] = await requests_of(conversation, emulated)
     assert turn.status == "done"
     assert RUN_PYTHON in tools_of(refused)
     assert "googleSearch" in tools_of(refused)
     if engine == "session":
-        # Functions are what the session needs.
+        # The session needs functions, so the search is left out.
         assert "googleSearch" not in tools_of(taken)
         assert RUN_PYTHON in tools_of(taken)
     else:
         assert tools_of(taken) == ["codeExecution", "googleSearch", "urlContext"]
 
 
-async def test_model_chooses_the_session_beside_its_own_sandbox(sessions: Settings) -> None:
+async def test_model_can_run_code_in_the_session_although_it_has_its_own_sandbox(sessions: Settings) -> None:
     conversation = await conversation_with("code-beside-session")
     turn, [first, second] = await requests_of(conversation, sessions)
     assert (turn.status, turn.engine) == ("done", Engine.NATIVE)
@@ -152,7 +154,7 @@ async def test_model_chooses_the_session_beside_its_own_sandbox(sessions: Settin
     assert later.engine == Engine.SESSION
 
 
-async def test_flash_searches_runs_code_and_may_use_the_session(emulated: Settings) -> None:
+async def test_flash_can_search_run_code_and_use_the_session(emulated: Settings) -> None:
     await database_sync_to_async(load_first_rows)()
     conversation = await new_conversation(model="flash")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)

@@ -90,7 +90,7 @@ async def responses_of(turn: Turn) -> list[FunctionResponse]:
         (restart, "interrupted", Refusal.LOST, "Function cut off"),
     ],
 )
-async def test_ended_cut_and_unstarted_calls_of_one_answer_get_different_responses(
+async def test_ended_and_interrupted_and_unstarted_calls_get_different_responses(
     emulated: Settings, use_tools: UseTools, end: End, status: str, refusal: Refusal, words: str
 ) -> None:
     tools = use_tools("echo", "plot_wait", "run")
@@ -126,9 +126,7 @@ def _outcome(refusal: Refusal) -> str:
     return next(outcome for outcome, (one, _) in closing.CUT.items() if one is refusal)
 
 
-async def test_output_of_a_cut_call_that_nobody_has_released_is_not_sent(
-    emulated: Settings, use_tools: UseTools
-) -> None:
+async def test_unreleased_output_of_an_interrupted_call_is_not_sent(emulated: Settings, use_tools: UseTools) -> None:
     emulated.RESULTS_NEED_APPROVAL = True
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
@@ -142,7 +140,7 @@ async def test_output_of_a_cut_call_that_nobody_has_released_is_not_sent(
     assert "inlineData" not in str(contents)
 
 
-async def test_answer_that_reaches_its_time_limit_ends_the_call(
+async def test_answer_that_reaches_its_time_limit_stops_the_running_call(
     emulated: Settings, use_tools: UseTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = use_tools("plot_wait")
@@ -167,7 +165,7 @@ async def test_answer_that_reaches_its_time_limit_ends_the_call(
 
 
 @pytest.mark.parametrize(("end", "abandoned"), [(stop, 0), (restart, 0), (die, 1)])
-async def test_tools_are_told_that_the_turn_of_a_running_call_has_ended(
+async def test_tool_set_is_notified_if_the_turn_of_a_running_call_has_ended(
     use_tools: UseTools, end: End, abandoned: int
 ) -> None:
     """In the process of the turn, the call itself ends. After its death, any process tells the tools."""
@@ -185,7 +183,7 @@ async def test_tools_are_told_that_the_turn_of_a_running_call_has_ended(
     assert tools.abandoned == abandoned
 
 
-async def test_tool_set_that_cannot_end_its_calls_does_not_stop_the_recovery(
+async def test_recovery_continues_if_a_tool_set_cannot_end_its_calls(
     use_tools: UseTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = use_tools("plot_wait")
@@ -198,7 +196,7 @@ async def test_tool_set_that_cannot_end_its_calls_does_not_stop_the_recovery(
     assert (await cut(conversation, die)).status == "interrupted"
 
 
-async def test_call_that_fails_keeps_its_own_error(use_tools: UseTools) -> None:
+async def test_failed_call_keeps_its_own_error(use_tools: UseTools) -> None:
     use_tools("crash")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
     [response] = await responses_of(turn)

@@ -91,7 +91,7 @@ NO_CODE = {"code_execution": False}
         ("session", {**NO_CODE, "allows_code": False}, None, "Modello does not run code."),
     ],
 )
-def test_engine_is_chosen_with_its_reason(
+def test_engine_and_reason_follow_from_setting_and_abilities(
     provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
 ) -> None:
     choice = choose_engine(options(setting, **circumstances))
@@ -129,7 +129,9 @@ ENGINES = {
 }
 
 
-def test_engine_of_every_combination(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_combination_of_conditions_has_the_expected_engine(
+    provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = {"none": [], "large": [Attachment(name="a.csv", mime_type=CSV, size_bytes=20 * MIB)]}
     files["of a type that is not taken"] = [Attachment(name="a.xlsx", mime_type=EXCEL, size_bytes=9)]
     provider.refused_type = EXCEL
@@ -171,7 +173,7 @@ AUTO_WANTED, AUTO_NOT_WANTED = "Plot a sine wave.", "Who wrote Hamlet?"
         ("on", AUTO_WANTED, TurnChoices(without_tools=True), False),
     ],
 )
-def test_engine_of_a_turn_is_that_of_its_mode(
+def test_code_mode_decides_whether_a_turn_runs_code(
     provider: FakeProvider, native: bool, mode: str, text: str, chosen: TurnChoices, runs_code: bool
 ) -> None:
     setup = Setup("fake", "m", label="Modello", code_execution=native)
@@ -183,7 +185,7 @@ def test_engine_of_a_turn_is_that_of_its_mode(
     assert decision.reason
 
 
-def test_own_code_runs_in_the_session_whatever_the_model_does(provider: FakeProvider) -> None:
+def test_users_own_code_runs_in_the_session_for_every_model(provider: FakeProvider) -> None:
     decision = decide_code(
         Conversation(code_execution="off", engine="native"),
         Message(index=0),
@@ -231,7 +233,7 @@ def test_continued_answer_keeps_its_engine(
         ("", False, False, False),
     ],
 )
-def test_tools_and_moves_follow_the_stored_decision_alone(
+def test_tools_and_moves_depend_only_on_the_stored_decision(
     settings: Settings, engine: str, offers_session: bool, has_tools: bool, can_move: bool
 ) -> None:
     # What has changed since the decision does not matter.
@@ -249,7 +251,7 @@ def test_tools_and_moves_follow_the_stored_decision_alone(
         ("auto", NO_CODE, None, "Modello does not run code."),
     ],
 )
-def test_model_without_functions_cannot_use_the_session(
+def test_session_is_not_used_if_the_model_takes_no_functions(
     provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
 ) -> None:
     provider.functions = False
@@ -258,14 +260,16 @@ def test_model_without_functions_cannot_use_the_session(
     assert reason in choice.reason
 
 
-def test_sessions_that_are_turned_off_are_not_used(provider: FakeProvider, settings: Settings) -> None:
+def test_session_is_not_used_if_sessions_are_turned_off(provider: FakeProvider, settings: Settings) -> None:
     settings.KERNELS_LIMIT = 0
     assert choose_engine(options("session")).engine is NATIVE
     assert "turned off on this server" in choose_engine(options("session")).reason
     assert choose_engine(options("auto", **NO_CODE)).engine is None
 
 
-def test_without_tools_for_code_it_runs_at_the_service_alone(provider: FakeProvider, settings: Settings) -> None:
+def test_code_runs_only_at_the_service_if_there_is_no_tool_set_for_code(
+    provider: FakeProvider, settings: Settings
+) -> None:
     settings.TOOL_SETS = ["tests.chat.answering.tools.table_tools.make"]
     choice = choose_engine(options("session", has_session=True))
     assert (choice.engine, choice.offers_session) == (NATIVE, False)
@@ -276,7 +280,7 @@ def test_without_tools_for_code_it_runs_at_the_service_alone(provider: FakeProvi
     assert sent_files([workbook], SESSION) == [workbook]
 
 
-def test_files_that_are_too_large_to_be_sent_need_the_session(provider: FakeProvider) -> None:
+def test_code_runs_in_the_session_if_files_are_too_large_to_be_sent(provider: FakeProvider) -> None:
     assert choose_engine(options(size_mib=20)).engine is NATIVE
     provider.stores_files = False
     assert choose_engine(options(size_mib=10)).engine is NATIVE
@@ -286,7 +290,7 @@ def test_files_that_are_too_large_to_be_sent_need_the_session(provider: FakeProv
     assert choose_engine(options("native", size_mib=20)).engine is NATIVE
 
 
-def test_file_of_a_type_that_the_model_does_not_take_needs_the_session(provider: FakeProvider) -> None:
+def test_code_runs_in_the_session_if_the_model_does_not_accept_a_files_type(provider: FakeProvider) -> None:
     provider.refused_type = EXCEL
     files = [
         Attachment(name=name, mime_type=kind, size_bytes=9) for name, kind in (("a.csv", CSV), ("sales.xlsx", EXCEL))
@@ -302,7 +306,7 @@ def test_file_of_a_type_that_the_model_does_not_take_needs_the_session(provider:
     assert choose_engine(replace(options(), files=[picture])).engine is NATIVE
 
 
-def test_web_search_gives_way_to_the_session_if_the_model_cannot_combine_them(provider: FakeProvider) -> None:
+def test_web_search_is_dropped_for_the_session_if_the_model_cannot_combine_them(provider: FakeProvider) -> None:
     both = options("session", web_search=True, functions_beside_tools=True)
     assert "web" not in choose_engine(both).reason
     provider.functions_beside_built_in = False
@@ -334,12 +338,12 @@ FAILED = result(OUTCOME_FAILED, "Traceback\nModuleNotFoundError: No module named
         ([], ""),
     ],
 )
-def test_code_moves_after_a_last_result_that_the_session_can_improve(parts: list[Part], reason: str) -> None:
+def test_code_moves_to_the_session_after_a_result_that_the_session_can_improve(parts: list[Part], reason: str) -> None:
     assert reason in reason_to_move(parts)
     assert bool(reason_to_move(parts)) == bool(reason)
 
 
-def test_excel_and_parquet_files_hold_data_whatever_their_names() -> None:
+def test_excel_and_parquet_files_count_as_data_whatever_their_names() -> None:
     assert [is_data(mime_type, "file") for mime_type in (CSV, EXCEL, PARQUET, "text/plain")] == [
         True,
         True,

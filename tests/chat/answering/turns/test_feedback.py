@@ -87,14 +87,14 @@ def test_rating_is_stored_replaced_and_removed(browser: Client, answer: Message)
         assert not Feedback.objects.exists()
 
 
-def test_pressed_thumb_is_marked_and_removes_the_rating(browser: Client, answer: Message) -> None:
+def test_chosen_thumb_is_marked_and_removes_the_rating_when_pressed(browser: Client, answer: Message) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
     assert 'data-rating="good" aria-pressed="false" aria-label="Good answer" title="Good answer"' in html
     assert 'data-rating="none" aria-pressed="true" aria-label="Bad answer" title="Bad answer"' in html
     assert 'aria-label="Change why: slow" title="Change why: slow">' in html
 
 
-def test_rating_does_not_make_a_conversation_newer(browser: Client, answer: Message) -> None:
+def test_rating_does_not_move_a_conversation_up_in_lists(browser: Client, answer: Message) -> None:
     before = Conversation.objects.get()
     browser.post(path_of(answer), {"verdict": "good"})
     after = Conversation.objects.get()
@@ -102,7 +102,7 @@ def test_rating_does_not_make_a_conversation_newer(browser: Client, answer: Mess
     assert after.revision == before.revision + 1
 
 
-def test_only_the_owner_rates_an_answer(browser: Client, answer: Message) -> None:
+def test_only_the_owner_of_the_conversation_can_rate_an_answer(browser: Client, answer: Message) -> None:
     theirs = make_model_message(make_conversation(make_user("other")))
     own = make_conversation(answer.conversation.owner)
     absent = Message(pk=uuid.uuid4(), conversation=answer.conversation)
@@ -222,7 +222,7 @@ class OpenPage:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_live", [False, True])
-async def test_open_pages_show_a_new_rating_as_a_reload_does(*, is_live: bool) -> None:
+async def test_open_page_shows_a_new_rating_like_a_reloaded_page(*, is_live: bool) -> None:
     def make_answer() -> Message:
         conversation = make_conversation(make_user("owner"))
         message = make_model_message(conversation, parts=[(PartKind.TEXT, "Hello.\n")])
@@ -245,7 +245,7 @@ async def test_open_pages_show_a_new_rating_as_a_reload_does(*, is_live: bool) -
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_open_pages_get_a_rating_in_the_language_of_their_owner_whatever_the_caller_speaks() -> None:
+async def test_open_page_gets_a_rating_in_its_owners_language_whatever_the_callers_language() -> None:
     def make_answer() -> tuple[Message, OpenPage]:
         owner = make_user("owner")
         owner.language = "de"

@@ -64,7 +64,7 @@ async def test_released_result_is_sent_to_the_model(held_results: Settings) -> N
     assert executed(held_results.VAR_DIR) == [CODE]
 
 
-async def test_conversation_can_ask_for_the_release_of_its_results(emulated: Settings) -> None:
+async def test_conversation_setting_can_require_the_release_of_results(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-function-code", code_execution="off", release="ask")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await reread(await ask_and_wait(conversation, "go")))
@@ -75,7 +75,7 @@ async def test_conversation_can_ask_for_the_release_of_its_results(emulated: Set
     assert responses_in(request) == [{"outcome": "OUTCOME_OK", "output": "11\n"}]
 
 
-async def test_result_that_is_not_released_is_never_sent(held_results: Settings) -> None:
+async def test_unreleased_result_is_never_sent_to_the_model(held_results: Settings) -> None:
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await ask_and_run_code(), is_approved=False)
     assert turn.status == "done"
@@ -89,7 +89,7 @@ async def test_result_that_is_not_released_is_never_sent(held_results: Settings)
     assert "Result not sent to the model" in page
 
 
-async def test_result_of_a_turn_that_is_stopped_instead_is_never_sent(held_results: Settings) -> None:
+async def test_result_is_never_sent_if_the_turn_is_stopped_before_its_release(held_results: Settings) -> None:
     turn = await ask_and_run_code()
     assert await stop_turn(turn.conversation_id)
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)
@@ -99,7 +99,7 @@ async def test_result_of_a_turn_that_is_stopped_instead_is_never_sent(held_resul
     assert responses_in(request) == [{"error": tool_loop.WITHHELD}]
 
 
-async def test_decision_about_a_call_that_is_sent_twice_does_not_release_its_result(held_results: Settings) -> None:
+async def test_repeated_decision_about_a_call_does_not_release_its_result(held_results: Settings) -> None:
     turn = await ask_for_code()
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     assert await decide(lambda: turn.pk, decision)
@@ -109,7 +109,9 @@ async def test_decision_about_a_call_that_is_sent_twice_does_not_release_its_res
     assert await approval_id_of(turn) != decision.approval_id
 
 
-async def test_results_are_released_one_after_the_other_once_all_calls_have_run(held_results: Settings) -> None:
+async def test_release_is_requested_for_one_result_after_the_other_once_all_calls_have_run(
+    held_results: Settings,
+) -> None:
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)
     turn = await ask_for_code("function-code-3")
     for is_approved in (True, False, True):
@@ -125,7 +127,7 @@ async def test_results_are_released_one_after_the_other_once_all_calls_have_run(
     assert third["output"] == "33\n"
 
 
-async def test_result_at_the_limit_of_rounds_must_be_released_too(held_results: Settings) -> None:
+async def test_result_of_the_last_allowed_round_must_be_released_too(held_results: Settings) -> None:
     held_results.ROUNDS_LIMIT = 1
     turn = await decide_and_wait(await ask_and_run_code(), is_approved=False)
     assert (turn.status, turn.finish) == ("done", "round_limit")
@@ -133,7 +135,7 @@ async def test_result_at_the_limit_of_rounds_must_be_released_too(held_results: 
     assert response.refusal is Refusal.WITHHELD
 
 
-async def test_result_that_nobody_releases_in_time_is_withheld(held_results: Settings) -> None:
+async def test_result_that_is_not_released_in_time_is_withheld(held_results: Settings) -> None:
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)
     turn = await ask_and_run_code()
     await let_pass(turn, hours=25)
@@ -143,14 +145,14 @@ async def test_result_that_nobody_releases_in_time_is_withheld(held_results: Set
     assert responses_in(request) == [{"error": tool_loop.WITHHELD}]
 
 
-async def test_changed_code_cannot_be_sent_with_the_release_of_a_result(held_results: Settings) -> None:
+async def test_release_of_a_result_cannot_change_code(held_results: Settings) -> None:
     turn = await ask_and_run_code()
     with pytest.raises(CodeRefused):
         await decide(lambda: turn.pk, ApprovalDecision(await approval_id_of(turn), is_approved=True, code=EDITED))
     assert await stop_turn(turn.conversation_id)
 
 
-async def test_result_of_a_function_without_code_is_held_too(held_results: Settings) -> None:
+async def test_result_of_a_function_without_code_is_held_back_too(held_results: Settings) -> None:
     held_results.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")

@@ -1,6 +1,6 @@
-"""The Interactions API through whole turns: what is stored, and what goes back.
+"""The Interactions API through whole turns: what is stored, and what is sent back.
 
-The emulator for tests refuses signatures that it did not give, and thoughts without one.
+The emulator for tests refuses signatures that it did not send, and thoughts without a signature.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tests.sampling import sampled
 
 RECORDINGS = interaction_recordings()
 NO_RESULT = "was called, but it has no result"
-"""What takes the place of a call that was cut."""
+"""The text that replaces the result of a call that was interrupted."""
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -64,12 +64,10 @@ async def conversation_with(name: str, protocol: str = INTERACTIONS_API, **setti
     return await new_conversation(model=name, **settings)
 
 
-# --- what goes back
+# --- what is sent back
 
 
-async def test_steps_go_back_as_they_came_and_the_beginning_stays_the_same(
-    emulated: Settings, use_tools: UseTools
-) -> None:
+async def test_steps_are_sent_back_unchanged_and_requests_begin_alike(emulated: Settings, use_tools: UseTools) -> None:
     use_tools("echo")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     conversation = await conversation_with("scenario-function-call")
@@ -86,7 +84,7 @@ async def test_steps_go_back_as_they_came_and_the_beginning_stays_the_same(
 
 
 @pytest.mark.parametrize("protocols", [("", INTERACTIONS_API), (INTERACTIONS_API, "")])
-async def test_answer_by_the_other_protocol_goes_back_without_signatures(
+async def test_answer_from_the_other_protocol_is_sent_without_signatures(
     emulated: Settings, use_tools: UseTools, protocols: tuple[str, str]
 ) -> None:
     use_tools("echo")
@@ -103,7 +101,7 @@ async def test_answer_by_the_other_protocol_goes_back_without_signatures(
     assert sent.count("echo") > 1, "the call and its result"
 
 
-async def test_signature_that_is_refused_is_left_out_of_the_repeated_request(emulated: Settings) -> None:
+async def test_repeated_request_omits_a_refused_signature(emulated: Settings) -> None:
     conversation = await conversation_with("scenario-corrupted-signature-once", engine="native")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     for question in ("first", "second"):
@@ -128,7 +126,7 @@ async def test_stop_closes_the_request_and_keeps_the_text(emulated: Settings) ->
     await wait_until_async(lambda: calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["state"] == "left")
 
 
-async def test_demo_model_answers_alike(emulated: Settings) -> None:
+async def test_demo_model_answers_equally_in_both_protocols(emulated: Settings) -> None:
     found = []
     for protocol in ("", INTERACTIONS_API):
         await LanguageModel.objects.acreate(name="some-model", protocol=protocol, code_execution=True)
@@ -180,7 +178,7 @@ def steps_between(call: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("recorded", sampled(RECORDINGS, 8, lambda one: one.name))
-async def test_stream_is_stored_and_its_steps_go_back(
+async def test_stream_is_stored_and_its_steps_are_sent_back(
     emulated: Settings, recordings_url: str, use_tools: UseTools, recorded: Recording
 ) -> None:
     emulated.GOOGLE_GEMINI_BASE_URL, emulated.ROUNDS_LIMIT = recordings_url, 1
@@ -221,7 +219,7 @@ def end_of(recorded: Recording) -> tuple[str, str, str]:
 
 
 def without_repeated_files(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the steps without bytes that stand in an earlier one: no request holds a graph twice."""
+    """Return the steps without bytes that an earlier step has, because no request contains a graph twice."""
     seen: set[str] = set()
     kept = []
     for step in steps:

@@ -46,7 +46,7 @@ def _use(settings: Settings, server: JupyterServerProcess) -> None:
     settings.JUPYTER_GATEWAY_URL, settings.JUPYTER_GATEWAY_TOKEN = server.url, server.token
 
 
-async def test_table_is_loaded_used_and_plotted_in_three_turns(
+async def test_table_is_loaded_and_changed_and_plotted_in_three_turns(
     jupyter_sessions: Settings, server: JupyterServerProcess
 ) -> None:
     conversation = await session_conversation()
@@ -70,7 +70,7 @@ async def test_table_is_loaded_used_and_plotted_in_three_turns(
     await current_client().shut_down(session.kernel_id)
 
 
-async def test_server_that_is_replaced_by_another_is_told_and_code_runs_there(
+async def test_user_is_notified_if_the_server_is_replaced_and_code_runs_at_the_new_one(
     jupyter_sessions: Settings, server: JupyterServerProcess
 ) -> None:
     conversation = await session_conversation()

@@ -31,7 +31,7 @@ def make_turns(count: int, *, rows: int, minutes: int = -1) -> list[Turn]:
     return turns
 
 
-def test_only_logs_whose_time_is_over_are_deleted() -> None:
+def test_only_logs_that_have_expired_are_deleted() -> None:
     make_turns(2, rows=5)
     kept = make_turns(1, rows=5, minutes=1)
     live = make_model_message(make_conversation(), status=Turn.Status.RUNNING).turn

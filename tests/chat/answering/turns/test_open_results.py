@@ -1,4 +1,6 @@
-"""Code of the session whose turn ends before it: the page, the exports and the API say the same."""
+"""Code of the session that has not ended when its turn ends: the page, the exports and the API show the
+same outcome.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ async def start_plot(tab: Tab) -> Turn:
     return started.turn
 
 
-async def test_code_that_was_stopped_is_aborted_everywhere(use_tools: UseTools) -> None:
+async def test_code_that_was_stopped_has_the_outcome_aborted_everywhere(use_tools: UseTools) -> None:
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
@@ -98,7 +100,7 @@ async def test_code_that_was_stopped_is_aborted_everywhere(use_tools: UseTools) 
     )
 
 
-async def test_code_whose_server_died_is_lost_everywhere(use_tools: UseTools) -> None:
+async def test_code_whose_server_died_has_the_outcome_lost_everywhere(use_tools: UseTools) -> None:
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @dataclass(frozen=True)
 class Case:
-    """A refusal, and what must follow from it."""
+    """A refusal by a server, and what must follow from it."""
 
     endpoint: str
     model: str
@@ -163,7 +163,7 @@ async def requests_of(server: StandInServer, conversation: Conversation, questio
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_refused_parameter_is_left_out_and_remembered(
+async def test_parameter_that_a_server_refuses_is_left_out_of_later_requests(
     endpoints: StandInServer, settings: Settings, name: str
 ) -> None:
     case = CASES[name]
@@ -180,7 +180,7 @@ async def test_refused_parameter_is_left_out_and_remembered(
     assert all(case.is_remembered(entry.body) for entry in second)
 
 
-async def test_lesson_of_one_round_is_heeded_in_the_next(
+async def test_next_round_leaves_out_what_the_server_refused_in_this_round(
     endpoints: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def make_probed_conversation() -> Conversation:
@@ -207,7 +207,7 @@ async def test_lesson_of_one_round_is_heeded_in_the_next(
     assert read == [case.model], "the first round has what the start read"
 
 
-async def test_reasoning_that_a_server_demands_is_sent_back(endpoints: StandInServer, settings: Settings) -> None:
+async def test_reasoning_is_sent_back_if_the_server_requires_it(endpoints: StandInServer, settings: Settings) -> None:
     case = Case("deepseek-unrecognised", "function-call", [200], bool, {})
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))
@@ -222,7 +222,7 @@ async def test_reasoning_that_a_server_demands_is_sent_back(endpoints: StandInSe
 
 
 @pytest.mark.parametrize("dialect", ["deepseek", "deepseek-unrecognised"])
-async def test_conversation_with_a_server_that_demands_reasoning_goes_on(
+async def test_conversation_continues_at_a_server_that_requires_reasoning(
     endpoints: StandInServer, dialect: str
 ) -> None:
     conversation = await database_sync_to_async(make_case_conversation)(

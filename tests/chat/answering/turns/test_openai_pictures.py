@@ -31,7 +31,7 @@ async def download(conversation: Conversation, path: str) -> str:
 
 
 @pytest.mark.parametrize("code_execution", ["off", "on"])
-async def test_picture_is_an_image_and_goes_back_as_the_pictures_of_gemini_do(
+async def test_image_of_the_model_is_stored_and_sent_back_like_images_of_gemini(
     endpoints: StandInServer, code_execution: str
 ) -> None:
     conversation = await database_sync_to_async(make_endpoint_conversation)(
@@ -58,7 +58,7 @@ async def test_picture_is_an_image_and_goes_back_as_the_pictures_of_gemini_do(
     assert BASE64 not in json.dumps(entry.messages).replace(url, "")
 
 
-async def test_answer_that_is_only_a_picture_is_complete(endpoints: StandInServer) -> None:
+async def test_answer_with_only_an_image_is_complete(endpoints: StandInServer) -> None:
     conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "picture-alone")
     tab, before = Tab(conversation.pk), len(endpoints.journal)
     turn = await ask_and_wait(conversation, "Draw.", tab)

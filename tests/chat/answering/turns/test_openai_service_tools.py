@@ -1,4 +1,4 @@
-"""Servers of chat completions run no tools themselves: what the catalogue says of such tools does not count."""
+"""Servers of chat completions run no tools themselves, so what the catalogue says about such tools is ignored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("endpoint", ["generic", GOOGLE])
-async def test_model_whose_row_ticks_tools_of_a_service_gets_the_python_session(
+async def test_model_with_service_tools_in_its_row_gets_the_python_session_instead(
     endpoints: StandInServer, endpoint: str
 ) -> None:
     def make() -> Conversation:

@@ -34,7 +34,7 @@ PROFILES_BY_PREFIX = {"hf": "generic", "azure": "openai"}
 """Recordings whose name does not begin with the name of the profile that fits their server."""
 STRICT_PROFILES = ("openai", "mistral", "deepseek")
 FOREIGN = {"call-with-finish-stop"}
-"""Shapes with fields that only their own server takes back."""
+"""Shapes with fields that only their own server accepts in later requests."""
 
 
 async def ask_twice(
@@ -103,7 +103,7 @@ def assert_accepted(entries: Sequence[JournalEntry]) -> None:
 
 
 @pytest.mark.parametrize("name", sampled(SHAPES, 16))
-async def test_shape_is_stored_and_the_next_request_is_accepted(
+async def test_response_of_each_shape_is_stored_and_the_next_request_is_accepted(
     endpoints: StandInServer, settings: Settings, name: str
 ) -> None:
     turns, entries, _ = await ask_twice(endpoints, "generic", name, ["echo"], settings)
@@ -113,7 +113,9 @@ async def test_shape_is_stored_and_the_next_request_is_accepted(
 
 
 @pytest.mark.parametrize("name", ["think-tag-at-the-end-only", "channel-marks", "channel-marks-in-a-call"])
-async def test_marks_of_templates_are_seen_nowhere(endpoints: StandInServer, settings: Settings, name: str) -> None:
+async def test_control_marks_of_chat_templates_are_not_shown_or_stored(
+    endpoints: StandInServer, settings: Settings, name: str
+) -> None:
     expected = SHAPES[name].expected
     turns, entries, conversation = await ask_twice(endpoints, "generic", name, ["echo"], settings)
     for turn in turns:
@@ -148,7 +150,7 @@ if RECORDINGS:
     # Without recordings there is no such test, so that none is skipped.
     @pytest.mark.drill
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
-    async def test_recording_is_stored_and_the_next_request_is_accepted(
+    async def test_recorded_response_is_stored_and_the_next_request_is_accepted(
         endpoints: StandInServer, settings: Settings, recorded: Recording
     ) -> None:
         model, functions = f"recording:{recorded.name}", recorded.function_names or ["echo"]

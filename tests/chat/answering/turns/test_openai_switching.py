@@ -30,9 +30,9 @@ from tests.sampling import sampled
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GEMINI_MODEL = "scenario-image"
-"""It runs code that draws a graph."""
+"""A model that runs code which draws a graph."""
 IMAGE_MODEL = "vision/image"
-"""It says how the last image begins. A preset has the name without the trait."""
+"""A model that answers with the beginning of the last image. A preset has the name without the trait."""
 FOREIGN_WORDS = ("thoughtSignature", "thought_signature", "extra_content", "provider_data", "executableCode")
 READ_IMAGES = [name for name in PROFILES if name != "deepseek"]
 
@@ -106,7 +106,7 @@ def has_signature(call: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("profile", READ_IMAGES)
-async def test_graph_is_sent_as_an_image_after_a_switch_of_server_and_switching_back_works(
+async def test_graph_is_sent_as_an_image_after_switching_servers_and_back(
     endpoints: StandInServer, settings: Settings, profile: str
 ) -> None:
     await database_sync_to_async(make_endpoint_model)(endpoints, profile, IMAGE_MODEL)
@@ -163,7 +163,7 @@ async def test_graph_is_left_out_for_a_model_that_reads_no_images(
 
 
 @pytest.mark.parametrize("profile", sampled(PROFILES, 3))
-async def test_calls_of_another_server_are_accepted_by_gemini_and_by_the_next_server(
+async def test_calls_from_another_server_are_accepted_by_gemini_and_by_the_next_server(
     endpoints: StandInServer, settings: Settings, profile: str
 ) -> None:
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
@@ -190,7 +190,7 @@ async def test_calls_of_another_server_are_accepted_by_gemini_and_by_the_next_se
 
 
 @pytest.mark.parametrize("profile", READ_IMAGES)
-async def test_image_that_a_function_drew_follows_its_result(
+async def test_image_of_a_function_is_sent_after_its_result(
     endpoints: StandInServer, settings: Settings, profile: str
 ) -> None:
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
@@ -238,7 +238,7 @@ SCENARIOS = [
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_every_server_accepts_a_conversation_that_goes_from_server_to_server(
+async def test_every_server_accepts_a_conversation_that_began_at_other_servers(
     endpoints: StandInServer, settings: Settings, seed: int
 ) -> None:
     chance = random.Random(seed)

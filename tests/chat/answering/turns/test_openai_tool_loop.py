@@ -1,4 +1,4 @@
-"""The tool loop at strict servers of chat completions: they accept every request of it, and of the next turn."""
+"""The tool loop at strict servers of chat completions: they accept all its requests, and those of the next turn."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_two_calls_of_one_answer_get_their_results_in_order(
     ("model", "sentence"),
     [("function-unknown", tool_loop.UNKNOWN.format(names="echo")), ("function-args-invalid", tool_loop.NOT_JSON)],
 )
-async def test_call_that_cannot_be_run_is_answered_with_an_error(
+async def test_model_gets_an_error_for_a_call_that_cannot_be_run(
     endpoints: StandInServer, use_tools: UseTools, profile: str, model: str, sentence: str
 ) -> None:
     tools = use_tools("echo")
@@ -110,7 +110,7 @@ async def test_call_that_cannot_be_run_is_answered_with_an_error(
 
 
 @each_profile
-async def test_next_request_is_accepted_after_a_turn_was_stopped_while_a_function_ran(
+async def test_next_request_is_accepted_after_a_turn_was_stopped_during_a_function(
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     tools = use_tools("wait", "echo")
@@ -134,7 +134,9 @@ async def test_next_request_is_accepted_after_a_turn_was_stopped_while_a_functio
 
 
 @pytest.mark.parametrize("scenario", ["stall-at-start", "stall"])
-async def test_stopping_a_turn_closes_the_request(endpoints: StandInServer, use_tools: UseTools, scenario: str) -> None:
+async def test_stopping_a_turn_closes_the_request_to_the_server(
+    endpoints: StandInServer, use_tools: UseTools, scenario: str
+) -> None:
     use_tools()
     conversation = await conversation_at(endpoints, "vllm", scenario)
     before = len(endpoints.journal)
@@ -197,12 +199,12 @@ async def test_turn_ends_at_the_limit_of_rounds(
     assert (turn.status, turn.finish, turn.round_count) == ("done", "round_limit", 3)
     entries = endpoints.journal[before:]
     assert_accepted(entries)
-    # This server gives every call the same id. The requests give each its own.
+    # This server gives every call the same id. The requests contain a different id for each.
     ids = [call["id"] for message in entries[-1].messages for call in message.get("tool_calls", [])]
     assert len(ids) == len(set(ids)) == 2
 
 
-async def test_server_of_the_settings_is_used(
+async def test_server_from_the_settings_is_used(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings
 ) -> None:
     use_tools("echo")
@@ -216,7 +218,7 @@ async def test_server_of_the_settings_is_used(
     assert_accepted(endpoints.journal[before:])
 
 
-async def test_results_that_fill_the_window_end_no_turn(
+async def test_results_that_fill_the_context_window_do_not_end_the_turn(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings
 ) -> None:
     settings.ROUNDS_LIMIT = 8
@@ -233,7 +235,7 @@ async def test_results_that_fill_the_window_end_no_turn(
 
 
 @each_profile
-async def test_state_of_the_tools_is_at_the_end_of_the_newest_message(
+async def test_text_about_the_tools_is_at_the_end_of_the_newest_message(
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     use_tools("echo", state_text="The session holds x.")

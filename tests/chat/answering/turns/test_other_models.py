@@ -1,4 +1,4 @@
-"""Answers of another model of the catalogue than the one that was asked: the details say so, and its prices count."""
+"""Answers by another model of the catalogue than the requested one: the details name it, and its prices are used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTE = "Scenario Text answered: the service no longer offers scenario-other-mode
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_live_and_reloaded_page_and_the_api_name_the_model_that_answered_and_count_its_prices(
+async def test_pages_and_api_show_the_model_that_answered_and_use_its_prices(
     emulated: Settings,
 ) -> None:
     emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "key"
@@ -89,7 +89,7 @@ def billed(asked: str, *versions: str, began_at: datetime | None = None) -> tupl
     ],
 )
 @pytest.mark.usefixtures("rows")
-def test_version_of_the_asked_model_is_no_other_model(asked: str, version: str) -> None:
+def test_version_of_the_requested_model_does_not_count_as_another_model(asked: str, version: str) -> None:
     assert not needs_catalogue([AnswerRound(model_version=version)], Setup("gemini", asked, asked))
     assert billed(asked, version) == (100, "")
 
@@ -105,14 +105,14 @@ def test_version_of_the_asked_model_is_no_other_model(asked: str, version: str) 
     ],
 )
 @pytest.mark.usefixtures("rows")
-def test_prices_of_another_model_count_for_the_rounds_that_it_answered(
+def test_rounds_of_another_model_have_the_prices_of_that_model(
     asked: str, versions: list[str], expected: tuple[int, str]
 ) -> None:
     assert billed(asked, *versions) == expected
 
 
 @pytest.mark.usefixtures("rows")
-def test_model_that_answered_and_the_one_that_was_asked_are_read_with_one_query(
+def test_requested_model_and_answering_model_are_read_with_one_query(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     LanguageModel.objects.filter(name="gemini-x").update(ends_on=date(2026, 1, 1))
@@ -121,19 +121,19 @@ def test_model_that_answered_and_the_one_that_was_asked_are_read_with_one_query(
     assert note == "GEMINI-Y answered: the service no longer offers gemini-x."
 
 
-def test_model_that_an_endpoint_names_is_no_other_model_because_operators_choose_aliases() -> None:
+def test_model_name_that_an_endpoint_reports_does_not_count_as_another_model() -> None:
     setup = Setup(ENDPOINT_PROVIDER, "fast", "fast")
     assert not needs_catalogue([AnswerRound(model_version="gpt-4o-2024-08-06")], setup)
 
 
 @pytest.mark.usefixtures("rows")
-def test_prices_of_another_model_are_those_of_the_day_on_which_the_turn_began() -> None:
+def test_prices_of_another_model_are_those_of_the_day_of_the_turn() -> None:
     LanguageModel.objects.filter(name="gemini-y").update(prices_until=date(2026, 11, 30), next_input_price=7)
     costs = [billed("gemini-x", "gemini-y", began_at=datetime(2026, 12, 1, hour, tzinfo=BERLIN))[0] for hour in (0, 1)]
     assert costs == [3, 7]
 
 
 @pytest.mark.usefixtures("rows")
-def test_cost_is_not_known_if_the_price_of_the_model_that_answered_is_not() -> None:
+def test_cost_is_unknown_if_the_price_of_the_answering_model_is_unknown() -> None:
     LanguageModel.objects.filter(name="gemini-y").update(input_price=None)
     assert billed("gemini-x", "gemini-y")[0] is None

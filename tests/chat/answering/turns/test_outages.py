@@ -51,7 +51,7 @@ from tests.polling import wait_until_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_answer_that_cannot_be_rendered_does_not_stop_others(
+async def test_answer_that_cannot_be_rendered_does_not_stop_other_answers(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update = LiveMessage.update
@@ -94,7 +94,7 @@ async def test_page_recovers_after_the_database_was_unavailable(
     await Runner.current().drain()
 
 
-async def test_action_that_fails_is_answered_with_a_sentence_and_the_socket_is_released(
+async def test_failed_action_gets_an_error_sentence_and_the_socket_can_disconnect(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(_: object) -> None:
@@ -135,7 +135,7 @@ async def test_turn_runs_even_if_the_caller_is_cancelled_while_it_is_created(
     assert (await Turn.objects.aget(conversation=conversation)).status == "done"
 
 
-async def test_locked_conversation_refuses_only_its_own_start(
+async def test_locked_conversation_prevents_only_its_own_start(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locked, *others = [await new_conversation(model="scenario-text") for _ in range(3)]
@@ -170,7 +170,9 @@ async def outage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Event
     is_over.set()
 
 
-async def test_turn_survives_an_outage_that_is_longer_than_its_lease(emulated: Settings, outage: asyncio.Event) -> None:
+async def test_turn_survives_an_outage_of_the_database_longer_than_its_lease(
+    emulated: Settings, outage: asyncio.Event
+) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     with tab.following():
@@ -188,7 +190,7 @@ async def test_turn_survives_an_outage_that_is_longer_than_its_lease(emulated: S
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_turn_waits_for_a_database_that_is_away_when_its_prompt_is_read(
+async def test_turn_waits_until_the_database_is_back_to_read_its_prompt(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures = iter([OperationalError("the server closed the connection")] * 2)
@@ -214,7 +216,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
         if kind in unconfirmed:
             unconfirmed.remove(kind)
             if kind == "the end":
-                # As a question does that another process starts meanwhile.
+                # A question that another process starts meanwhile would do this.
                 increment_revision(changes[0].conversation_id)
             raise OperationalError("the connection broke after the commit")
         return results
@@ -226,12 +228,12 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
     assert not unconfirmed
     assert turn.status == "done"
     assert tab.page.transcript == await fresh_page(conversation)
-    # The page does not believe that it has the other change, too.
+    # The page must not assume that it already has the other change, too.
     await conversation.arefresh_from_db()
     assert tab.frames[-1].revision == conversation.revision - 1
 
 
-async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated: Settings) -> None:
+async def test_graph_that_cannot_be_stored_fails_only_its_own_turn(emulated: Settings) -> None:
     conversations = [await new_conversation() for _ in range(2)]
     broken, valid = [
         (await turn_store.run(create_turn, make_question(one), lease_owner="test")).turn for one in conversations

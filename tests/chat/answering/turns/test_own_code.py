@@ -40,7 +40,7 @@ async def rerun_last(turn: Turn, index: int = 0, *, from_start: bool = False) ->
     return comparison.verdict, comparison.detail
 
 
-async def test_own_code_is_a_turn_without_a_model(sessions: Settings) -> None:
+async def test_code_of_the_user_runs_in_a_turn_without_a_model(sessions: Settings) -> None:
     conversation = await new_conversation()
     tab = Tab(conversation.pk)
     with tab.following():
@@ -59,7 +59,7 @@ async def test_own_code_is_a_turn_without_a_model(sessions: Settings) -> None:
     assert tab.page.transcript.count("```") == 2
 
 
-async def test_own_code_can_draw_and_fail(sessions: Settings) -> None:
+async def test_code_of_the_user_can_draw_graphs_and_can_fail(sessions: Settings) -> None:
     conversation = await new_conversation()
     drawn = await parts_of(await run(conversation, PLOT))
     assert [type(part) for part in drawn].count(InlineData) == 1
@@ -68,7 +68,7 @@ async def test_own_code_can_draw_and_fail(sessions: Settings) -> None:
     assert "ZeroDivisionError" in (failed[-1].output or "")
 
 
-async def test_own_code_is_run_again_by_regenerating_and_by_editing(sessions: Settings) -> None:
+async def test_code_of_the_user_runs_again_if_it_is_regenerated_or_edited(sessions: Settings) -> None:
     conversation = await new_conversation()
     first = await run(conversation, "n = globals().get('n', 0) + 1\nprint(n)")
     again = await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
@@ -79,7 +79,7 @@ async def test_own_code_is_run_again_by_regenerating_and_by_editing(sessions: Se
     assert (await parts_of(edited))[1].long_text == "-2\n"
 
 
-async def test_block_that_gives_the_same_is_reproduced(sessions: Settings) -> None:
+async def test_block_with_the_same_result_gets_the_verdict_reproduced(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, PLOT)
     assert await rerun_last(turn) == (Verdict.REPRODUCED, "The output is the same.")
@@ -88,7 +88,7 @@ async def test_block_that_gives_the_same_is_reproduced(sessions: Settings) -> No
     assert 'data-verdict="reproduced"' in await fresh_page(conversation)
 
 
-async def test_block_runs_in_the_session_as_it_stands_or_after_the_earlier_ones(sessions: Settings) -> None:
+async def test_block_is_rerun_in_the_present_session_or_after_all_earlier_blocks(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, "n = 0")
     turn = await run(conversation, "n += 1\nprint(n)")
@@ -133,7 +133,7 @@ async def test_no_other_code_runs_between_the_blocks_of_a_rerun(
     assert (await others[0]).execution.status == "ok"
 
 
-async def test_block_that_fails_now_has_failed(sessions: Settings) -> None:
+async def test_block_that_now_fails_gets_the_verdict_failed(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, "n = 1")
     turn = await run(conversation, "print(n)")
@@ -142,7 +142,7 @@ async def test_block_that_fails_now_has_failed(sessions: Settings) -> None:
     assert (verdict, detail) == (Verdict.FAILED, "The code failed: “NameError: name 'n' is not defined”.")
 
 
-async def test_what_cannot_be_run_again_is_refused(sessions: Settings) -> None:
+async def test_rerun_is_refused_without_code_or_while_the_answer_is_live(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     with pytest.raises(RerunRefused, match=NO_CODE):
@@ -152,7 +152,7 @@ async def test_what_cannot_be_run_again_is_refused(sessions: Settings) -> None:
         await rerun_last(turn)
 
 
-async def test_time_of_code_is_counted_and_limited(sessions: Settings) -> None:
+async def test_running_time_of_code_is_counted_and_limited(sessions: Settings) -> None:
     conversation = await new_conversation()
     sessions.QUOTAS = {**sessions.QUOTAS, "kernel_seconds_per_day": 1}
     await database_sync_to_async(count_usage)(conversation.owner_id, Resource.KERNEL_TIME, 900)

@@ -1,4 +1,4 @@
-"""What arrives faster than frames may be sent is stored and shown together, whoever sends it in small pieces."""
+"""Pieces that arrive faster than frames may be sent are stored and shown together, whatever their source is."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from tests.openai_server.server import StandInServer
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MOST_FRAMES = 40
-"""One for each piece would be ten times as many."""
+"""Maximum number of frames. One frame for each piece would be ten times as many."""
 
 
-async def test_answer_that_comes_in_many_pieces_at_once_is_shown_in_few_steps(endpoints: StandInServer) -> None:
+async def test_answer_in_many_quick_pieces_is_shown_in_few_frames(endpoints: StandInServer) -> None:
     conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "long")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "go", tab)
@@ -48,7 +48,7 @@ async def test_answer_that_comes_in_many_pieces_at_once_is_shown_in_few_steps(en
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_2000_lines_that_a_function_prints_at_once_are_shown_in_few_steps(emulated: Settings) -> None:
+async def test_2000_lines_that_a_function_prints_quickly_are_shown_in_few_frames(emulated: Settings) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(["lines"]))
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
@@ -61,7 +61,7 @@ async def test_2000_lines_that_a_function_prints_at_once_are_shown_in_few_steps(
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_long_frame_is_rendered_beside_the_event_loop_and_published_also_after_a_stop(
+async def test_long_frame_is_rendered_in_a_thread_and_published_even_after_a_stop(
     endpoints: StandInServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop = asyncio.get_running_loop()

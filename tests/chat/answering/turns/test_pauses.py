@@ -27,7 +27,7 @@ STOPPED_S = (0.010, 0.050)
 RUNNING_S = (0.001, 0.040)
 VISITORS = ("", "second", "third")
 ANSWERS = int(os.environ.get("PLOTLINE_TEST_ANSWERS") or 8)
-"""How many answers stream at once. One person may have 8."""
+"""Number of answers that stream at the same time. One person may have 8."""
 IDLE_LIMIT_S = 20
 """A turn whose reading stalls fails after this time. It is far longer than a stop."""
 LIMIT_S = 120.0
@@ -72,7 +72,7 @@ def stop_while_live(server: LiveServer, generator: random.Random, stops: int) ->
     return stops
 
 
-def test_no_answer_stalls_when_the_server_is_stopped_at_random(server: LiveServer) -> None:
+def test_all_answers_end_although_the_server_is_paused_at_random(server: LiveServer) -> None:
     generator = random.Random(SEED)
     visitors = [Visitor.signed_up(server, name, "a-long-pass-word-9") if name else Visitor(server) for name in VISITORS]
     stops = answers = 0

@@ -1,4 +1,4 @@
-"""Private conversations: a model that has only what it is sent answers right what needs no row."""
+"""Private conversations: a model that gets only filtered results answers questions right that need no row."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def right_figures(tables: dict[str, str], questions: Sequence[PrivateQuestion]) 
 
 
 def is_right(figure: str, truth: float | str, shown: str) -> bool:
-    """Return whether a figure of an answer is right. `shown`: what the output holds in its place for the reader."""
+    """Return whether a figure of an answer is right. `shown`: the output that the reader sees in its place."""
     if isinstance(truth, str):
-        # The model has a label, and the reader sees at its place in the output which text it is.
+        # The model has a label such as [text 1]. At its place in the output, the reader sees the text itself.
         return shown == truth and re.fullmatch(r"\[text \d+\]", figure) is not None
     if not re.search(r"\d", figure):
         return False
@@ -111,7 +111,7 @@ def is_right(figure: str, truth: float | str, shown: str) -> bool:
 
 
 async def problem_of(turn: Turn, question: PrivateQuestion, truth: Sequence[float | str]) -> str:
-    """Return what is wrong with the answer to a question; empty: nothing."""
+    """Return what is wrong with the answer to a question; empty if it is right."""
     parts = await parts_of(turn)
     last = max(index for index, part in enumerate(parts) if isinstance(part, ExecutableCode))
     shown = question.figures(
@@ -140,7 +140,7 @@ async def ask_all(tables: dict[str, str], truths: Truths) -> list[str]:
     return [one for one in problems if one]
 
 
-async def test_labels_and_figures_of_an_answer_are_right(sessions: Settings) -> None:
+async def test_private_answer_about_regions_has_the_right_labels_and_figures(sessions: Settings) -> None:
     tables = make_tables(0)
     totals = dict.fromkeys(REGIONS, 0.0)
     for row in csv.DictReader(StringIO(tables["sales.csv"])):
@@ -152,7 +152,7 @@ async def test_labels_and_figures_of_an_answer_are_right(sessions: Settings) -> 
 
 @pytest.mark.drill
 @pytest.mark.parametrize("seed", range(5))
-async def test_all_questions_are_answered_right(sessions: Settings, seed: int) -> None:
+async def test_all_questions_about_private_tables_are_answered_right(sessions: Settings, seed: int) -> None:
     tables = make_tables(seed)
     problems = await ask_all(tables, right_figures(tables, PRIVATE_QUESTIONS))
     again = await Part.objects.filter(kind=PartKind.FUNCTION_CALL).acount() - len(PRIVATE_QUESTIONS)

@@ -57,12 +57,12 @@ LEAKS = (
     "import warnings\nwarnings.warn(t['name'][5])\nimport this_is_missing",
     "exit(t['name'][6])",
 )
-"""Code and calls that show cells in all ways."""
+"""Code and calls that show cells in every way."""
 FEW_LEAKS = [LEAKS[number] for number in (0, 2, 4, 5, 6, 7)]
 
 
 class Wire:
-    """The requests that model services have had since it was made."""
+    """The requests that model services have received since this object was created."""
 
     def __init__(self, settings: Settings, server: StandInServer) -> None:
         self._url, self._server = settings.GOOGLE_GEMINI_BASE_URL, server
@@ -92,7 +92,7 @@ async def people(conversation: Conversation) -> Attachment:
         *(pytest.param(name, LEAKS, marks=pytest.mark.drill, id=name) for name in PROTOCOLS),
     ],
 )
-async def test_no_cell_is_sent_and_the_reader_sees_all(
+async def test_no_request_contains_a_cell_and_the_reader_sees_all_output(
     sessions: Settings, endpoints: StandInServer, protocol: str, leaks: Sequence[str]
 ) -> None:
     wire = Wire(sessions, endpoints)
@@ -126,7 +126,7 @@ async def test_no_cell_is_sent_and_the_reader_sees_all(
     assert "<img " in page
 
 
-async def test_calls_of_other_tools_are_withheld_unless_they_can_be_filtered(
+async def test_results_of_other_tools_are_withheld_unless_the_tool_set_can_filter_them(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     tools = use_tools("echo", "fail")
@@ -145,7 +145,7 @@ async def test_calls_of_other_tools_are_withheld_unless_they_can_be_filtered(
     assert tools.calls
 
 
-async def test_answers_from_before_are_left_out_with_what_they_quote(
+async def test_answers_before_the_setting_are_left_out_of_private_requests(
     sessions: Settings, endpoints: StandInServer
 ) -> None:
     conversation = await new_conversation(model="scenario-function-script", code_execution="on", engine="session")
@@ -158,17 +158,17 @@ async def test_answers_from_before_are_left_out_with_what_they_quote(
     requests = wire.requests
     assert CANARY.findall("".join(requests)) == []
     assert LEFT_OUT in requests[0]
-    # What was written since is filtered already, and comes back.
+    # Answers since the setting were filtered when they were stored, so they are sent.
     await ask_and_wait(conversation, "print(2)")
     assert wire.requests[-1].count(LEFT_OUT) == 1
-    # Without the setting, all are sent again: those of before, and the file.
+    # Without the setting, everything is sent again: the earlier answers, and the file.
     await make_private(conversation, is_private=False)
     wire = Wire(sessions, endpoints)
     await ask_and_wait(conversation, "print(3)")
     assert NAMES[0] in wire.requests[0]
 
 
-async def test_answers_without_data_go_on_being_sent(emulated: Settings) -> None:
+async def test_earlier_answers_without_data_are_still_sent(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     turn = await ask_and_wait(conversation, "go")
     await make_private(conversation)
@@ -179,7 +179,7 @@ async def test_answers_without_data_go_on_being_sent(emulated: Settings) -> None
     assert message == turn.message.text
 
 
-async def test_code_runs_in_the_session_where_it_would_run_at_the_service(sessions: Settings) -> None:
+async def test_code_of_a_private_conversation_runs_in_the_session_not_at_the_service(sessions: Settings) -> None:
     await LanguageModel.objects.acreate(name="scenario-function-script", code_execution=True)
     conversation = await new_conversation(model="scenario-function-script", engine="native")
     project = await database_sync_to_async(Project.objects.start)(conversation.owner_id, name="p", private_data=True)
@@ -189,7 +189,7 @@ async def test_code_runs_in_the_session_where_it_would_run_at_the_service(sessio
     assert "Only code can read the files of a private conversation." in turn.code_reason
 
 
-async def test_question_with_files_is_refused_where_no_session_can_read_them(emulated: Settings) -> None:
+async def test_private_question_with_files_is_refused_if_no_session_can_read_them(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     await make_private(conversation)
     file = await people(conversation)
@@ -202,7 +202,7 @@ async def test_question_with_files_is_refused_where_no_session_can_read_them(emu
     await LanguageModel.objects.acreate(name="scenario-text", label="Painter", image_output=True)
     with pytest.raises(StartRefused, match=re.escape(NOT_PRIVATE.format(label="Painter"))):
         await start_turn(ask)
-    # Who has turned code off is answered with the schema. Without files, every model answers.
+    # A person who has turned code off gets an answer from the schema. Without files, every model answers.
     assert (await ask_and_wait(conversation, "go")).status == "done"
     await Conversation.objects.filter(pk=conversation.pk).aupdate(code_execution="off")
     turn = await start_and_wait(start_turn(ask))
@@ -212,7 +212,7 @@ async def test_question_with_files_is_refused_where_no_session_can_read_them(emu
     assert CANARY.findall(requests) == []
 
 
-async def test_answer_that_waited_while_the_data_became_private_sends_nothing_more(
+async def test_waiting_answer_sends_nothing_after_its_conversation_became_private(
     emulated: Settings, code_tools: None
 ) -> None:
     turn = await ask_for_code()
@@ -223,7 +223,7 @@ async def test_answer_that_waited_while_the_data_became_private_sends_nothing_mo
     assert calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before) == []
 
 
-async def test_answer_of_before_makes_no_title(emulated: Settings) -> None:
+async def test_answer_before_the_conversation_became_private_gives_no_title(emulated: Settings) -> None:
     emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "a-key"
     await LanguageModel.objects.acreate(name="scenario-text", makes_titles=True)
     conversation = await new_conversation(model="scenario-text")

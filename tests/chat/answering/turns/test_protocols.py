@@ -58,12 +58,12 @@ CONVERSATIONS: Mapping[str, Case] = {
 }
 STOPPED = "stopped"
 NOTICES = dict.fromkeys(("max-tokens-without-text", "max-tokens-unseen"), f"<p>{ONLY_THOUGHTS}</p>")
-"""What the page must say of an answer."""
+"""Conversation -> the notice that its page must show."""
 USAGE = {
     "thoughts": {"prompt": 50, "thoughts": 38, "candidates": 54, "total": 142},
     "two rounds of calls": {"prompt": 50 + 74 + 98, "cached": 50 + 50, "candidates": 12 + 12 + 12, "total": 258},
 }
-"""Counts of the first answer, the sum of its rounds."""
+"""Token counts of the first answer, the sum of its rounds."""
 FUNCTIONS = ("echo", "fail", "run", "plot", "plot_fail")
 OF_THE_SESSION: Mapping[str, Case] = {
     name: Case("script-with-end", code, IN_SESSION)
@@ -80,7 +80,7 @@ OF_GOOGLE = (
     *("image", "image-twice", "image-two-sizes", "image-jpeg", "images"),
     *("code-then-session-2", "code-then-session-3"),
 )
-"""Conversations with code that the service runs, and thoughts that follow a call. OpenAI's protocols say neither."""
+"""Conversations with code that the service runs, and with thoughts after a call. OpenAI's protocols have neither."""
 
 
 def in_short(names: Iterable[str], *chosen: str) -> list[object]:
@@ -90,7 +90,7 @@ def in_short(names: Iterable[str], *chosen: str) -> list[object]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What some protocols say otherwise, because they or the others cannot say it."""
+    """What differs between protocols, because not all of them can express it."""
 
     protocols: Sequence[str]
     words: re.Pattern[str]
@@ -112,7 +112,7 @@ DIFFERENCES: Mapping[str, Difference] = {
         "Only Google sends a signature without a text, which is a part.",
     ),
 }
-"""By the conversation. All else of these conversations is the same, and all of it where protocols say the same."""
+"""Conversation -> its differences. All else is the same, and everything is if the protocols can express it."""
 
 
 def assert_same(outcomes: Mapping[str, Outcome], difference: Difference | None = None) -> None:
@@ -129,7 +129,9 @@ def assert_same(outcomes: Mapping[str, Outcome], difference: Difference | None =
 
 
 def in_pieces(value: object) -> object:
-    """Return the elements of a page and the lines of an export apart, so that a failure names the first difference."""
+    """Return the elements of a page and the lines of an export one by one, so that a failure shows the first
+    difference.
+    """
     return value.replace("><", ">\n<").split("\n") if isinstance(value, str) else value
 
 
@@ -142,7 +144,7 @@ def without(outcome: Outcome, words: re.Pattern[str]) -> Outcome:
 @pytest.mark.parametrize(
     "name", in_short(CONVERSATIONS, "thoughts", "graph of a function", "rate-limited", "max-tokens-unseen", "cut")
 )
-async def test_conversation_is_the_same_in_all_protocols(
+async def test_conversation_has_the_same_result_in_all_protocols(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings, name: str
 ) -> None:
     settings.ROUNDS_LIMIT = 3
@@ -164,7 +166,7 @@ async def end_sessions() -> None:
 
 @pytest.mark.drill
 @pytest.mark.parametrize("name", OF_THE_SESSION)
-async def test_code_of_the_python_session_is_the_same_in_all_protocols(
+async def test_code_in_the_python_session_has_the_same_result_in_all_protocols(
     endpoints: StandInServer, sessions: Settings, name: str
 ) -> None:
     outcomes = {}
@@ -175,7 +177,7 @@ async def test_code_of_the_python_session_is_the_same_in_all_protocols(
 
 
 @pytest.mark.drill
-async def test_stopped_answer_is_the_same_in_all_protocols(endpoints: StandInServer) -> None:
+async def test_stopped_answer_has_the_same_result_in_all_protocols(endpoints: StandInServer) -> None:
     outcomes = {protocol: await outcome_of_stop(endpoints, protocol) for protocol in PROTOCOLS}
     assert_same({name: with_one_word(outcome) for name, outcome in outcomes.items()}, DIFFERENCES[STOPPED])
 
@@ -189,7 +191,7 @@ def with_one_word(outcome: Outcome) -> Outcome:
 
 
 @pytest.mark.parametrize("scenario", in_short(OF_GOOGLE, "image"))
-async def test_conversation_that_only_gemini_can_hold_is_the_same_in_its_two_protocols(
+async def test_conversation_only_for_gemini_has_the_same_result_in_its_two_protocols(
     endpoints: StandInServer, use_tools: UseTools, scenario: str
 ) -> None:
     use_tools(*FUNCTIONS)

@@ -39,7 +39,7 @@ from tests.parsed_html import ParsedHtml
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_variables_stay_from_turn_to_turn(sessions: Settings) -> None:
+async def test_variables_are_kept_from_turn_to_turn(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     for question, output in (("x = 20", ""), ("x += 1\nx", "21\n"), ("print(2 * x)", "42\n")):
@@ -64,7 +64,7 @@ async def test_variables_stay_from_turn_to_turn(sessions: Settings) -> None:
     assert session.last_message_id == turn.message_id
 
 
-async def test_changes_of_tables_are_said_to_readers_and_to_the_model(sessions: Settings) -> None:
+async def test_readers_and_the_model_get_the_changes_of_tables(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     await ask_and_wait(
@@ -96,7 +96,7 @@ sales = sales.dropna()
     assert "<code>sales</code>: <code>price</code> all values times 100</p>" in tab.page.transcript
 
 
-async def test_missing_cells_of_tables_of_earlier_answers_get_a_notice(sessions: Settings) -> None:
+async def test_notice_reports_missing_cells_in_tables_of_earlier_answers(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     await ask_and_wait(
@@ -120,7 +120,7 @@ async def test_missing_cells_of_tables_of_earlier_answers_get_a_notice(sessions:
     assert tab.page.transcript.count("Missing cells in “price”") == 1
 
 
-async def test_outputs_that_code_changes_are_shown_as_they_are_at_its_end(sessions: Settings) -> None:
+async def test_outputs_that_code_changes_are_shown_in_their_last_form(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     code = """
@@ -168,7 +168,7 @@ handle.update(Markdown("**finished**"))
     assert "step" in details.text
 
 
-async def test_graphs_text_and_tables_come_in_the_order_of_the_code(sessions: Settings) -> None:
+async def test_graphs_and_text_and_tables_are_shown_in_the_order_of_the_code(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     code = """
@@ -226,7 +226,7 @@ def shown_output(tab: Tab) -> str:
     return "".join(output.text for output in ParsedHtml(tab.page.transcript).select("pre", aria_label="Output"))
 
 
-async def test_image_that_code_prints_as_text_is_a_graph_and_its_base64_is_stored_nowhere(sessions: Settings) -> None:
+async def test_image_printed_as_base64_becomes_a_graph_and_its_text_is_not_stored(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     # Short URIs are left in the result for the model.
@@ -242,7 +242,7 @@ async def test_image_that_code_prints_as_text_is_a_graph_and_its_base64_is_store
     assert tab.page.transcript == page
 
 
-async def test_stopped_code_is_interrupted_and_its_variables_stay(sessions: Settings) -> None:
+async def test_stopped_code_is_interrupted_and_variables_are_kept(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     with tab.following():
@@ -257,7 +257,7 @@ async def test_stopped_code_is_interrupted_and_its_variables_stay(sessions: Sett
     assert tab.page.transcript != ""
 
 
-async def test_errors_of_code_are_results(sessions: Settings) -> None:
+async def test_errors_of_code_are_sent_as_results(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "print('a')\n1/0\n---\nprint('b')", tab)
@@ -271,7 +271,7 @@ async def test_errors_of_code_are_results(sessions: Settings) -> None:
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_functions_describe_the_session(sessions: Settings) -> None:
+async def test_functions_of_the_session_describe_its_state(sessions: Settings) -> None:
     conversation = await session_conversation()
     question = "\n---\n".join(
         [
@@ -294,7 +294,7 @@ async def test_functions_describe_the_session(sessions: Settings) -> None:
     assert [file["name"] for file in files["files"]] == ["out.csv"]
 
 
-async def test_reset_ends_the_session_and_the_next_call_starts_another(sessions: Settings) -> None:
+async def test_reset_ends_the_session_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
     conversation = await session_conversation()
     turn = await ask_and_wait(conversation, "x = 1\n---\n%reset_session {}\n---\nprint('x' in globals())")
     _, reset, cell = await responses_of(turn)
@@ -305,7 +305,7 @@ async def test_reset_ends_the_session_and_the_next_call_starts_another(sessions:
     assert session.generation == 2
 
 
-async def test_death_of_the_kernel_is_told_and_the_next_call_starts_another(sessions: Settings) -> None:
+async def test_dead_kernel_is_reported_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "x = 1\n---\nimport os\nprint('a', flush=True)\nos._exit(1)", tab)
@@ -337,7 +337,7 @@ async def test_kernel_that_has_vanished_is_replaced(sessions: Settings) -> None:
     assert "A new Python session was started." in cell["note"]
 
 
-async def test_unreachable_service_is_told_in_words(sessions: Settings, tmp_path: Path) -> None:
+async def test_unreachable_kernel_service_is_reported_in_a_sentence(sessions: Settings, tmp_path: Path) -> None:
     sessions.KERNEL_SERVICE_DIR = tmp_path
     conversation = await session_conversation()
     tab = Tab(conversation.pk)

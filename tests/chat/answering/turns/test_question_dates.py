@@ -1,4 +1,4 @@
-"""The date behind a question: every request of a turn holds the same line at the same place, and no row holds it."""
+"""The date after a question: every request of a turn has the same line at the same position, and no row stores it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def contents_of(call: dict[str, Any]) -> list[dict[str, Any]]:
     return contents
 
 
-async def test_each_round_has_the_same_date_behind_the_question_and_no_message_has_it(
+async def test_each_round_has_the_same_date_after_the_question_and_no_message_stores_it(
     emulated: Settings, tools: None
 ) -> None:
     conversation = await in_berlin(await new_conversation(model="scenario-function-call", code_execution="off"))
@@ -65,7 +65,7 @@ async def test_each_round_has_the_same_date_behind_the_question_and_no_message_h
     assert third[-1]["parts"][0] == {"text": "and now?"}
 
 
-async def test_one_text_of_a_chat_completion_ends_with_the_date_in_each_round(
+async def test_chat_completion_has_the_date_at_the_end_of_one_text_in_each_round(
     endpoints: StandInServer, tools: None
 ) -> None:
     conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "function-call")
@@ -77,7 +77,7 @@ async def test_one_text_of_a_chat_completion_ends_with_the_date_in_each_round(
     assert first == second == [f"go\n\n{date_note(turn).text}"]
 
 
-async def test_continuation_sends_the_date_that_the_continued_answer_was_asked_with(emulated: Settings) -> None:
+async def test_continuation_has_the_date_of_the_answer_that_it_continues(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-max-tokens")
     asked = await ask_and_wait(conversation, "go")
     asked_at = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
@@ -92,7 +92,7 @@ async def test_continuation_sends_the_date_that_the_continued_answer_was_asked_w
     assert str(contents_of(call)).count("Note of the server") == 1
 
 
-async def test_demo_model_says_the_date_of_the_zone_that_the_browser_last_had(emulated: Settings) -> None:
+async def test_demo_model_uses_the_last_time_zone_of_the_browser(emulated: Settings) -> None:
     conversation = await new_conversation(model=DEMO_MODEL)
     client = AsyncClient()
     await sync_to_async(client.force_login)(conversation.owner)

@@ -48,14 +48,14 @@ async def test_recording_is_stored_exactly_and_a_reload_shows_the_same(
 
 @each_recording
 @pytest.mark.django_db(transaction=True)
-async def test_next_turns_after_a_recording_are_accepted(recorded: Recording, replaying: Settings) -> None:
+async def test_requests_after_a_recorded_response_are_accepted(recorded: Recording, replaying: Settings) -> None:
     url = replaying.GOOGLE_GEMINI_BASE_URL
     before = count_calls(url)
     model = f"replay-{recorded.name}"
-    # Code that runs out of time does not move to a session, which would ask once more.
+    # With another engine, code that runs out of time would move to a session, which needs one more request.
     conversation = await new_conversation(model=model, engine="native")
     turns = [await ask_and_wait(conversation, text) for text in ("first", "second")]
-    # Another model is sent the same history, without what only the first one can read.
+    # Another model gets the same history, without parts that only the first model can read.
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
     turns.append(await ask_and_wait(conversation, "third"))
 
@@ -90,7 +90,7 @@ def stored_parts(conversation: Conversation) -> list[Part]:
 
 
 def part_with_bytes(record: MessageRecord, index: int) -> Part:
-    """Return a part as it was received: images stand in it, and in the output of code that printed them."""
+    """Return a part as it was received: with its images, also those in the output of code that printed them."""
     part = record.parts[index]
     if isinstance(part, InlineData):
         attachment = record.attachments_of_parts().get(index)
@@ -142,14 +142,14 @@ def as_sent(parts: list[Part]) -> list[Part]:
 
 
 def assert_ids_are_unique(parts: list[Part]) -> None:
-    """Each function call of an answer has an id of its own, whatever the provider sent."""
+    """Check that each function call of an answer has an id of its own, whatever the provider sent."""
     ids = [part.call_id for part in parts if isinstance(part, FunctionCall)]
     assert "" not in ids
     assert len(ids) == len(set(ids))
 
 
 def assert_end(turn: Turn, recorded: Recording) -> None:
-    """The turn ends as the recording says: with its error, with its last finish reason, or cut."""
+    """Check that the turn ends as the recording says: with its error, with its last finish reason, or cut off."""
     if recorded.error and not recorded.finish_reasons:
         assert turn.status == Turn.Status.FAILED
         assert turn.error_code not in ("", "internal", "provider_error")
@@ -160,7 +160,7 @@ def assert_end(turn: Turn, recorded: Recording) -> None:
 
 
 def expected_usage(turn: Turn, recorded: Recording) -> Usage | None:
-    """Return the counts of the recording; twice if an answer without content was asked for once more."""
+    """Return the token counts of the recording; twice if an answer without content was requested once more."""
     is_blank = not any(part.is_answer for part in recorded.parts)
     is_asked_again = is_blank and not recorded.error and turn.finish in RETRIED_FINISHES
     if recorded.usage is not None and is_asked_again:

@@ -22,13 +22,13 @@ from tests.factories import make_conversation, make_model_message
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) -> None:
+async def test_turn_that_has_lost_its_lease_stores_nothing_more(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     with tab.following():
         started = await start_turn(make_question(conversation, "go"))
         await tab.receive(3)
-    # As after a long pause of this process: the lease has expired, and another process ends the turn.
+    # This is the state after a long pause of this process: the lease has expired, and another process ends the turn.
     expired = timezone.now() - timedelta(seconds=1)
     await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="another", lease_expires_at=expired)
     assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
@@ -41,7 +41,7 @@ async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) 
     assert "was interrupted" in await fresh_page(conversation)
 
 
-async def test_sweep_leaves_live_turns_alone(emulated: Settings) -> None:
+async def test_sweep_does_not_end_live_turns_of_this_process(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless")
     await start_turn(make_question(conversation, "go"))
     assert await database_sync_to_async(recovery.sweep)() == 0
@@ -58,7 +58,7 @@ def leave_turn_behind(log: dict[str, object]) -> uuid.UUID:
     return message.turn.pk
 
 
-def test_log_that_cannot_be_read_does_not_stop_the_recovery_of_others() -> None:
+def test_unreadable_log_does_not_stop_the_recovery_of_other_turns() -> None:
     unreadable = leave_turn_behind({"index": 0, "part": {"kind": "newer_kind"}, "attachment": None})
     readable = leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}, "attachment": None})
     assert recovery.sweep() == 2
@@ -68,7 +68,7 @@ def test_log_that_cannot_be_read_does_not_stop_the_recovery_of_others() -> None:
     assert second.log_kept_until is not None
 
 
-def test_code_can_run_at_once_after_an_interrupted_turn() -> None:
+def test_code_can_run_immediately_after_an_interrupted_turn() -> None:
     """The lease of its cell may last longer than that of the turn."""
     turn = Turn.objects.get(pk=leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}}))
     Turn.objects.filter(pk=turn.pk).update(engine="session")
@@ -91,7 +91,7 @@ async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) 
     assert await fresh_page(conversation) == page
 
 
-def test_turns_are_ended_only_after_the_database_was_there_for_a_lease() -> None:
+def test_turns_are_ended_only_after_the_database_was_reachable_for_a_lease() -> None:
     uptime = Uptime(6, recovery.SWEEP_INTERVAL_S)
 
     def is_safe(answered_s: float, *, work_s: float = 0.0) -> bool:
@@ -100,10 +100,10 @@ def test_turns_are_ended_only_after_the_database_was_there_for_a_lease() -> None
         return uptime.is_long_enough(answered_s)
 
     assert [is_safe(second) for second in (100, 102, 104, 106, 108)] == [False, False, False, True, True]
-    # The work of the process itself is no gap.
+    # Time that the process itself works is no gap.
     assert is_safe(110, work_s=20)
     assert is_safe(132)
     uptime.note_failure()
     assert [is_safe(second) for second in (134, 138, 140)] == [False, False, True]
-    # A query that waited and a process that was halted are gaps.
+    # A late answer and a pause of the process are gaps.
     assert [is_safe(second) for second in (146, 148, 150, 152)] == [False, False, False, True]

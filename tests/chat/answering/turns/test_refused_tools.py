@@ -1,4 +1,4 @@
-"""A model that takes no tools is asked once more without them, and remembered for a day or until its row changes."""
+"""A model that accepts no tools is asked again without them. This is remembered for a day, or until its row changes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def offered(emulated: Settings, model: str = MODEL) -> tuple[Turn, list[bo
     return turn, ["tools" in call["request"] for call in calls], page
 
 
-async def test_id_without_a_row_is_asked_once_more_without_tools_and_remembered(emulated: Settings) -> None:
+async def test_model_without_a_row_that_refuses_tools_is_asked_without_them_for_a_day(emulated: Settings) -> None:
     emulated.ALLOW_UNLISTED_MODELS = True
     turn, requests, page = await offered(emulated)
     assert requests == [True, False]
@@ -42,12 +42,12 @@ async def test_id_without_a_row_is_asked_once_more_without_tools_and_remembered(
     assert requests == [False]
     assert (turn.engine, turn.code_execution, turn.move_reason) == ("", False, "")
     assert turn.code_reason == f"{MODEL} refused tools when it was last asked, so it is asked without them for a day."
-    # Other processes see it, and a day later it is tried again.
+    # The refusal is stored for all processes. After a day, tools are offered again.
     assert await SharedCount.objects.filter(expires__gt=timezone.now()).aupdate(expires=timezone.now()) == 1
     assert (await offered(emulated))[1] == [True, False]
 
 
-async def test_change_of_the_row_ends_it(emulated: Settings) -> None:
+async def test_changed_row_makes_the_model_get_tools_again(emulated: Settings) -> None:
     row = await LanguageModel.objects.acreate(name=MODEL, code_execution=True)
     assert (await offered(emulated))[1] == [True, False]
     await LanguageModel.objects.filter(pk=row.pk).aupdate(listed_at=timezone.now())
@@ -59,7 +59,7 @@ async def test_change_of_the_row_ends_it(emulated: Settings) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ["openai", "llamacpp", "vllm", "ollama-unrecognised"])
-async def test_model_of_an_endpoint_is_asked_without_functions(
+async def test_endpoint_model_that_refuses_functions_is_asked_without_them(
     endpoints: StandInServer, sessions: Settings, endpoint: str
 ) -> None:
     model = "no-tools/text"

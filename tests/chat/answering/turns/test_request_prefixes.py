@@ -1,4 +1,4 @@
-"""What stays the same in the requests of a conversation stands first, so that caches of services remain valid."""
+"""What stays the same in the requests of a conversation comes first, so that caches of services remain valid."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, new_c
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NOTE = "[Note of the server"
-"""How the date of a question and the state of the tools begin, which no later request repeats."""
+"""The beginning of the notes with the date and with the state of the tools. Later requests do not repeat them."""
 
 
 @pytest.mark.parametrize("protocol", ["", INTERACTIONS_API])
-async def test_request_begins_with_the_one_before_but_for_its_notes(emulated: Settings, protocol: str) -> None:
+async def test_request_begins_with_the_previous_request_except_for_its_notes(emulated: Settings, protocol: str) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     tools = recording_tools.choose(RecordingTools(("echo",)))
     await LanguageModel.objects.acreate(name="scenario-function-call", protocol=protocol)
@@ -38,5 +38,5 @@ async def test_request_begins_with_the_one_before_but_for_its_notes(emulated: Se
         end = next(index for index, (one, other) in pairs if one != other)
         assert "Be brief." in earlier[:end]
         assert '"name": "echo", "description"' in earlier[:end]
-        # Right behind what is shared, a note begins, and only the names of its fields stand between.
+        # The first difference is a note. Only the names of its fields are before it.
         assert len(earlier[end:].partition(NOTE)[0]) < 40

@@ -162,7 +162,7 @@ async def text_of_a_stopped_turn_is_sent_back(settings: Settings) -> Conversatio
 
 @case
 async def function_calls_that_never_began_have_responses(settings: Settings) -> Conversation:
-    """The answer ended before them."""
+    """The answer ended before they began."""
     return await two_turns("undeclared-function-calls", then="text")
 
 
@@ -268,7 +268,7 @@ def stable(value: Any) -> Any:  # noqa: ANN401 - JSON
     return value
 
 
-def test_every_snapshot_has_its_case() -> None:
+def test_every_snapshot_belongs_to_a_case() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(CASES)
 
 
@@ -285,7 +285,7 @@ async def test_stored_file_is_uploaded_again_before_it_expires(emulated: Setting
     assert renewed.expires_at > soon
 
 
-async def test_earlier_file_that_storage_has_lost_does_not_end_later_answers(
+async def test_later_answers_work_although_storage_has_lost_an_earlier_file(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emulated.REQUEST_FILES_LIMIT_BYTES = 10
@@ -302,7 +302,7 @@ async def test_earlier_file_that_storage_has_lost_does_not_end_later_answers(
     assert not await RefusedFile.objects.aexists()
 
 
-async def test_file_that_the_provider_lost_is_uploaded_again_once(emulated: Settings) -> None:
+async def test_file_that_the_provider_has_lost_is_uploaded_again_once(emulated: Settings) -> None:
     emulated.REQUEST_FILES_LIMIT_BYTES = 10
     conversation = await conversation_with("file-refused-once")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)

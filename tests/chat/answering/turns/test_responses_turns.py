@@ -57,7 +57,9 @@ def items_between_questions(entry: JournalEntry) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", sampled(RESPONSE_SHAPES, 12))
-async def test_shape_is_stored_and_its_items_go_back(endpoints: StandInServer, settings: Settings, name: str) -> None:
+async def test_response_of_each_shape_is_stored_and_its_items_are_sent_back(
+    endpoints: StandInServer, settings: Settings, name: str
+) -> None:
     shape = RESPONSE_SHAPES[name]
     turns, entries, _ = await ask_twice(endpoints, "openai-responses", name, ["echo"], settings)
     if shape.response.status == 200:
@@ -68,7 +70,9 @@ async def test_shape_is_stored_and_its_items_go_back(endpoints: StandInServer, s
         assert items_between_questions(entries[-1])[: len(shape.back)] == list(shape.back)
 
 
-async def test_calls_reasoning_and_phases_go_back_as_they_came(endpoints: StandInServer, use_tools: UseTools) -> None:
+async def test_calls_reasoning_and_phases_are_sent_back_unchanged(
+    endpoints: StandInServer, use_tools: UseTools
+) -> None:
     use_tools("echo")
     conversation = await conversation_at(endpoints, "openai-responses", "function-call")
     before = len(endpoints.journal)
@@ -100,7 +104,7 @@ async def test_reasoning_of_another_account_is_not_sent(
         assert "echo" in str(endpoints.journal[-1].body)
 
 
-async def test_reasoning_that_cannot_be_read_is_left_out_of_the_repeated_request(endpoints: StandInServer) -> None:
+async def test_repeated_request_omits_reasoning_that_the_server_cannot_read(endpoints: StandInServer) -> None:
     conversation = await conversation_at(endpoints, "openai-responses", "thoughts")
     assert (await ask_and_wait(conversation, "first")).status == "done"
 
@@ -118,7 +122,7 @@ async def test_reasoning_that_cannot_be_read_is_left_out_of_the_repeated_request
     assert [item["type"] for item in taken.items] == ["message"] * 3
 
 
-async def test_graph_of_a_function_goes_back_in_its_output(endpoints: StandInServer, settings: Settings) -> None:
+async def test_graph_of_a_function_is_sent_back_in_its_output(endpoints: StandInServer, settings: Settings) -> None:
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(DrawingTools(("draw",)))
     conversation = await conversation_at(endpoints, "openai-responses", "function-call")
@@ -130,10 +134,10 @@ async def test_graph_of_a_function_goes_back_in_its_output(endpoints: StandInSer
     assert [one["type"] for one in output] == ["input_text", "input_image"]
 
 
-# --- how a model gets to this protocol
+# --- how a model is switched to this protocol
 
 
-async def test_server_that_refers_to_this_protocol_is_asked_by_it_from_then_on(
+async def test_model_uses_this_protocol_after_its_server_has_required_it(
     endpoints: StandInServer, use_tools: UseTools
 ) -> None:
     use_tools("echo")
@@ -159,7 +163,7 @@ async def test_server_that_refers_to_this_protocol_is_asked_by_it_from_then_on(
         ("openai", "gpt-5.6+no-responses/function-call", [400, 404, 400, 200, 200]),
     ],
 )
-async def test_answers_come_without_thinking_where_this_protocol_is_not_spoken(
+async def test_model_answers_without_thinking_if_its_server_lacks_this_protocol(
     endpoints: StandInServer, use_tools: UseTools, endpoint: str, model: str, statuses: list[int]
 ) -> None:
     use_tools("echo")
@@ -174,7 +178,7 @@ async def test_answers_come_without_thinking_where_this_protocol_is_not_spoken(
     assert [entry.status for entry in endpoints.journal[before:]] == [200, 200]
 
 
-async def test_chosen_protocol_that_a_server_does_not_speak_is_an_error(endpoints: StandInServer) -> None:
+async def test_chosen_protocol_that_the_server_does_not_support_is_an_error(endpoints: StandInServer) -> None:
     conversation = await conversation_at(endpoints, "mistral-responses", "text")
     turn = await ask_and_wait(conversation, "first")
     assert (turn.status, turn.error_code) == ("failed", "invalid_request")
@@ -189,7 +193,7 @@ async def test_chosen_protocol_that_a_server_does_not_speak_is_an_error(endpoint
         ("gpt-5", {"temperature": 0.5}, ["temperature"]),
     ],
 )
-async def test_refused_parameter_is_left_out_and_remembered(
+async def test_refused_parameter_is_left_out_of_later_requests(
     endpoints: StandInServer, trait: str, column: dict[str, float], refused: list[str]
 ) -> None:
     model = f"{trait}/text"
@@ -208,7 +212,7 @@ if RECORDINGS:
     # Without recordings there is no such test, so that none is skipped.
     @pytest.mark.drill
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
-    async def test_recording_is_stored_and_its_items_go_back(
+    async def test_recorded_response_is_stored_and_its_items_are_sent_back(
         endpoints: StandInServer, settings: Settings, recorded: Recording
     ) -> None:
         functions = recorded.function_names or ["echo"]

@@ -22,13 +22,13 @@ def make_policy() -> RetryPolicy:
     ("finish", "is_empty", "is_retried"),
     [(Finish.STOP, False, True), (None, True, True), (None, False, False), (Finish.SAFETY, False, False)],
 )
-def test_blank_response_is_retried_if_another_may_hold_more(
+def test_blank_response_is_retried_if_another_attempt_may_have_content(
     finish: Finish | None, is_empty: bool, is_retried: bool
 ) -> None:
     assert bool(make_policy().after_blank(finish, is_empty=is_empty)) is is_retried
 
 
-def test_files_are_blamed_only_if_the_request_was_refused_for_them() -> None:
+def test_files_are_suspected_only_if_the_refusal_may_be_about_them() -> None:
     few, many = [uuid.uuid4() for _ in range(4)], [uuid.uuid4() for _ in range(5)]
     for error, files, blamed in (
         (InvalidRequest(), few, few),
@@ -40,19 +40,19 @@ def test_files_are_blamed_only_if_the_request_was_refused_for_them() -> None:
         assert retry
         assert not policy.replay.has_files
         assert policy.suspected_files == frozenset(blamed)
-    # What the request was refused for next is mended otherwise.
+    # The next refusal is about tools, so it is not retried by leaving out files.
     assert policy.after_failure(ToolsRefused(), sent_files=())
     assert not policy.suspected_files
 
 
-def test_all_blank_responses_of_a_round_share_one_retry() -> None:
+def test_all_blank_responses_of_a_round_together_get_one_retry() -> None:
     policy = make_policy()
     assert policy.after_blank(None, is_empty=True)
     assert policy.after_blank(Finish.STOP) is None
     assert policy.after_blank(None, is_empty=True) is None
 
 
-def test_model_without_tools_is_asked_once_more_only_if_tools_were_offered() -> None:
+def test_refusal_of_tools_is_retried_only_if_tools_were_offered() -> None:
     assert make_policy().after_failure(ToolsUnsupported(), sent_files=(), request=GenerateRequest("m", ())) is None
     policy = make_policy()
     with_tools = GenerateRequest("m", (), tools=(BuiltInTool(CODE_EXECUTION),))

@@ -27,7 +27,7 @@ from tests.table_files import excel_file
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_attached_files_are_where_the_code_finds_them(sessions: Settings) -> None:
+async def test_code_finds_attached_files_in_its_working_directory(sessions: Settings) -> None:
     conversation = await session_conversation()
     small = await database_sync_to_async(make_file)(conversation, "small.csv", b"a,b\n1,2\n")
     twin = await database_sync_to_async(make_file)(conversation, "../small.csv", b"c\n3\n")
@@ -50,7 +50,7 @@ async def test_attached_files_are_where_the_code_finds_them(sessions: Settings) 
         ("large.csv", 700_000),
     ]
     assert "The next call of run_python puts these files" in first["contents"][0]["parts"][-1]["text"]
-    # They are put there once; a file of a later question is added.
+    # Each file is put into the session once; the file of a later question is added.
     later = await database_sync_to_async(make_file)(conversation, "later.csv", b"z\n")
     code = "open('small.csv', 'w').write('mine')\n---\nprint(open('small.csv').read(), open('later.csv').read())"
     turn = await ask_with_files(conversation, code, later)
@@ -59,7 +59,7 @@ async def test_attached_files_are_where_the_code_finds_them(sessions: Settings) 
     assert set(session.placed_files) == {"small.csv", "small-2.csv", "large.csv", "later.csv"}
 
 
-async def test_excel_file_is_named_and_read_in_the_session_however_small_it_is(sessions: Settings) -> None:
+async def test_excel_file_is_named_and_read_in_the_session_even_if_small(sessions: Settings) -> None:
     conversation = await session_conversation()
     data = excel_file({"A": [["a", "b"], [1, "x"]]})
     book = await database_sync_to_async(make_file)(conversation, "book.xlsx", data, EXCEL)
@@ -72,7 +72,7 @@ async def test_excel_file_is_named_and_read_in_the_session_however_small_it_is(s
     assert "is in the working directory of the Python session, as “book.xlsx”" in sent[0]["text"]
 
 
-async def test_text_in_any_encoding_is_utf_8_in_the_session_as_in_the_sandbox_of_a_model(sessions: Settings) -> None:
+async def test_session_and_sandbox_get_text_of_any_encoding_as_utf_8(sessions: Settings) -> None:
     conversation = await session_conversation()
     files = [
         await database_sync_to_async(make_file)(conversation, f"{codec}.csv", "城市,额\n北京,3\n上海,4\n".encode(codec))
@@ -86,7 +86,9 @@ async def test_text_in_any_encoding_is_utf_8_in_the_session_as_in_the_sandbox_of
     assert [b64decode(part["inlineData"]["data"]).decode() for part in sent[:3]] == ["城市,额\n北京,3\n上海,4\n"] * 3
 
 
-async def test_file_that_storage_cannot_read_is_named(sessions: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_file_that_storage_cannot_read_is_reported_to_the_model(
+    sessions: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conversation = await session_conversation()
     file = await database_sync_to_async(make_file)(conversation, "data.csv", b"x\n" * 100_000)
 

@@ -31,7 +31,7 @@ from tests.factories import make_conversation, make_model_message
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_state_is_in_each_request_and_refreshed_after_each_cell(sessions: Settings) -> None:
+async def test_session_state_is_in_each_request_and_is_updated_after_each_cell(sessions: Settings) -> None:
     conversation = await session_conversation()
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
     await ask_and_wait(conversation, "x = 41\n===\nx += 1\nopen('out.txt', 'w').close()")
@@ -48,7 +48,7 @@ async def test_state_is_in_each_request_and_refreshed_after_each_cell(sessions: 
     assert state["files"] == [{"name": "out.txt", "size_bytes": 0}]
 
 
-async def test_values_of_variables_stay_data(sessions: Settings) -> None:
+async def test_values_of_variables_are_sent_as_data(sessions: Settings) -> None:
     conversation = await session_conversation()
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
     code = """
@@ -68,7 +68,7 @@ open('a\\u2028b.txt', 'w').close()
     assert json.loads(state)["variables"][0]["name"] == "x"
 
 
-async def test_variables_of_a_kernel_that_has_ended_are_not_told(sessions: Settings) -> None:
+async def test_request_does_not_contain_variables_of_an_ended_kernel(sessions: Settings) -> None:
     conversation = await session_conversation()
     await ask_and_wait(conversation, "x = 41")
     session = await PythonSession.objects.aget(conversation=conversation)
@@ -84,7 +84,7 @@ async def test_variables_of_a_kernel_that_has_ended_are_not_told(sessions: Setti
 # --- versions -------------------------------------------------------------------------------------------------------
 
 
-async def test_variables_of_another_version_are_told(sessions: Settings) -> None:
+async def test_request_reports_variables_of_another_version(sessions: Settings) -> None:
     conversation = await session_conversation()
     turn = await ask_and_wait(conversation, "x = 'first'")
     question = await database_sync_to_async(lambda: turn.user_message)()
@@ -117,7 +117,7 @@ async def test_variables_of_another_version_are_told(sessions: Settings) -> None
         (OUTCOME_FAILED, "Traceback (most recent call last):\nKeyboardInterrupt\n"),
     ],
 )
-def test_code_that_was_cut_short_is_not_run_again_with_everything(outcome: str, output: str) -> None:
+def test_rerun_of_all_code_skips_interrupted_code(outcome: str, output: str) -> None:
     message = make_model_message(make_conversation(), parts=())
     values: list[PartValue] = [
         ExecutableCode("x = 1"),
@@ -137,7 +137,7 @@ def test_code_that_was_cut_short_is_not_run_again_with_everything(outcome: str, 
     assert [block.code for block in before] == ["x = 1"]
 
 
-def test_only_python_is_run_again() -> None:
+def test_only_python_code_can_be_run_again() -> None:
     message = make_model_message(make_conversation(), parts=())
     codes = [ExecutableCode("print(1)", "PYTHON"), ExecutableCode("ls", "BASH"), ExecutableCode("print(2)")]
     values = [value for code in codes for value in (code, CodeExecutionResult("", outcome=OUTCOME_OK))]

@@ -94,10 +94,10 @@ def test_attachment_of_another_user_is_not_found() -> None:
     assert not Turn.objects.exists()
 
 
-# --- many at once -------------------------------------------------------------------------------------------------
+# --- batches ----------------------------------------------------------------------------------------------------------
 
 
-def test_turns_of_a_batch_start_as_each_would_alone() -> None:
+def test_turns_start_in_a_batch_as_they_would_alone() -> None:
     conversations = [make_conversation(title="" if number % 2 else "named") for number in range(11)]
     for conversation in conversations[::3]:
         make_model_message(conversation)
@@ -122,7 +122,7 @@ def test_turns_of_a_batch_start_as_each_would_alone() -> None:
         assert outcome.names_conversation == (not conversation.title)
 
 
-def test_refused_start_does_not_affect_the_others_of_its_batch(settings: Settings) -> None:
+def test_refused_start_does_not_affect_other_starts_of_its_batch(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 3
     ada, eve = make_user(), make_user()
     mine = [make_conversation(ada) for _ in range(4)]
@@ -157,7 +157,7 @@ def test_model_of_a_service_that_is_not_set_up_is_refused() -> None:
     assert not Turn.objects.exists()
 
 
-def test_default_model_of_an_endpoint_that_is_gone_is_refused(settings: Settings) -> None:
+def test_start_is_refused_if_the_default_model_belongs_to_a_deleted_endpoint(settings: Settings) -> None:
     settings.DEFAULT_MODEL = "llama"
     LanguageModel.objects.create(name="llama", provider="openai_compatible", endpoint="local")
     endpoint = ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1")
@@ -185,7 +185,7 @@ def test_repeated_client_id_starts_one_turn() -> None:
     assert not later.is_new
 
 
-def test_defect_in_one_start_does_not_affect_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defect_in_one_start_does_not_affect_other_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> PlannedTurn:
         raise ZeroDivisionError
 
@@ -199,7 +199,7 @@ def test_defect_in_one_start_does_not_affect_the_others(monkeypatch: pytest.Monk
     assert is_new(b)
 
 
-# --- what it costs ------------------------------------------------------------------------------------------------
+# --- queries ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("model", "most"), [("", 14), ("llama", 18)])

@@ -1,4 +1,4 @@
-"""Turns that are changed by their logs: the answers of others go on while a long log is folded."""
+"""Turns that are changed by their logs: other answers continue while a long log is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ LIMIT_S = 60.0
 
 
 class HeldFold:
-    """Stops every fold of a log at its first change. Live answers are assembled on the event loop, and go on."""
+    """Pauses every reading of a log at its first change. Live answers continue, because the event loop
+    assembles them.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.has_begun, self._may_go_on = threading.Event(), threading.Event()
@@ -46,17 +48,17 @@ class HeldFold:
         monkeypatch.setattr(Answer, "apply", hold)
 
     async def wait_until_begun(self) -> None:
-        """Wait until a thread folds a log."""
+        """Wait until a thread reads a log."""
         assert await asyncio.get_running_loop().run_in_executor(None, self.has_begun.wait, LIMIT_S)
 
     def let_go(self) -> None:
-        """Let all folds go on."""
+        """Let all readings continue."""
         self._may_go_on.set()
 
 
 @pytest.mark.usefixtures("code_tools")
 @pytest.mark.parametrize(("action", "status"), [("approve", "done"), ("stop", "stopped"), ("recover", "interrupted")])
-async def test_other_answer_is_stored_while_a_long_log_is_folded(
+async def test_other_answers_are_stored_while_a_long_log_is_folded(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, action: str, status: str
 ) -> None:
     turn, conversation = await ask_for_code(), await new_conversation(model="scenario-text")
@@ -81,7 +83,7 @@ async def test_other_answer_is_stored_while_a_long_log_is_folded(
     assert (await reread(turn)).status == status
 
 
-def test_rows_that_were_added_since_are_read_on() -> None:
+def test_rows_added_after_the_first_reading_are_read_too() -> None:
     message = make_model_message(make_conversation(), parts=((PartKind.TEXT, "one"),), status=Turn.Status.RUNNING)
     log = StoredLog(message.turn.pk)
     assert log.answer.text == "one"

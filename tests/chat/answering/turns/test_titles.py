@@ -32,7 +32,7 @@ def namer(emulated: Settings) -> None:
     connection.close()
 
 
-async def test_title_of_first_words_is_replaced_by_a_models_title(namer: None) -> None:
+async def test_title_from_a_model_replaces_the_first_words(namer: None) -> None:
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
     with tab.following():
@@ -53,7 +53,7 @@ async def test_title_of_the_user_is_not_replaced(namer: None) -> None:
     assert conversation.title == "Mine"
 
 
-async def test_only_the_first_answer_names_the_conversation(namer: None, emulated: Settings) -> None:
+async def test_only_the_first_answer_gives_the_conversation_a_title(namer: None, emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     await ask_and_wait(conversation, QUESTION)
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
@@ -76,7 +76,7 @@ async def test_cost_of_a_title_is_counted(namer: None, emulated: Settings) -> No
     assert usage.cost == dollars(turn.cost + conversation.side_cost)
 
 
-async def test_conversation_whose_first_answer_failed_is_named_after_a_later_one(namer: None) -> None:
+async def test_later_answer_gives_the_title_if_the_first_answer_failed(namer: None) -> None:
     await LanguageModel.objects.acreate(name="scenario-bad-request")
     conversation = await new_conversation(model="scenario-bad-request")
     await ask_and_wait(conversation, QUESTION)
@@ -110,7 +110,7 @@ async def test_first_words_stay_if_the_model_does_not_answer_in_time(
     assert conversation.title.startswith("Plot the monthly rainfall of Hamburg")
 
 
-async def test_failure_to_name_a_conversation_is_logged_without_its_text(
+async def test_failed_request_for_a_title_is_logged_without_its_text(
     namer: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*arguments: object) -> None:

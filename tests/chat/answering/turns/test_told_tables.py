@@ -1,4 +1,4 @@
-"""What requests say of attached tables, and where code reads them: in the first question as in later ones."""
+"""What requests say about attached tables, and where code reads them, in the first question and in later ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def told(texts: list[str]) -> list[str]:
     return [text for text in texts if text.startswith(INTRODUCTION)]
 
 
-async def test_table_is_told_alike_in_each_request_and_by_each_engine(sessions: Settings) -> None:
+async def test_table_is_described_alike_in_each_request_for_each_engine(sessions: Settings) -> None:
     conversation = await new_conversation(model="scenario-text", code_execution="on", engine="native")
     file = await database_sync_to_async(make_file)(conversation, "ticks.csv", TICKS.encode("utf-16-le"))
     turn, first = await ask(sessions, conversation, "What is the highest bid?", file)
@@ -68,7 +68,7 @@ async def test_table_is_told_alike_in_each_request_and_by_each_engine(sessions: 
     assert await outputs_of(turn) == ["30 DateTime Bid Ask\n"]
 
 
-async def test_demo_model_describes_a_workbook_of_this_and_of_an_earlier_question(sessions: Settings) -> None:
+async def test_demo_model_describes_workbooks_of_this_and_of_an_earlier_question(sessions: Settings) -> None:
     conversation = await new_conversation(model=DEMO_MODEL)
     rows: list[list[Cell]] = [["month", "sales"]]
     rows += [[f"M{number}", number * 1.5] for number in range(1, 10)]
@@ -81,7 +81,7 @@ async def test_demo_model_describes_a_workbook_of_this_and_of_an_earlier_questio
         assert all(name in message.text for name in ("`month`", "`sales`"))
 
 
-async def test_workbook_of_an_earlier_question_takes_code_to_the_session(sessions: Settings) -> None:
+async def test_workbook_of_an_earlier_question_moves_code_to_the_session(sessions: Settings) -> None:
     conversation = await session_conversation(engine="auto", code_execution="auto")
     rows: list[list[Cell]] = [["month", "sales"]]
     rows += [[f"M{number}", number * 1.5] for number in range(1, 10)]
@@ -89,7 +89,7 @@ async def test_workbook_of_an_earlier_question_takes_code_to_the_session(session
     code = "import pandas as pd\nprint(pd.read_excel('sales.xlsx', engine='calamine').sales.sum())"
     turn, first = await ask(sessions, conversation, code, file)
     assert await outputs_of(turn) == ["67.5\n"]
-    # The session ends, so that only the file can decide.
+    # The session ends, so that only the file can be the reason for the session.
     await control.end(await PythonSession.objects.aget(conversation=conversation), "")
     turn, later = await ask(sessions, conversation, code)
     assert turn.engine == Engine.SESSION
@@ -97,14 +97,14 @@ async def test_workbook_of_an_earlier_question_takes_code_to_the_session(session
     assert await outputs_of(turn) == ["67.5\n"]
     assert told(first) == told(later)
     assert json.loads(told(later)[0].splitlines()[1])["columns"] == {"month": "text", "sales": "number"}
-    # Where no session is possible, the model is told what it does not see.
+    # If no session is possible, the request says which file the model does not get.
     sessions.KERNELS_LIMIT = 0
     turn, texts = await ask(sessions, conversation, "And now?")
     assert turn.engine == Engine.NATIVE
     assert NOT_TAKEN.format(name="sales.xlsx") in texts
 
 
-async def test_table_that_no_longer_fits_takes_code_to_the_session(
+async def test_table_that_no_longer_fits_into_a_request_moves_code_to_the_session(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -127,7 +127,7 @@ async def test_table_that_no_longer_fits_takes_code_to_the_session(
     assert TOO_LARGE.format(name="data.csv") in texts
 
 
-async def test_chosen_encoding_is_what_models_and_code_get(sessions: Settings) -> None:
+async def test_models_and_code_read_a_file_in_the_chosen_encoding(sessions: Settings) -> None:
     conversation = await session_conversation()
     file = await database_sync_to_async(make_file)(conversation, "prices.csv", "price\n5 €\n".encode("iso8859-15"))
     code = "print(open('prices.csv').read())"
@@ -149,13 +149,13 @@ async def test_chosen_encoding_is_what_models_and_code_get(sessions: Settings) -
     assert session.placed_files == {"prices.csv": f"{file.pk} ISO 8859-15"}
     panel = await database_sync_to_async(panel_html)(conversation.pk)
     assert "pd.read_csv(&#39;prices.csv&#39;, decimal=&#39;,&#39;)" in panel
-    # Only the first answer read the file in the former way.
+    # Only the first answer read the file with the earlier encoding.
     page = await fresh_page(conversation)
     assert page.count("Read with an earlier reading of “prices.csv”.") == 1
     assert page.index("Read with an earlier reading") < page.index(f"message-{turn.message_id}")
 
 
-async def test_packed_text_is_unpacked_for_models_and_code(sessions: Settings) -> None:
+async def test_models_and_code_get_packed_text_unpacked(sessions: Settings) -> None:
     conversation = await new_conversation(model="scenario-text", code_execution="on", engine="native")
     data = gzip.compress(TICKS.encode("utf-16-le"))
     file = await database_sync_to_async(make_file)(conversation, "ticks.csv.gz", data)

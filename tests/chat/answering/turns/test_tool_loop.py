@@ -92,7 +92,7 @@ async def test_rounds_are_stored_and_their_usage_is_summed(emulated: Settings, u
     assert [part.call_id for part in await parts_of(turn) if isinstance(part, FunctionCall)] == [call_id]
 
 
-async def test_next_turn_sends_the_rounds_in_order(emulated: Settings, use_tools: UseTools) -> None:
+async def test_next_turn_sends_the_earlier_rounds_in_order(emulated: Settings, use_tools: UseTools) -> None:
     use_tools("echo")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     await ask_and_wait(conversation, "first")
@@ -140,7 +140,7 @@ async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, u
     # The tool set gives its parts no ids: the loop does.
     assert {getattr(part, "call_id", "") for part in made} == {call.call_id}
     assert tab.page.transcript == await fresh_page(conversation)
-    # The model is sent the response alone, not the parts that show the reader how the code ran.
+    # The model gets only the response, not the parts that show the reader how the code ran.
     request = (await _next_request(emulated, conversation))["request"]
     assert not [part for content in request["contents"] for part in content["parts"] if "executableCode" in part]
 
@@ -198,7 +198,7 @@ async def test_turn_can_be_stopped_while_a_function_runs(emulated: Settings, use
     assert not [text for text in texts if text and "no result" in text]
 
 
-async def test_output_of_a_function_is_cut_and_the_answer_goes_on(emulated: Settings, use_tools: UseTools) -> None:
+async def test_output_of_a_function_is_cut_and_the_answer_continues(emulated: Settings, use_tools: UseTools) -> None:
     emulated.ANSWER_LIMIT_CHARS = 5_000
     tools = use_tools("flood")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
@@ -209,7 +209,9 @@ async def test_output_of_a_function_is_cut_and_the_answer_goes_on(emulated: Sett
     assert re.fullmatch(r"[0-9]{1500,2500}\n\[The output is longer than [12],\d+ characters.*\]\n", result.long_text)
 
 
-async def test_output_counts_once_toward_the_limit_of_an_answer(emulated: Settings, use_tools: UseTools) -> None:
+async def test_function_output_counts_only_once_for_the_limit_of_an_answer(
+    emulated: Settings, use_tools: UseTools
+) -> None:
     emulated.ANSWER_LIMIT_CHARS = 110_000
     use_tools("flood")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
@@ -229,7 +231,7 @@ async def test_turn_ends_at_the_limit_of_rounds(emulated: Settings, use_tools: U
     assert notices.FINISHES[Finish.ROUND_LIMIT].sentence in page
 
 
-async def test_functions_are_not_run_if_they_were_not_declared(emulated: Settings, use_tools: UseTools) -> None:
+async def test_functions_that_were_not_declared_are_not_run(emulated: Settings, use_tools: UseTools) -> None:
     tools = use_tools("get_weather")
     emulated.TOOL_SETS = []
     turn = await ask_and_wait(await new_conversation(model="scenario-undeclared-function-calls"), "go")
@@ -237,7 +239,7 @@ async def test_functions_are_not_run_if_they_were_not_declared(emulated: Setting
     assert not tools.calls
 
 
-async def test_state_of_the_tools_follows_the_newest_results_and_changes_nothing_before_it(
+async def test_text_about_the_tools_follows_the_newest_results_and_changes_nothing_before_it(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     use_tools("echo", state_text="The session holds the variable x.")
@@ -255,7 +257,7 @@ async def test_state_of_the_tools_follows_the_newest_results_and_changes_nothing
 
 
 @pytest.mark.parametrize(("names", "error"), [(["echo"], OSError("The kernel is gone.")), ([], None)])
-async def test_state_that_cannot_be_read_or_used_is_not_sent(
+async def test_text_about_the_tools_is_omitted_if_it_cannot_be_read_or_used(
     emulated: Settings, use_tools: UseTools, names: Sequence[str], error: Exception | None
 ) -> None:
     use_tools(*names, state_text="The session holds x.", state_error=error)
@@ -308,7 +310,7 @@ async def awaited_approval_id(turn: Turn) -> str:
     return str((await turn.events.aget(name="approval")).data["approval_id"])
 
 
-async def test_turn_that_waits_is_at_rest(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+async def test_waiting_turn_has_no_task_and_no_lease(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
     conversation, turn, tools = waiting
     assert not tools.calls
     assert (turn.lease_owner, turn.lease_expires_at) == ("", None)
@@ -319,7 +321,7 @@ async def test_turn_that_waits_is_at_rest(waiting: tuple[Conversation, Turn, Rec
     assert 'data-status="waiting"' in await fresh_page(conversation)
 
 
-async def test_thought_has_ended_while_its_turn_waits(use_tools: UseTools) -> None:
+async def test_thought_ends_before_its_turn_waits(use_tools: UseTools) -> None:
     use_tools("echo", approved_names=["echo"])
     turn = await wait_for_approval(await new_conversation(model="scenario-function-call-thought", code_execution="off"))
     answer = fold([row async for row in turn.events.order_by("seq").values_list("name", "data")])
@@ -328,7 +330,7 @@ async def test_thought_has_ended_while_its_turn_waits(use_tools: UseTools) -> No
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-async def test_decision_lets_the_turn_go_on(
+async def test_decision_makes_the_turn_continue(
     waiting: tuple[Conversation, Turn, RecordingTools], emulated: Settings, is_approved: bool
 ) -> None:
     conversation, turn, tools = waiting
@@ -370,7 +372,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
         await runner.decide(lambda: turn.pk, ApprovalDecision(await awaited_approval_id(turn), is_approved=True))
 
 
-async def test_turn_that_is_stopped_just_before_it_waits_ends(
+async def test_turn_that_is_stopped_just_before_it_would_wait_is_ended(
     emulated: Settings, use_tools: UseTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = use_tools("echo", approved_names=["echo"])
@@ -411,7 +413,7 @@ async def crash(conversation: Conversation, last_event: str) -> Turn:
     return turn
 
 
-async def test_call_that_had_started_before_a_crash_is_not_run_again(emulated: Settings, use_tools: UseTools) -> None:
+async def test_call_that_started_before_a_crash_is_not_run_again(emulated: Settings, use_tools: UseTools) -> None:
     tools = use_tools("wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     turn = await crash(conversation, "tool")

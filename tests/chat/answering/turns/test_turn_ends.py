@@ -124,7 +124,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize("end", sampled(ENDS, 20, lambda end: end[0]))
-async def test_end_of_an_answer_is_explained(end: tuple[str, str, str, list[str]]) -> None:
+async def test_notice_explains_how_the_answer_ended(end: tuple[str, str, str, list[str]]) -> None:
     scenario, status, sentence, offers = end
     _, article = await answer_of(scenario)
     assert article.attributes["data-status"] == status
@@ -134,7 +134,7 @@ async def test_end_of_an_answer_is_explained(end: tuple[str, str, str, list[str]
     assert [button["data-action"] for notice in notices for button in notice.find_all("button")] == offers
 
 
-async def test_wait_before_a_retry_is_shown() -> None:
+async def test_page_shows_the_wait_before_a_retry() -> None:
     conversation = await new_conversation(model="scenario-unavailable-once")
     tab = Tab(conversation.pk)
     await ask_and_wait(conversation, "how long?", tab)
@@ -142,7 +142,7 @@ async def test_wait_before_a_retry_is_shown() -> None:
     assert "Asking again in" not in tab.page.transcript
 
 
-async def test_answer_is_continued_without_tools_after_too_many_tool_calls(limits: Settings) -> None:
+async def test_continuation_after_too_many_tool_calls_uses_no_tools(limits: Settings) -> None:
     conversation, _ = await answer_of("too-many-tool-calls")
     before = count_calls(limits.GOOGLE_GEMINI_BASE_URL)
     second = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk, without_tools=True)))
@@ -160,7 +160,7 @@ async def test_answer_is_continued_without_tools_after_too_many_tool_calls(limit
         ("code-unknown-outcome", "ended; its service does not say how"),
     ],
 )
-async def test_what_plotline_does_not_know_is_called_so(scenario: str, words: str) -> None:
+async def test_unknown_kinds_of_content_are_shown_as_unknown(scenario: str, words: str) -> None:
     _, article = await answer_of(scenario)
     assert words in article.text
     assert "failed" not in article.text

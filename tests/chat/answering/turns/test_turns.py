@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
         ("image-model", 1, 1),
     ],
 )
-async def test_images_become_attachments_that_are_shown_once(
+async def test_received_images_become_attachments_and_each_is_shown_once(
     emulated: Settings, scenario: str, shown: int, linked: int
 ) -> None:
     # An image model does not run code, so its images are not graphs.
@@ -66,7 +66,7 @@ async def test_changes_are_stored_before_they_are_shown(emulated: Settings) -> N
     conversation = await new_conversation(model="scenario-images")
 
     def is_stored(frame: Step) -> bool:
-        # On a connection of its own, which sees only what is committed.
+        # A connection of its own sees only what is committed.
         try:
             return TurnEvent.objects.filter(turn_id=frame.turn_id, seq=frame.seq).exists()
         finally:
@@ -106,7 +106,7 @@ async def test_turn_can_be_stopped_from_another_process(emulated: Settings) -> N
     emulated.TURN_LEASE_S = 2
     conversation = await new_conversation(model="scenario-endless-20")
     await start_turn(make_question(conversation, "go"))
-    # As another process does it: the request stands in the database, and nobody tells the runner.
+    # Another process stops a turn in this way: it stores the request, and does not call the runner.
     await database_sync_to_async(store.request_stop)(conversation.pk)
     async with asyncio.timeout(20):
         await Runner.current().drain()
@@ -143,7 +143,7 @@ async def test_answer_that_failed_without_content_can_be_regenerated(emulated: S
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_turn_that_takes_too_long_is_ended(emulated: Settings) -> None:
+async def test_turn_that_exceeds_its_time_limit_is_ended(emulated: Settings) -> None:
     emulated.TURN_LIMIT_S = 1
     conversation = await new_conversation(model="scenario-endless")
     turn = await ask_and_wait(conversation, "go")
@@ -151,7 +151,7 @@ async def test_turn_that_takes_too_long_is_ended(emulated: Settings) -> None:
     assert turn.message.text
 
 
-async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_simultaneous_turns_share_their_commits(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     conversations = [await new_conversation(model="scenario-long-5") for _ in range(12)]
     transactions = 0
     write = store.write
@@ -170,7 +170,7 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
     assert transactions < await TurnEvent.objects.acount()
 
 
-async def test_graph_waits_for_storage_with_its_bytes(emulated: Settings) -> None:
+async def test_bytes_of_a_graph_are_kept_in_the_database_until_it_is_uploaded(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-image")
     turn = await ask_and_wait(conversation, "?")
     attachment = await Attachment.objects.select_related("pending_upload").aget(
@@ -180,7 +180,7 @@ async def test_graph_waits_for_storage_with_its_bytes(emulated: Settings) -> Non
     assert len(attachment.pending_upload.data) == attachment.size_bytes
 
 
-async def test_round_keeps_what_the_provider_reported(emulated: Settings) -> None:
+async def test_round_stores_what_the_provider_reported(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     turn = await ask_and_wait(conversation, "?")
     [stored] = [one async for one in Round.objects.filter(turn=turn)]
@@ -199,7 +199,7 @@ async def test_round_keeps_what_the_provider_reported(emulated: Settings) -> Non
         ("malformed-json", "malformed_response", "oops"),
     ],
 )
-async def test_log_of_a_failed_turn_has_the_error_code_and_not_the_text_of_the_provider(
+async def test_log_of_a_failed_turn_has_the_error_code_but_not_the_providers_text(
     emulated: Settings, caplog: pytest.LogCaptureFixture, scenario: str, code: str, text: str
 ) -> None:
     caplog.set_level(logging.INFO)

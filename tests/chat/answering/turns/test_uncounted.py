@@ -1,4 +1,4 @@
-"""Tokens of answers whose provider reports none, through whole turns: an estimate, named so, and never 0."""
+"""Tokens of answers whose provider reports none: they are estimated, shown as an estimate, and never counted as 0."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ async def assert_estimated(conversation: Conversation, tab: Tab) -> int:
     return estimated
 
 
-async def test_answer_of_a_server_without_token_counts_is_estimated_with_its_question(
-    endpoints: StandInServer, use_tools: UseTools
-) -> None:
+async def test_tokens_are_estimated_if_the_server_reports_none(endpoints: StandInServer, use_tools: UseTools) -> None:
     use_tools()
     estimates = []
     for question, model in (("go", "two-choices"), ("go" + " on" * 1_000, "no-blank-line-at-the-end")):
@@ -45,7 +43,7 @@ async def test_answer_of_a_server_without_token_counts_is_estimated_with_its_que
     assert 700 < estimates[1] - estimates[0] < 1_000
 
 
-async def test_answer_that_is_stopped_before_its_token_counts_came_is_estimated(
+async def test_tokens_are_estimated_if_the_answer_is_stopped_before_the_report(
     endpoints: StandInServer, use_tools: UseTools
 ) -> None:
     use_tools()
@@ -59,7 +57,7 @@ async def test_answer_that_is_stopped_before_its_token_counts_came_is_estimated(
         await assert_estimated(conversation, tab)
 
 
-async def test_connection_that_breaks_after_text_is_said_to_have_broken(
+async def test_notice_says_that_the_connection_broke_after_text(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings
 ) -> None:
     use_tools()

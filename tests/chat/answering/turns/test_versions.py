@@ -118,7 +118,7 @@ def expected_history(tree: Tree) -> list[tuple[str, list[str]]]:
 @pytest.mark.django_db
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
-def test_model_is_sent_exactly_the_history_of_the_shown_path(seed: int) -> None:
+def test_model_gets_exactly_the_history_of_the_shown_path(seed: int) -> None:
     chance = random.Random(seed)
     with transaction.atomic():
         conversation, tree = make_conversation(model="some-model"), Tree()
@@ -230,7 +230,7 @@ async def test_regenerated_answer_is_a_version_of_the_old_one(emulated: Settings
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_versions_cannot_be_changed_while_an_answer_is_written(emulated: Settings) -> None:
+async def test_versions_cannot_be_switched_while_an_answer_is_being_written(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     first = await ask_and_wait(conversation, "first")
     await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
@@ -263,7 +263,7 @@ async def test_edit_keeps_the_files_of_the_message_and_starts_one_turn(emulated:
 
 
 @pytest.mark.django_db
-def test_message_of_another_conversation_is_no_version() -> None:
+def test_message_of_another_conversation_cannot_be_shown_as_a_version() -> None:
     mine, other = make_conversation(), make_conversation()
     started = create_turn(make_question(other, "another"), lease_owner="test")
     end(started, "answer")
@@ -278,7 +278,7 @@ def test_message_of_another_conversation_is_no_version() -> None:
 
 
 @pytest.mark.django_db
-def test_choices_for_one_message_apply_to_other_answers_to_it() -> None:
+def test_choices_for_one_message_apply_if_its_answer_is_regenerated() -> None:
     conversation = make_conversation(model="some-model")
     first = create_turn(make_question(conversation, "tell me a story", code_mode="on"), lease_owner="test")
     end(first, "answer")
@@ -338,7 +338,7 @@ def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
     [(None, [0, 1]), ([], []), ([2, 1], [2, 1])],
     ids=["keeps its files if none are named", "loses them", "loses one and gets one"],
 )
-def test_edited_message_has_the_files_that_are_named(edited: list[int] | None, expected: list[int]) -> None:
+def test_edited_message_has_the_files_in_the_request(edited: list[int] | None, expected: list[int]) -> None:
     conversation = make_conversation(model="some-model")
     ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(3)]
     first = create_turn(make_question(conversation, "go", attachment_ids=ids[:2]), lease_owner="test")
@@ -349,7 +349,7 @@ def test_edited_message_has_the_files_that_are_named(edited: list[int] | None, e
 
 
 @pytest.mark.django_db
-def test_edit_cannot_take_a_file_of_somebody_else() -> None:
+def test_edit_cannot_use_a_file_of_another_user() -> None:
     conversation = make_conversation(model="some-model")
     first = create_turn(make_question(conversation, "go"), lease_owner="test")
     end(first, "answer")

@@ -1,4 +1,4 @@
-"""Turns that wait for a decision: what leaves them alone, and what ends the wait without a person."""
+"""Turns that wait for a decision: what does not affect them, and what ends the wait without a person."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("code_tools")]
 
 
-async def test_waiting_turn_is_left_alone_by_sweeps_and_by_draining(emulated: Settings) -> None:
+async def test_sweeps_and_draining_do_not_end_a_waiting_turn(emulated: Settings) -> None:
     turn = await ask_for_code()
     await Runner.current().drain()
     assert await database_sync_to_async(recovery.sweep)() == 0
@@ -41,19 +41,19 @@ async def test_waiting_turn_is_left_alone_by_sweeps_and_by_draining(emulated: Se
     assert (turn.status, turn.lease_owner, turn.lease_expires_at) == ("waiting", "", None)
 
 
-async def test_waiting_turn_refuses_questions_in_its_conversation_alone(emulated: Settings) -> None:
+async def test_waiting_turn_prevents_questions_only_in_its_own_conversation(emulated: Settings) -> None:
     emulated.LIVE_TURNS_LIMIT = 1
     turn = await ask_for_code()
     with pytest.raises(StartRefused, match="waits for your decision"):
         await start_turn(make_question(turn.conversation, "another"))
-    # A turn at rest takes no place among those that are written.
+    # A waiting turn does not count as an answer that is being written.
     other = await database_sync_to_async(Conversation.objects.create)(
         owner=turn.conversation.owner, model="scenario-text"
     )
     assert (await ask_and_wait(other, "go")).status == "done"
 
 
-async def test_decision_waits_until_the_person_has_room_for_another_answer(emulated: Settings) -> None:
+async def test_decision_is_refused_while_its_owner_has_the_maximum_of_running_answers(emulated: Settings) -> None:
     turn = await ask_for_code()
     other = await database_sync_to_async(Conversation.objects.create)(
         owner=turn.conversation.owner, model="scenario-text"
@@ -68,7 +68,7 @@ async def test_decision_waits_until_the_person_has_room_for_another_answer(emula
     assert (await decide_and_wait(turn)).status == "done"
 
 
-async def test_call_that_nobody_decides_about_counts_as_denied(emulated: Settings) -> None:
+async def test_call_without_a_decision_in_time_counts_as_denied(emulated: Settings) -> None:
     emulated.APPROVAL_LIMIT_H = 3
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
@@ -89,7 +89,7 @@ async def test_call_that_nobody_decides_about_counts_as_denied(emulated: Setting
         await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
-async def test_time_counts_from_the_beginning_of_each_wait(emulated: Settings) -> None:
+async def test_approval_limit_counts_from_the_beginning_of_each_wait(emulated: Settings) -> None:
     turn = await ask_for_code("function-code-2")
     await let_pass(turn, hours=23)
     turn = await decide_and_wait(turn)
@@ -101,7 +101,7 @@ async def test_time_counts_from_the_beginning_of_each_wait(emulated: Settings) -
     assert executed(emulated.VAR_DIR) == [CODE]
 
 
-async def test_time_limit_of_a_turn_goes_on_where_it_stopped_for_the_wait(emulated: Settings) -> None:
+async def test_time_limit_of_a_turn_does_not_include_the_wait(emulated: Settings) -> None:
     emulated.TURN_LIMIT_S = 1_000
     turn = await ask_for_code("function-code-2")
     assert 0 < turn.run_s < 60
@@ -116,7 +116,7 @@ async def test_time_limit_of_a_turn_goes_on_where_it_stopped_for_the_wait(emulat
     assert executed(emulated.VAR_DIR) == [CODE]
 
 
-async def test_decision_that_comes_with_the_time_limit_is_not_overruled(emulated: Settings) -> None:
+async def test_decision_made_at_the_time_limit_is_not_overruled(emulated: Settings) -> None:
     turn = await ask_for_code()
     await let_pass(turn, hours=25)
     approval_id = await approval_id_of(turn)
@@ -128,7 +128,7 @@ async def test_decision_that_comes_with_the_time_limit_is_not_overruled(emulated
     assert executed(emulated.VAR_DIR) == [CODE]
 
 
-async def test_waiting_turn_whose_log_cannot_be_read_is_ended(emulated: Settings) -> None:
+async def test_waiting_turn_with_an_unreadable_log_is_ended(emulated: Settings) -> None:
     turn = await ask_for_code()
     await let_pass(turn, hours=25)
     await turn.events.filter(name="approval").aupdate(data={"newer": "form"})

@@ -47,7 +47,7 @@ def verdicts(text: str) -> list[str]:
         ("Ulm had a revenue of 76,000 €.", "nowhere"),
     ],
 )
-def test_number_has_the_source_that_its_words_allow(text: str, verdict: str) -> None:
+def test_number_gets_the_source_that_its_words_allow(text: str, verdict: str) -> None:
     assert verdicts(text) == [verdict]
 
 
@@ -56,7 +56,7 @@ def test_swapped_numbers_of_two_rows_have_no_source() -> None:
     assert verdicts("Ulm (2,266 orders) is behind Kassel (1,381 orders).") == ["nowhere", "nowhere"]
 
 
-def test_statistic_of_a_column_is_no_source_for_a_row() -> None:
+def test_statistic_of_a_column_is_not_accepted_for_a_row() -> None:
     sources = [SourceText("output", f"{TABLE}\n{'':8}orders\nmean  1230.000\nmax   2266.000\n")]
     for text, verdict in (
         ("Ulm is above the average of 1,230 orders.", "output"),
@@ -87,22 +87,22 @@ def test_statistic_of_a_column_is_no_source_for_a_row() -> None:
         (SALES, "North: 48,210.55. East: 61,340.90. East is ahead by 13,130.35.", ["output", "output", "derived"]),
     ],
 )
-def test_names_of_columns_count_only_for_rows_of_their_table(output: str, text: str, verdicts: list[str]) -> None:
+def test_column_names_affect_only_rows_of_their_own_table(output: str, text: str, verdicts: list[str]) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
 
 
-def test_keys_and_digests_are_no_numbers() -> None:
+def test_digits_of_keys_and_digests_are_not_read_as_numbers() -> None:
     assert trace_numbers("9" * 5_000, [SourceText("output", "9" * 5_000, None, None)]) == []
 
 
-def test_factors_that_stand_in_the_code_alone_are_no_claims() -> None:
-    """They would follow from each other: 6 is 42 / 7, and 7 is 42 / 6."""
+def test_factors_that_occur_only_in_the_code_are_no_claims() -> None:
+    """Without this rule, each would be computed from the other: 6 is 42 / 7, and 7 is 42 / 6."""
     sources = [SourceText("output", "42"), SourceText("code", "print(6 * 7)")]
     [number] = trace_numbers("The product of 6 and 7 is **42**.", sources)
     assert (int(number.value), number.verdict) == (42, "output")
 
 
-def test_sentence_without_an_end_is_read_in_parts() -> None:
+def test_very_long_sentence_is_read_in_parts() -> None:
     text = "one and two and " * 2_000
     contexts = [Contexts(text).at(position) for position in range(0, len(text), 997)]
     assert all(len(one.text) <= 1_000 and one.start + one.position == 997 * n for n, one in enumerate(contexts))
@@ -137,5 +137,5 @@ def test_sentence_without_an_end_is_read_in_parts() -> None:
         ),
     ],
 )
-def test_uncertain_names_and_other_units_reject_no_source(output: str, text: str, verdicts: list[str]) -> None:
+def test_source_is_accepted_if_names_are_uncertain_or_units_differ(output: str, text: str, verdicts: list[str]) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts

@@ -1,4 +1,4 @@
-"""Numbers of an answer that are not in the results any more, and what stands in their place."""
+"""Numbers of an answer that are not in the results any more, and the numbers in their place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANSWER_ID = uuid.UUID(int=1)
 
 
 def lost(text: str, before: str, after: str) -> list[tuple[str, str]]:
-    """Return the numbers that are lost, each with what stands in its place."""
+    """Return the lost numbers, each with the number in its place."""
     old, new = ([SourceText("output", output, ANSWER_ID, 1)] for output in (before, after))
     found = lost_numbers(text, old, new, {(ANSWER_ID, 1): after})
     return [(text[one.start : one.end], one.after) for one in found]
@@ -61,7 +61,7 @@ def lost(text: str, before: str, after: str) -> list[tuple[str, str]]:
         pytest.param("There are 815.", "815\n", "KeyError\n", [("815", "")], id="the code fails"),
     ],
 )
-def test_a_number_is_lost_if_its_line_has_another_value(
+def test_number_is_lost_if_its_line_has_another_value(
     text: str, before: str, after: str, expected: list[tuple[str, str]]
 ) -> None:
     assert lost(text, before, after) == expected

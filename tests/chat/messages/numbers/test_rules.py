@@ -1,4 +1,4 @@
-"""Forms of outputs, names of numbers in sentences, and what writers compute: one short case for each rule."""
+"""Short cases, one for each rule: forms of outputs, names of numbers in sentences, and computed values."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def verdicts(output: str, text: str) -> list[str]:
         ("p=9.93e-10", "It is 9.93 times as high.", ["nowhere"]),
     ],
 )
-def test_forms_of_outputs(output: str, text: str, expected: list[str]) -> None:
+def test_numbers_are_found_in_each_form_of_output(output: str, text: str, expected: list[str]) -> None:
     assert verdicts(output, text) == expected
 
 
@@ -121,7 +121,7 @@ def test_forms_of_outputs(output: str, text: str, expected: list[str]) -> None:
         (COUNTS, "Von 640 sind 124 über 400 Tsd. Zellen, also 19,4 %.", ["output", "output", "derived"]),
     ],
 )
-def test_names_in_sentences(output: str, text: str, expected: list[str]) -> None:
+def test_names_in_a_sentence_select_the_source(output: str, text: str, expected: list[str]) -> None:
     found = verdicts(output, text)
     assert [one for one in found if one in expected or not expected] == expected
 
@@ -142,7 +142,7 @@ def test_names_in_sentences(output: str, text: str, expected: list[str]) -> None
         (TWO_LABELS, "Men are 63.5 % of all."),
     ],
 )
-def test_computed_values_have_a_source(output: str, text: str) -> None:
+def test_computed_values_get_a_source(output: str, text: str) -> None:
     assert "nowhere" not in verdicts(output, text)
     last = text.rsplit(" ", 2 if "%" in text else 1)[0]
     assert verdicts(output, f"{last} 7,777.77.")[-1:] == ["nowhere"]

@@ -1,4 +1,4 @@
-"""Statistics, dictionaries, quantiles and pivot tables of outputs: which of their numbers a sentence may mean."""
+"""Statistics, dictionaries, quantiles and pivot tables in outputs: which of their numbers a sentence may mean."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_keys_and_names_with_digits_are_labels_of_rows(output: str, labels: list
         (LINES, "R² is 0.3348 %.", ["nowhere"]),
     ],
 )
-def test_words_name_the_statistic_the_row_and_the_column(output: str, text: str, expected: list[str]) -> None:
+def test_words_select_the_statistic_and_the_row_and_the_column(output: str, text: str, expected: list[str]) -> None:
     assert verdicts(output, text) == expected
 
 
@@ -89,16 +89,16 @@ def test_words_name_the_statistic_the_row_and_the_column(output: str, text: str,
         ("La cuota es de 14,38 %.", ["output"]),
     ],
 )
-def test_code_names_the_units_of_columns(text: str, expected: list[str]) -> None:
+def test_code_shows_the_units_of_columns(text: str, expected: list[str]) -> None:
     code = 'df[["wait_hours", "cost_chf", "share_pct"]].mean()'
     assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
 
 
-def test_statistic_in_another_output_takes_no_source_from_a_long_one() -> None:
+def test_statistic_in_another_output_does_not_reject_a_source_in_a_long_output() -> None:
     long = "city  mean\n" + "".join(f"City{n}  {n + 0.125}\n" for n in range(4000))
     sources = [SourceText("output", long), SourceText("output", DESCRIPTION)]
     assert [one.verdict for one in trace_numbers("The mean of City17 is 17.125.", sources)] == ["output"]
 
 
-def test_ratio_is_no_operand_of_the_value_that_it_comes_from() -> None:
+def test_value_is_not_explained_by_a_ratio_that_was_computed_from_it() -> None:
     assert verdicts(GROUPS, "Coral is 1.019 times Alba. For Alba it is 7.35.") == ["derived", "nowhere"]

@@ -77,7 +77,7 @@ def test_excerpt_is_one_line_around_the_first_match() -> None:
         ),
     ],
 )
-def test_excerpt_is_plain_text(text: str, query: str, expected: str) -> None:
+def test_excerpt_is_plain_text_without_markdown(text: str, query: str, expected: str) -> None:
     assert render(build_excerpt(text, parse(query))).endswith(expected)
 
 

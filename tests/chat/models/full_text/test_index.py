@@ -131,7 +131,7 @@ def test_matching_text_is_found(owner: User, text: str, query: str) -> None:
         ("Plot a sine wave", ""),
     ],
 )
-def test_other_text_is_not_found(owner: User, text: str, query: str) -> None:
+def test_text_that_does_not_match_is_not_found(owner: User, text: str, query: str) -> None:
     make_user_message(make_conversation(owner), text)
     assert search(owner, query) == []
 
@@ -190,14 +190,14 @@ def test_user_finds_only_their_own_conversations(owner: User) -> None:
 
 
 @pytest.mark.parametrize("text", ["Hello there", "Numbers 7 8 9"])
-def test_staff_search_does_not_find_the_id_of_an_owner(owner: User, text: str) -> None:
+def test_staff_search_does_not_match_ids_of_owners(owner: User, text: str) -> None:
     """The index holds the words of a text after their owner's id, too."""
     make_user_message(make_conversation(owner), text)
     assert not Conversation.objects.filter(ContainsTerm(Term(str(owner.pk), is_prefix=True)))
     assert not Conversation.objects.filter(ContainsTerm(Term(f"{extract_words(text)} {owner.pk}", is_prefix=True)))
 
 
-def test_result_shows_the_newest_message_with_all_terms_or_else_with_one(owner: User) -> None:
+def test_result_shows_the_newest_message_with_all_terms_or_else_with_one_term(owner: User) -> None:
     conversation = make_conversation(owner, title="A walk in the park")
     make_user_message(conversation, "blue sky")
     with_both = make_user_message(conversation, "red roses under a blue sky")
@@ -209,7 +209,7 @@ def test_result_shows_the_newest_message_with_all_terms_or_else_with_one(owner: 
     assert [piece.text for piece in title_match.title if piece.is_match] == ["park"]
 
 
-def test_result_leads_to_the_very_words(owner: User) -> None:
+def test_result_shows_the_message_with_the_exact_words(owner: User) -> None:
     conversation = make_conversation(owner)
     texts = ["Answer 12.", "12 of an answer", "Answers 12", "Answer 129."]
     messages = [make_user_message(conversation, text) for text in texts]
@@ -217,7 +217,7 @@ def test_result_leads_to_the_very_words(owner: User) -> None:
         assert search_one(owner, query).message_id == messages[expected].pk, query
 
 
-def test_titles_come_before_texts_and_whole_words_before_parts(owner: User) -> None:
+def test_matching_titles_come_before_texts_and_whole_words_before_prefixes(owner: User) -> None:
     by_rank = [make_conversation(owner, title=title) for title in ("Art", "My artist", "", "", "")]
     for conversation, text in zip(by_rank[2:], ("older art", "newer art", "an artist"), strict=True):
         make_user_message(conversation, text)
@@ -234,9 +234,7 @@ def test_titles_come_before_texts_and_whole_words_before_parts(owner: User) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_migration_fills_the_index_again_also_after_an_interruption(
-    owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_migration_refills_the_index_even_after_an_interruption(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = make_conversation(owner, title="Old title")
     make_user_message(conversation, "old C++")
     restore_earlier_index()
@@ -274,7 +272,7 @@ def restore_earlier_index() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_migration_fills_the_entries_that_a_rule_concerns(owner: User) -> None:
+def test_migration_refills_only_the_entries_that_a_changed_rule_affects(owner: User) -> None:
     concerned, _ = (make_conversation(owner, title=title) for title in ("सन् २०२४", "Plain"))
     with connection.cursor() as cursor:
         table = {"sqlite": "chat_searchwords", "postgresql": "chat_searchentry"}[connection.vendor]
@@ -286,7 +284,7 @@ def test_migration_fills_the_entries_that_a_rule_concerns(owner: User) -> None:
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's migration locks the database")
 @pytest.mark.django_db(transaction=True)
-def test_migration_keeps_what_others_write_meanwhile(owner: User) -> None:
+def test_migration_keeps_entries_that_others_write_meanwhile(owner: User) -> None:
     conversation = make_conversation(owner)
     message = make_user_message(conversation, "before")
 
@@ -360,7 +358,7 @@ def test_triggers_exist_after_the_last_migration() -> None:
     assert read_triggers() == expected_triggers(), "the migration that rebuilt a table must call restore_triggers"
 
 
-def test_moved_conversations_and_messages_are_found_at_their_new_place(owner: User) -> None:
+def test_conversations_and_messages_are_found_after_they_were_moved(owner: User) -> None:
     conversation = make_conversation(owner, title="Title")
     make_user_message(conversation, "words")
     stranger = make_user()
@@ -424,7 +422,7 @@ WORDS = st.lists(st.sampled_from(["a", "ab", "abc", "图", "表", "图表", "1",
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.booleans(), WORDS), max_size=4), WORDS, st.booleans(), st.sampled_from([0, 500]))
-def test_own_search_finds_what_the_search_of_everyone_finds(
+def test_users_search_finds_the_same_as_the_search_of_staff(
     messages: list[tuple[bool, list[str]]], words: list[str], is_phrase: bool, rare_entries: int
 ) -> None:
     owners = [make_user(), make_user()]

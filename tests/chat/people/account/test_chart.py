@@ -21,7 +21,7 @@ AMOUNTS = st.dictionaries(
 
 
 @given(amounts=AMOUNTS, is_stacked=st.booleans())
-def test_columns_stand_on_the_ground_and_the_highest_reaches_the_top(
+def test_columns_begin_at_the_bottom_and_the_highest_reaches_the_top(
     amounts: dict[date, dict[str, float]], is_stacked: bool
 ) -> None:
     columns = draw_columns(DAYS, amounts, "abc", str, is_stacked=is_stacked)
@@ -36,7 +36,7 @@ def test_columns_stand_on_the_ground_and_the_highest_reaches_the_top(
     assert min(tops, default=0) == pytest.approx(0, abs=1e-9 * columns.height)
 
 
-def test_bar_states_its_day_amount_and_series() -> None:
+def test_title_of_a_bar_has_its_day_and_amount_and_series() -> None:
     columns = draw_columns(
         DAYS, {DAYS[2]: {"p95": 4.0, "p50": 1.5}}, ["p95", "p50"], "{:.1f} s".format, is_stacked=False
     )

@@ -49,7 +49,7 @@ def make_due(user: User) -> None:
     User.objects.filter(pk=user.pk).update(deletion_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_planned_deletion_logs_out_everywhere_and_stops_tokens_and_links(person: User, settings: Settings) -> None:
+def test_planned_deletion_logs_out_everywhere_and_disables_tokens_and_links(person: User, settings: Settings) -> None:
     settings.ACCOUNT_DELETION_DAYS = 3
     here, phone = log_in(), log_in()
     _, secret = ApiToken.objects.issue(person.pk, name="a token", life=None)
@@ -68,7 +68,7 @@ def test_a_planned_deletion_logs_out_everywhere_and_stops_tokens_and_links(perso
     assert delete_due_accounts() == 0
 
 
-def test_an_account_is_not_kept_once_its_deletion_has_begun(person: User) -> None:
+def test_account_cannot_be_kept_once_its_deletion_has_begun(person: User) -> None:
     # The statement of the owner began in time, and has waited until the deletion has deactivated the account.
     User.objects.update(deletion_at=timezone.now() + timedelta(seconds=60), is_active=False)
     keep_account(person)
@@ -76,7 +76,7 @@ def test_an_account_is_not_kept_once_its_deletion_has_begun(person: User) -> Non
     assert person.deletion_at is not None
 
 
-def test_a_wrong_password_plans_nothing(person: User) -> None:
+def test_wrong_password_does_not_plan_a_deletion(person: User) -> None:
     client = log_in()
     way = client.post(PAGE).headers["Location"]
     client.post(way, {"password": "wrong"})
@@ -84,7 +84,7 @@ def test_a_wrong_password_plans_nothing(person: User) -> None:
     assert person.deletion_at is None
 
 
-def test_who_logs_in_again_can_keep_the_account(person: User) -> None:
+def test_person_who_logs_in_again_can_cancel_the_deletion(person: User) -> None:
     _, secret = ApiToken.objects.issue(person.pk, name="a token", life=None)
     plan(log_in())
     client = Client()
@@ -99,14 +99,14 @@ def test_who_logs_in_again_can_keep_the_account(person: User) -> None:
     assert delete_due_accounts() == 0
 
 
-def test_it_is_too_late_to_keep_an_account_whose_time_is_over(person: User) -> None:
+def test_deletion_cannot_be_cancelled_once_it_is_due(person: User) -> None:
     client = log_in()
     make_due(person)
     client.post(f"{PAGE}keep/")
     assert delete_due_accounts() == 1
 
 
-def test_the_last_superuser_is_needed(client: Client) -> None:
+def test_last_superuser_cannot_delete_their_account(client: Client) -> None:
     boss = make_user("boss", password=PASSWORD, is_staff=True, is_superuser=True)
     client.force_login(boss)
     assert "Make another account a superuser first" in client.get(PAGE).content.decode()
@@ -116,7 +116,7 @@ def test_the_last_superuser_is_needed(client: Client) -> None:
     assert client.post(PAGE).status_code == 200
 
 
-def test_a_due_account_is_deleted_with_everything_and_others_stay(person: User) -> None:
+def test_due_account_is_deleted_with_everything_and_other_accounts_stay(person: User) -> None:
     other = make_user("bob", is_staff=True)
     kept = make_graph(make_model_message(make_conversation(other)), part_index=0)
     for _ in range(2):
@@ -137,7 +137,7 @@ def test_a_due_account_is_deleted_with_everything_and_others_stay(person: User) 
     assert ObjectDeletion.objects.filter(owner_id=person.pk).count() == 3, "the worker deletes the objects in storage"
 
 
-def test_a_deletion_that_was_interrupted_goes_on_and_others_do_not_wait_for_it(
+def test_interrupted_deletion_is_continued_and_does_not_delay_other_deletions(
     person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(3):
@@ -162,7 +162,7 @@ def test_a_deletion_that_was_interrupted_goes_on_and_others_do_not_wait_for_it(
     assert not Message.objects.exists()
 
 
-def test_an_idle_process_only_reads(person: User) -> None:
+def test_process_without_due_deletions_only_reads(person: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert delete_due_accounts() == 0
     assert len(queries) == 1

@@ -56,7 +56,7 @@ def test_a_user_agent_is_described_in_plain_words(user_agent: str, device: Devic
 
 
 @pytest.mark.usefixtures("person")
-def test_the_page_lists_the_browsers_and_marks_this_one() -> None:
+def test_page_lists_the_browsers_and_marks_the_present_one() -> None:
     here, _ = log_in(FIREFOX), log_in(SAFARI)
     make_user("bob", password=PASSWORD)
     log_in(EDGE, "bob")
@@ -67,7 +67,7 @@ def test_the_page_lists_the_browsers_and_marks_this_one() -> None:
 
 
 @pytest.mark.usefixtures("person")
-def test_one_login_or_all_others_can_be_ended() -> None:
+def test_user_can_end_one_login_or_all_others() -> None:
     here, phone, tablet = log_in(FIREFOX), log_in(SAFARI), log_in(EDGE)
     row = LoginSession.objects.get(user_agent=SAFARI)
     assert here.post(f"{PAGE}{row.public_id}/end/").status_code == 302
@@ -77,7 +77,7 @@ def test_one_login_or_all_others_can_be_ended() -> None:
 
 
 @pytest.mark.usefixtures("person")
-def test_logins_of_others_cannot_be_ended() -> None:
+def test_user_cannot_end_logins_of_other_users() -> None:
     here = log_in(FIREFOX)
     make_user("bob", password=PASSWORD)
     stranger = log_in(EDGE, "bob")
@@ -88,7 +88,7 @@ def test_logins_of_others_cannot_be_ended() -> None:
 
 
 @pytest.mark.usefixtures("person")
-def test_a_new_password_ends_all_other_logins() -> None:
+def test_new_password_ends_all_other_logins() -> None:
     here, phone = log_in(FIREFOX), log_in(SAFARI)
     new = {"oldpassword": PASSWORD, "password1": "another pass phrase", "password2": "another pass phrase"}
     assert here.post("/accounts/password/change/", new).status_code == 302
@@ -96,14 +96,14 @@ def test_a_new_password_ends_all_other_logins() -> None:
     assert LoginSession.objects.filter(user__username="ann").count() == 1
 
 
-def test_a_password_that_staff_set_removes_old_logins_from_the_page(person: User) -> None:
+def test_password_set_by_staff_removes_old_logins_from_the_page(person: User) -> None:
     log_in(SAFARI)
     person.set_password("another pass phrase")
     person.save()
     assert LoginSession.objects.all().usable_by(person) == []
 
 
-def test_the_page_takes_the_same_queries_for_any_number_of_logins(person: User) -> None:
+def test_number_of_queries_does_not_depend_on_the_number_of_logins(person: User) -> None:
     here = log_in(FIREFOX)
     counts = []
     for _ in range(2):
@@ -116,7 +116,7 @@ def test_the_page_takes_the_same_queries_for_any_number_of_logins(person: User) 
 
 
 @pytest.mark.usefixtures("person")
-def test_the_time_of_the_last_use_is_stored_every_ten_minutes() -> None:
+def test_time_of_last_use_is_stored_at_most_every_ten_minutes() -> None:
     here = log_in(FIREFOX)
     row = LoginSession.objects.get(user_agent=FIREFOX)
     here.get("/accounts/profile/")

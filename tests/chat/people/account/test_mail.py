@@ -59,7 +59,7 @@ def ask_for_link(address: str = ADDRESS, language: str = "en") -> None:
     assert (response.status_code, response.headers["Location"]) == (302, "/accounts/password/reset/sent/")
 
 
-def test_an_address_needs_the_password_and_is_confirmed_by_a_link(person: User, client: Client) -> None:
+def test_new_mail_address_needs_the_password_and_a_confirmation_link(person: User, client: Client) -> None:
     client.force_login(person)
     page = client.get("/accounts/profile/").content.decode()
     assert "/accounts/email/" in page
@@ -78,7 +78,7 @@ def test_an_address_needs_the_password_and_is_confirmed_by_a_link(person: User, 
     assert f"Your address is <strong>{ADDRESS}</strong>" in client.get("/accounts/email/").content.decode()
 
 
-def test_a_link_sets_a_new_password_once_and_logs_out_everywhere(person: User) -> None:
+def test_mailed_link_sets_a_new_password_once_and_logs_out_everywhere(person: User) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
     Client().force_login(person)
     assert "Forgot your password?" in Client().get("/accounts/login/").content.decode()
@@ -95,12 +95,14 @@ def test_a_link_sets_a_new_password_once_and_logs_out_everywhere(person: User) -
     assert "not valid any more" in Client().get(link, follow=True).content.decode()
 
 
-def test_nobody_learns_which_addresses_are_known(person: User) -> None:
+def test_response_does_not_reveal_whether_an_address_is_known(person: User) -> None:
     ask_for_link("stranger@example.org")
     assert mail.outbox == []
 
 
-def test_the_response_is_the_same_work_for_every_address(person: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_takes_the_same_queries_for_known_and_unknown_addresses(
+    person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
     later: list[Callable[[], None]] = []
     monkeypatch.setattr(after_response, "run_after_response", later.append)
@@ -119,7 +121,7 @@ def test_the_response_is_the_same_work_for_every_address(person: User, monkeypat
     assert (sent.to, sent.subject) == ([ADDRESS], "Ein neues Passwort für Plotline")
 
 
-def test_what_runs_after_a_response_runs_in_a_thread_and_logs_its_error(
+def test_task_after_a_response_runs_in_a_thread_and_its_error_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(after_response, "RESPONSE_TIME_S", 0.05)
@@ -134,7 +136,7 @@ def test_what_runs_after_a_response_runs_in_a_thread_and_logs_its_error(
     assert threading.current_thread() not in threads
 
 
-def test_a_mail_server_that_is_away_gets_a_page_and_no_address_is_logged(
+def test_error_page_is_shown_and_no_address_is_logged_if_the_mail_server_is_away(
     person: User, client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(message: mail.EmailMessage) -> int:
@@ -149,13 +151,13 @@ def test_a_mail_server_that_is_away_gets_a_page_and_no_address_is_logged(
     assert "SMTPRecipientsRefused" in caplog.text
     caplog.clear()
     EmailAddress.objects.update(verified=True)
-    # A page about it would say that the address is known.
+    # A page with an error would reveal that the address is known.
     ask_for_link()
     assert "SMTPRecipientsRefused" in caplog.text
     assert ADDRESS not in caplog.text
 
 
-def test_without_mail_nothing_offers_it(person: User, client: Client, settings: Settings) -> None:
+def test_pages_offer_no_mail_functions_if_mail_is_not_set_up(person: User, client: Client, settings: Settings) -> None:
     settings.EMAIL_URL = ""
     assert "Forgot your password?" not in client.get("/accounts/login/").content.decode()
     assert client.get("/accounts/password/reset/").status_code == 404
@@ -165,7 +167,7 @@ def test_without_mail_nothing_offers_it(person: User, client: Client, settings: 
 
 
 @pytest.mark.parametrize("url", ["http://user:hush@host", "smtp://user:hush@:25", "smtp://user:hush@host:port"])
-def test_a_wrong_url_stops_the_start_and_is_not_printed(url: str) -> None:
+def test_wrong_mail_url_stops_the_start_and_is_not_printed(url: str) -> None:
     environment = {**os.environ, "EMAIL_URL": url, "EMAIL_FROM": "a@example.org"}
     command = [sys.executable, "-c", "import config.mail"]
     completed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -174,7 +176,7 @@ def test_a_wrong_url_stops_the_start_and_is_not_printed(url: str) -> None:
     assert "hush" not in completed.stderr
 
 
-def test_an_address_that_is_not_confirmed_gets_no_link_to_a_new_password(person: User, client: Client) -> None:
+def test_unconfirmed_address_gets_no_link_to_a_new_password(person: User, client: Client) -> None:
     client.force_login(person)
     way = client.post("/accounts/email/", {"email": ADDRESS, "action_add": "1"}).headers["Location"]
     client.post(way, {"password": PASSWORD})
@@ -186,14 +188,14 @@ def test_an_address_that_is_not_confirmed_gets_no_link_to_a_new_password(person:
     assert len(mail.outbox) == 2
 
 
-def test_an_address_that_staff_gave_needs_no_confirmation(person: User) -> None:
+def test_address_set_by_staff_needs_no_confirmation(person: User) -> None:
     User.objects.update(email=ADDRESS)
     ask_for_link(ADDRESS.upper())
     [sent] = mail.outbox
     assert sent.to == [ADDRESS]
 
 
-def test_an_address_that_a_person_gave_is_never_confirmed_without_the_link(person: User) -> None:
+def test_address_set_by_a_person_is_confirmed_only_by_the_link(person: User) -> None:
     browser = Client()
     browser.force_login(person)
     browser.post("/accounts/email/", {"action_add": "", "email": ADDRESS})
@@ -218,7 +220,7 @@ def ask_from(address: str, client: Client | None = None) -> int:
         ("https://plotline.example.org:8443", ["*"], False, "https://plotline.example.org:8443/accounts/"),
     ],
 )
-def test_links_lead_to_the_host_of_the_settings_whatever_the_request_names(
+def test_mailed_links_use_the_host_of_the_settings_not_of_the_request(
     person: User, settings: Settings, public_url: str, hosts: list[str], https: bool, expected: str
 ) -> None:
     settings.PUBLIC_URL, settings.ALLOWED_HOSTS, settings.HTTPS = public_url, hosts, https
@@ -233,7 +235,7 @@ def test_links_lead_to_the_host_of_the_settings_whatever_the_request_names(
     assert all(link.startswith(expected) for found in links for link in found), links
 
 
-def test_mail_is_off_if_no_setting_names_one_host() -> None:
+def test_mail_is_off_if_the_settings_do_not_name_one_host() -> None:
     program = "from django.conf import settings; print(repr(settings.EMAIL_URL))"
     variables = {"EMAIL_URL": "smtp://localhost", "EMAIL_FROM": "a@example.org", "ALLOWED_HOSTS": "*,.example.org"}
     results = []
@@ -244,7 +246,7 @@ def test_mail_is_off_if_no_setting_names_one_host() -> None:
     assert results == ["''", "'smtp://localhost'"]
 
 
-def test_strangers_cause_few_mails_and_keep_nobody_from_a_new_password(person: User) -> None:
+def test_strangers_can_cause_few_mails_and_cannot_block_a_new_password(person: User) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
     known = Client(REMOTE_ADDR="192.0.2.1")
     known.post("/accounts/login/", {"login": "ann", "password": PASSWORD})
@@ -253,18 +255,18 @@ def test_strangers_cause_few_mails_and_keep_nobody_from_a_new_password(person: U
     assert (statuses, len(mail.outbox)) == ({302}, 5)
     assert ask_from("192.0.2.1", known) == 302
     assert len(mail.outbox) == 6, "a known browser has a limit of its own"
-    # The mails that strangers caused have links that work: the person has what they would ask for.
+    # Links in mails that strangers caused work, so the person has what they would ask for.
     link = link_of(str(mail.outbox[4].body))
     visitor = Client()
     path = visitor.get(link, follow=True).redirect_chain[-1][0]
     visitor.post(path, {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
-    # Now no link works any more, so the next mail is sent, also to an unknown browser.
+    # The links do not work any more, so the next mail is sent, also for an unknown browser.
     sent = len(mail.outbox)
     ask_from("198.51.100.1")
     assert len(mail.outbox) == sent + 1
 
 
-def test_one_address_asks_for_few_links(person: User) -> None:
+def test_number_of_links_requested_from_one_address_is_limited(person: User) -> None:
     statuses = [ask_from(f"2001:db8::{number:x}") for number in range(21)]
     assert statuses == [302] * 20 + [429]
 
@@ -321,7 +323,7 @@ def notices() -> dict[str, str]:
     }
 
 
-def test_new_password_is_told_by_mail_in_the_language_of_the_person(person: User, client: Client) -> None:
+def test_person_gets_a_mail_in_their_language_about_a_new_password(person: User, client: Client) -> None:
     User.objects.update(email=ADDRESS, language="de")
     client.force_login(person)
     fields = {"oldpassword": PASSWORD, "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
@@ -332,7 +334,7 @@ def test_new_password_is_told_by_mail_in_the_language_of_the_person(person: User
     assert "http://localhost/accounts/logins/" in sent.body
 
 
-def test_new_password_by_mail_is_told_by_another_mail(person: User, client: Client) -> None:
+def test_person_gets_a_second_mail_about_a_password_that_was_set_by_mail(person: User, client: Client) -> None:
     User.objects.update(email=ADDRESS)
     ask_for_link()
     path = client.get(link_of(str(mail.outbox[0].body)), follow=True).redirect_chain[-1][0]
@@ -341,7 +343,7 @@ def test_new_password_by_mail_is_told_by_another_mail(person: User, client: Clie
 
 
 @pytest.mark.parametrize("is_from_staff", [True, False])
-def test_new_address_is_told_to_the_old_one_and_the_new_one(person: User, client: Client, is_from_staff: bool) -> None:
+def test_old_and_new_address_get_a_mail_about_a_new_address(person: User, client: Client, is_from_staff: bool) -> None:
     old, new = "old@example.org", "new@example.org"
     User.objects.update(email=old)
     if not is_from_staff:
@@ -356,7 +358,7 @@ def test_new_address_is_told_to_the_old_one_and_the_new_one(person: User, client
     assert list(EmailAddress.objects.values_list("email", flat=True)) == [new]
 
 
-def test_changes_of_the_second_step_are_told(
+def test_person_gets_a_mail_about_changes_of_two_step_login(
     person: User, client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     User.objects.update(email=ADDRESS)
@@ -373,7 +375,7 @@ def test_changes_of_the_second_step_are_told(
     assert "Two-step login was turned off" in notices()[ADDRESS]
 
 
-def test_change_is_made_if_the_mail_about_it_cannot_be_sent(
+def test_change_is_made_even_if_its_mail_cannot_be_sent(
     person: User, client: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     def fail(message: mail.EmailMessage) -> int:

@@ -43,7 +43,7 @@ def new_conversation(client: Client) -> Conversation:
     return Conversation.objects.get(pk=path.split("/")[2])
 
 
-def test_the_name_is_shown_in_place_of_the_username(person: User, client: Client) -> None:
+def test_pages_show_the_display_name_instead_of_the_username(person: User, client: Client) -> None:
     conversation = make_conversation(person)
     assert client.post("/accounts/profile/", {"display_name": "  Ann \n Example "}).status_code == 302
     person.refresh_from_db()
@@ -55,7 +55,7 @@ def test_the_name_is_shown_in_place_of_the_username(person: User, client: Client
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_server_renders_the_colours_of_the_account(person: User, client: Client, theme: str) -> None:
+def test_pages_have_the_colours_of_the_account(person: User, client: Client, theme: str) -> None:
     conversation = make_conversation(person)
     assert client.post("/accounts/appearance/", {"theme": theme}).status_code == 302
     for path in ("/accounts/appearance/", f"/c/{conversation.pk}/"):
@@ -70,7 +70,7 @@ def test_unknown_colours_are_refused(person: User, client: Client) -> None:
     assert (response.status_code, User.objects.get(pk=person.pk).theme) == (400, "system")
 
 
-def test_new_conversations_begin_with_the_defaults(person: User, client: Client) -> None:
+def test_new_conversations_have_the_default_settings_of_the_person(person: User, client: Client) -> None:
     waiting = new_conversation(client)
     assert client.post("/accounts/defaults/", DEFAULTS).status_code == 302
     opened = new_conversation(client)
@@ -83,7 +83,7 @@ def test_new_conversations_begin_with_the_defaults(person: User, client: Client)
     assert Conversation.objects.get(title="Begun").engine == "auto", "other conversations keep their settings"
 
 
-def test_a_default_model_that_is_no_longer_offered_is_left_out(person: User, client: Client) -> None:
+def test_default_model_that_is_no_longer_offered_is_not_used(person: User, client: Client) -> None:
     model = LanguageModel.objects.filter(is_enabled=True).earliest("pk")
     assert client.post("/accounts/defaults/", {**DEFAULTS, "default_model": model.name}).status_code == 302
     assert new_conversation(client).model == model.name
@@ -92,7 +92,7 @@ def test_a_default_model_that_is_no_longer_offered_is_left_out(person: User, cli
     assert "(no longer offered)" in page(client, "/accounts/defaults/")
 
 
-def test_refused_defaults_stay_in_the_form(person: User, client: Client) -> None:
+def test_form_keeps_refused_defaults(person: User, client: Client) -> None:
     response = client.post("/accounts/defaults/", {**DEFAULTS, "instruction": "a" * (INSTRUCTION_LIMIT + 1)})
     assert response.status_code == 400
     assert "at most 4,000 characters" in response.content.decode()
@@ -112,14 +112,14 @@ def test_unknown_default_approval_is_refused_with_the_names_of_both_values(
     assert (person.default_approval, person.default_engine) == ("auto", "auto")
 
 
-def test_line_breaks_of_an_instruction_count_once(person: User, client: Client) -> None:
+def test_line_breaks_of_an_instruction_count_as_one_character(person: User, client: Client) -> None:
     text = "a\r\n" * (INSTRUCTION_LIMIT // 2)
     assert client.post("/accounts/defaults/", {**DEFAULTS, "instruction": text}).status_code == 302
     person.refresh_from_db()
     assert "\r" not in person.instruction
 
 
-def test_the_own_instruction_is_sent_before_that_of_the_conversation_and_costs_no_query(
+def test_persons_instruction_is_sent_before_the_conversations_and_costs_no_query(
     person: User, client: Client, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     client.post("/accounts/defaults/", DEFAULTS)
@@ -135,7 +135,7 @@ def test_the_own_instruction_is_sent_before_that_of_the_conversation_and_costs_n
     assert "Label all axes." not in prepare(foreign, rows, Replay()).request.system_instruction
 
 
-def test_no_export_has_the_own_instruction(person: User, client: Client) -> None:
+def test_exports_do_not_contain_the_persons_instruction(person: User, client: Client) -> None:
     client.post("/accounts/defaults/", DEFAULTS)
     conversation = make_conversation(person, system_instruction="Answer in German.")
     for format_name in ("json", "md", "html"):

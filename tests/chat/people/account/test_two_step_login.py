@@ -64,7 +64,7 @@ def confirm(client: Client, **fields: str) -> None:
     assert client.post(path, fields).status_code == 302
 
 
-def test_setting_up_asks_for_the_password_and_a_code_and_gives_recovery_codes(person: User, client: Client) -> None:
+def test_set_up_asks_for_password_and_code_and_shows_recovery_codes(person: User, client: Client) -> None:
     client.force_login(person)
     refused = client.get("/accounts/two-step/app/")
     assert refused.headers["Location"] == "/accounts/reauthenticate/?next=%2Faccounts%2Ftwo-step%2Fapp%2F"
@@ -84,7 +84,7 @@ def test_setting_up_asks_for_the_password_and_a_code_and_gives_recovery_codes(pe
     assert secret not in stored
 
 
-def test_no_page_with_a_secret_is_stored_by_browsers(person: User, client: Client) -> None:
+def test_pages_with_a_secret_are_not_stored_by_browsers(person: User, client: Client) -> None:
     client.force_login(person)
     confirm(client, password=PASSWORD)
     pages = [client.get("/accounts/two-step/app/")]
@@ -95,7 +95,7 @@ def test_no_page_with_a_secret_is_stored_by_browsers(person: User, client: Clien
     assert ["no-store" in page.headers.get("Cache-Control", "") for page in pages] == [True] * 4
 
 
-def test_of_two_browsers_that_set_it_up_at_once_the_later_is_told(person: User) -> None:
+def test_second_of_two_browsers_that_set_it_up_gets_an_error(person: User) -> None:
     browsers = [Client(), Client(), Client()]
     secrets = []
     for browser in browsers:
@@ -119,7 +119,7 @@ def test_of_two_browsers_that_set_it_up_at_once_the_later_is_told(person: User) 
 
 @pytest.mark.parametrize(("path", "target"), [("/accounts/login/", "/"), ("/admin/login/", "/admin/")])
 @pytest.mark.usefixtures("protected")
-def test_both_logins_ask_for_the_second_step(path: str, target: str) -> None:
+def test_both_login_pages_ask_for_the_second_step(path: str, target: str) -> None:
     client = log_in(path)
     assert client.get("/accounts/profile/").status_code == 302, "not logged in yet"
     assert client.get("/admin/").status_code == 302
@@ -139,7 +139,7 @@ def test_a_code_works_once() -> None:
 
 
 @pytest.mark.usefixtures("protected")
-def test_a_code_works_once_in_all_processes_as_long_as_it_is_valid() -> None:
+def test_code_works_once_across_all_processes_while_it_is_valid() -> None:
     before, code, _ = [format_hotp_value(hotp_value(SECRET, step)) for step in yield_hotp_counters_from_time()]
     client = log_in()
     assert client.post(STEP, {"code": code}).status_code == 302
@@ -151,7 +151,7 @@ def test_a_code_works_once_in_all_processes_as_long_as_it_is_valid() -> None:
         assert "Incorrect code" in client.post("/accounts/two-step/confirm/", {"code": old}).content.decode()
 
 
-def test_a_code_that_two_requests_send_at_once_is_accepted_once(protected: User) -> None:
+def test_code_that_two_simultaneous_requests_send_is_accepted_once(protected: User) -> None:
     app = Authenticator.objects.get(user=protected)
     same_app = Authenticator.objects.get(user=protected)
     code = code_of()
@@ -159,14 +159,14 @@ def test_a_code_that_two_requests_send_at_once_is_accepted_once(protected: User)
 
 
 @pytest.mark.usefixtures("protected")
-def test_wrong_codes_are_limited_as_wrong_passwords_are() -> None:
+def test_wrong_codes_are_limited_like_wrong_passwords() -> None:
     for _ in range(5):
         log_in().post(STEP, {"code": "000000"})
     response = log_in().post(STEP, {"code": code_of()})
     assert "Too many failed login attempts" in response.content.decode()
 
 
-def test_a_new_password_ends_a_login_that_waits_for_its_code(protected: User) -> None:
+def test_new_password_ends_a_login_that_waits_for_its_code(protected: User) -> None:
     client = log_in()
     protected.set_password("another pass phrase")
     protected.save()
@@ -177,11 +177,11 @@ def test_a_new_password_ends_a_login_that_waits_for_its_code(protected: User) ->
     assert client.get(STEP).headers["Location"] == "/accounts/login/", "the login does not wait any more"
 
 
-def test_without_the_first_step_there_is_no_second_one(protected: User, client: Client) -> None:
+def test_second_step_is_refused_without_the_first_step(protected: User, client: Client) -> None:
     assert client.post(STEP, {"code": code_of()}).headers["Location"] == "/accounts/login/"
 
 
-def test_turning_it_off_asks_for_a_code_and_not_only_for_the_password(protected: User, client: Client) -> None:
+def test_turning_it_off_requires_a_code_in_addition_to_the_password(protected: User, client: Client) -> None:
     client.force_login(protected)
     way = client.post("/accounts/two-step/app/remove/").headers["Location"]
     assert way.startswith("/accounts/two-step/confirm/")
@@ -194,7 +194,7 @@ def test_turning_it_off_asks_for_a_code_and_not_only_for_the_password(protected:
     assert Client().post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
 
 
-def test_with_another_secret_key_no_code_is_correct(protected: User, settings: Settings) -> None:
+def test_codes_are_not_accepted_after_the_secret_key_changed(protected: User, settings: Settings) -> None:
     RecoveryCodes.activate(protected)
     settings.SECRET_KEY = "another one"
     # Codes of an empty secret could be computed by anybody.
@@ -202,7 +202,7 @@ def test_with_another_secret_key_no_code_is_correct(protected: User, settings: S
         assert "Incorrect code" in log_in().post(STEP, {"code": code}).content.decode()
 
 
-def test_the_admin_shows_no_secret_and_can_remove_a_second_step(person: User, client: Client) -> None:
+def test_admin_shows_no_secret_and_can_remove_a_second_step(person: User, client: Client) -> None:
     locked_out = make_user("bob")
     TOTP.activate(locked_out, SECRET)
     client.force_login(person)

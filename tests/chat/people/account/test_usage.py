@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 PAGE = "/accounts/usage/"
 
 
-def test_the_page_shows_only_the_own_usage_by_day(client: Client) -> None:
+def test_page_shows_only_the_users_own_usage_by_day(client: Client) -> None:
     user, other = make_user("ann"), make_user("bob")
     today = day_of(timezone.now())
     QuotaUse.objects.create(user=user, day=today, turns=3, tokens=41_000)
@@ -42,7 +42,7 @@ def test_the_page_shows_only_the_own_usage_by_day(client: Client) -> None:
     assert len(queries) == 10
 
 
-def test_limits_are_named_with_what_is_left(client: Client, settings: Settings) -> None:
+def test_page_shows_limits_and_what_is_left(client: Client, settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 3, "upload_mb_per_day": 0}
     user = make_user()
     QuotaUse.objects.create(user=user, day=day_of(timezone.now()), turns=3, conversations=2)
@@ -54,14 +54,14 @@ def test_limits_are_named_with_what_is_left(client: Client, settings: Settings) 
     assert "begin anew at <time" in page
 
 
-def test_a_new_person_sees_that_there_is_nothing_yet(client: Client) -> None:
+def test_page_of_a_new_person_says_that_there_is_no_usage_yet(client: Client) -> None:
     client.force_login(make_user())
     page = client.get(PAGE).content.decode()
     assert page.count("None in these 30 days.") == 2
     assert "<svg viewBox" not in page
 
 
-def test_answers_that_are_not_counted_are_named(client: Client) -> None:
+def test_page_reports_answers_whose_tokens_are_not_counted(client: Client) -> None:
     user = make_user("ann")
     usages: list[dict[str, int | None]] = [
         {"total": None, "estimated": 1_500},

@@ -28,7 +28,7 @@ def check_wait(response: Any, sentence: str, *, most_s: int = 24 * 3600) -> None
     assert 0 < int(response.headers["Retry-After"]) <= most_s
 
 
-def test_new_conversations_are_limited_on_every_way(browser: Client, owner: User) -> None:
+def test_new_conversations_are_limited_in_every_way_to_create_them(browser: Client, owner: User) -> None:
     Quota.objects.create(user=owner, conversations_per_day=2)
     assert browser.post(f"{API}conversations/", {}, content_type="application/json").status_code == 201
     browser.post("/c/new/")
@@ -56,7 +56,7 @@ def test_new_conversations_are_limited_on_every_way(browser: Client, owner: User
     assert not Conversation.objects.exists()
 
 
-def test_full_storage_is_forbidden_and_not_a_wait(browser: Client, owner: User) -> None:
+def test_full_storage_is_refused_with_status_403_and_no_waiting_time(browser: Client, owner: User) -> None:
     Quota.objects.create(user=owner, storage_mb=1)
     file = SimpleUploadedFile("a.txt", b"x" * (1024**2 + 1))
     response = browser.post(f"{API}attachments/", {"file": file})
@@ -106,7 +106,7 @@ def test_sign_ups_from_one_address_are_limited(settings: Settings) -> None:
     assert responses[-1].headers["Retry-After"] == "60"
 
 
-def test_limits_say_what_is_left(browser: Client, owner: User) -> None:
+def test_page_shows_what_is_left_of_limits(browser: Client, owner: User) -> None:
     Quota.objects.create(user=owner, turns_per_day=10, kernel_seconds_per_day=0)
     count_usage(owner.pk, Resource.TURNS, 4)
     count_usage(owner.pk, Resource.KERNEL_TIME, 1_500)

@@ -59,7 +59,7 @@ def test_usage_allows_amounts_up_to_its_limit(
     assert (usage.allows(amount), usage.left) == (is_allowed, left)
 
 
-def test_day_ends_at_midnight_utc_wherever_the_time_was_read() -> None:
+def test_day_ends_at_midnight_utc_in_every_time_zone() -> None:
     elsewhere = NOW.astimezone(timezone(timedelta(hours=9)))
     assert elsewhere.day == 24
     assert day_of(elsewhere).isoformat() == "2026-11-23"
@@ -97,7 +97,7 @@ def exceeded(resource: Resource, used: int, limit: int, amount: int = 1, subject
     return QuotaExceeded(ResourceUsage(resource, used, limit), amount, now=NOW, subject=subject)
 
 
-def test_refusal_has_the_numbers_and_the_time() -> None:
+def test_refusal_has_the_numbers_and_the_time_of_the_next_day() -> None:
     error = exceeded(Resource.TURNS, 10_000, 10_000)
     assert str(error) == (
         "You have started 10,000 answers today, of at most 10,000 answers a day. More is possible from 00:00 UTC, in"
@@ -109,14 +109,14 @@ def test_refusal_has_the_numbers_and_the_time() -> None:
     )
 
 
-def test_time_of_a_refusal_is_that_of_the_person() -> None:
+def test_refusal_has_the_time_in_the_persons_time_zone() -> None:
     there = NOW.astimezone(ZoneInfo("Asia/Tokyo"))
     error = QuotaExceeded(ResourceUsage(Resource.TURNS, 5, 5), 1, now=there)
     assert "More is possible from 09:00 Asia/Tokyo, in 5 hours 12 minutes." in str(error)
     assert error.retry_after_s == exceeded(Resource.TURNS, 5, 5).retry_after_s
 
 
-def test_refusal_that_waiting_does_not_end_names_no_time() -> None:
+def test_refusal_has_no_time_if_waiting_does_not_help() -> None:
     error = exceeded(Resource.STORAGE, 9 * MB, 10 * MB, 2 * MB, "“a.csv”")
     assert str(error) == (
         "“a.csv” has 2 MB, which is too much. Your files take up 9 MB, of at most 10 MB. Delete conversations with"
@@ -126,7 +126,7 @@ def test_refusal_that_waiting_does_not_end_names_no_time() -> None:
 
 
 @pytest.mark.parametrize("resource", Resource)
-def test_every_refusal_names_both_numbers(resource: Resource) -> None:
+def test_every_refusal_has_the_used_amount_and_the_limit(resource: Resource) -> None:
     sentence = str(exceeded(resource, 70 * resource.unit, 71 * resource.unit))
     assert "70 " in sentence
     assert "71 " in sentence

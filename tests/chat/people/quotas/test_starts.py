@@ -43,7 +43,7 @@ def used(user: User) -> QuotaUse:
     return QuotaUse.objects.get(user=user, day=day_of(timezone.now()))
 
 
-def test_turns_of_a_batch_are_counted_to_one(settings: Settings) -> None:
+def test_turns_of_a_batch_are_counted_exactly(settings: Settings) -> None:
     limits(settings, turns_per_day=3)
     ada, ben = make_user(), make_user()
     outcomes = start(*(make_question(make_conversation(owner)) for owner in (ada, ada, ben, ada, ada)))
@@ -69,7 +69,7 @@ def test_refused_and_repeated_starts_are_not_counted(settings: Settings) -> None
     assert are_started(start(make_question(make_conversation(ada)))) == [True]
 
 
-def test_repeated_client_id_returns_its_turn_when_all_is_used_up(settings: Settings) -> None:
+def test_repeated_client_id_returns_its_turn_even_if_the_quota_is_used_up(settings: Settings) -> None:
     limits(settings, turns_per_day=1)
     conversation = make_conversation()
     [first] = start(make_question(conversation, client_id="a"))
@@ -79,7 +79,7 @@ def test_repeated_client_id_returns_its_turn_when_all_is_used_up(settings: Setti
     assert first.turn.pk == again.turn.pk
 
 
-def test_tokens_are_counted_at_the_end_and_refuse_the_next_turn(settings: Settings) -> None:
+def test_tokens_are_counted_at_the_end_and_prevent_the_next_turn(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     for tokens in (999, 5):
@@ -92,7 +92,7 @@ def test_tokens_are_counted_at_the_end_and_refuse_the_next_turn(settings: Settin
     assert used(conversation.owner).turns == 2
 
 
-def test_estimated_tokens_count_and_are_named_in_the_refusal(settings: Settings) -> None:
+def test_estimated_tokens_count_and_the_refusal_mentions_them(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     turn = create_turn(make_question(conversation), lease_owner="test").turn
@@ -108,7 +108,7 @@ def test_estimated_tokens_count_and_are_named_in_the_refusal(settings: Settings)
     assert (usage.used, usage.estimated) == (1_100, 700)
 
 
-def test_own_code_is_refused_when_the_time_of_sessions_is_used_up(settings: Settings) -> None:
+def test_own_code_is_refused_if_the_kernel_time_is_used_up(settings: Settings) -> None:
     limits(settings, kernel_seconds_per_day=10)
     conversation = make_conversation()
     count_usage(conversation.owner_id, Resource.KERNEL_TIME, 10_000)
@@ -125,7 +125,7 @@ def test_counting_takes_one_statement() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_live_turns_are_limited_across_connections(settings: Settings) -> None:
+def test_live_turns_are_limited_across_database_connections(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada = make_user()
     conversations = [make_conversation(ada) for _ in range(6)]

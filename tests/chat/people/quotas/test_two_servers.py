@@ -35,7 +35,7 @@ def servers() -> Iterator[tuple[LiveServer, LiveServer]]:
 
 
 def outcome(socket: ClientConnection, client_id: str) -> str:
-    """Wait until the page is told what became of a question: empty if it was accepted, else the sentence."""
+    """Wait until the page gets the outcome of a question: empty if it was accepted, otherwise the error sentence."""
     page = Page()
     while not (sentence := page.ids["composer-error"].inner().strip()):
         text = str(socket.recv(timeout=LIMIT_S))
@@ -45,7 +45,7 @@ def outcome(socket: ClientConnection, client_id: str) -> str:
     return sentence
 
 
-def test_turns_of_a_day_are_counted_across_processes(servers: tuple[LiveServer, LiveServer]) -> None:
+def test_daily_turns_are_counted_across_processes(servers: tuple[LiveServer, LiveServer]) -> None:
     demo = Visitor(servers[0])
     there = Visitor(servers[1], "")
     there.http = demo.http
@@ -65,7 +65,7 @@ def test_turns_of_a_day_are_counted_across_processes(servers: tuple[LiveServer, 
     assert all(expected in sentence for sentence in refusals)
     assert servers[0].rows("SELECT turns FROM chat_quotause") == [(3,)]
     assert servers[0].rows("SELECT COUNT(*) FROM chat_turn") == [(3,)]
-    # The page sends a question again when its connection was lost. What was accepted stays accepted.
+    # A page sends a question again after its connection was lost. An accepted question stays accepted.
     accepted = outcomes.index("")
     pk, (_, client_id) = conversations[accepted], sent[accepted]
     with there.socket(pk) as again:
@@ -79,7 +79,7 @@ def test_turns_of_a_day_are_counted_across_processes(servers: tuple[LiveServer, 
     assert 0 < int(response.headers["Retry-After"]) <= 24 * 3600
 
 
-def test_one_export_of_everything_at_a_time_across_processes(
+def test_person_can_run_only_one_full_export_across_processes(
     servers: tuple[LiveServer, LiveServer], tmp_path: Path
 ) -> None:
     server, other = servers
@@ -100,7 +100,7 @@ def test_one_export_of_everything_at_a_time_across_processes(
         assert problem.headers["Retry-After"] == "15"
         assert Visitor.signed_up(server, "elsewhere", "a long passphrase").http.get(f"{server.url}/export/").ok
         assert export(server, "/conversations/").ok
-    # The client has gone, so the claim is given back.
+    # The client has disconnected, so the claim is released.
     wait_until(lambda: export(server).status_code == 200, 30)
     with unread_download(other, visitor, "/export/") as connection:
         assert connection.recv(4096).startswith(b"HTTP/1.1 200")

@@ -23,7 +23,7 @@ DAY = date(2026, 11, 23)
 
 
 def limit(user: User, resource: Resource = Resource.TURNS) -> int | None:
-    """Return the limit of a user as a reading says it, which is also that of an increment."""
+    """Return the limit of a user when usage is read, which must equal the limit when usage is added."""
     read = read_usage(user.pk, [resource], day=DAY)[resource].limit
     if resource.is_daily:
         assert add_usage({user.pk: {}}, day=DAY, reads=[resource])[user.pk][resource].limit == read
@@ -48,7 +48,7 @@ def test_one_statement_counts_and_reads_for_several_people() -> None:
     assert add_usage({}, day=DAY, reads=reads) == {}
 
 
-def test_rows_of_a_person_take_precedence_over_groups_and_these_over_the_settings(settings: Settings) -> None:
+def test_limits_of_a_person_precede_those_of_groups_and_of_the_settings(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 100, "upload_mb_per_day": 3}
     user = make_user()
     small, large, free, other = (Group.objects.create(name=name) for name in "abcd")
@@ -72,13 +72,13 @@ def test_rows_of_a_person_take_precedence_over_groups_and_these_over_the_setting
     assert limit(make_user()) == 100
 
 
-def test_row_is_for_a_person_or_a_group() -> None:
+def test_quota_row_belongs_to_either_a_person_or_a_group() -> None:
     for columns in ({}, {"user": make_user(), "group": Group.objects.create(name="both")}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Quota.objects.create(**columns)
 
 
-def test_nobody_is_exempt(settings: Settings) -> None:
+def test_quotas_limit_superusers_too(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 1}
     assert limit(make_user(is_staff=True, is_superuser=True)) == 1
 
@@ -105,7 +105,7 @@ def test_refused_amount_is_not_counted_and_the_rest_can_be_used(settings: Settin
     check_quota(user.pk, Resource.TURNS)
 
 
-def test_resource_that_is_not_used_refuses_nothing(settings: Settings) -> None:
+def test_resource_with_amount_0_is_not_checked(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "import_mb_per_day": 1}
     user = make_user()
     count_usage(user.pk, Resource.IMPORTS, 2 * 1024**2)
@@ -113,7 +113,7 @@ def test_resource_that_is_not_used_refuses_nothing(settings: Settings) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_account_that_was_deleted_uses_nothing() -> None:
+def test_nothing_is_counted_for_a_deleted_account() -> None:
     user = make_user()
     user_id = user.pk
     user.delete()
@@ -122,7 +122,7 @@ def test_account_that_was_deleted_uses_nothing() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_spending_is_exact_to_one(settings: Settings) -> None:
+def test_concurrent_usage_is_counted_exactly(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 7}
     user = make_user()
     outcomes: list[bool] = []
