@@ -1,4 +1,4 @@
-"""The seccomp filter of the sandbox: the system calls that the Linux kernel refuses to its programs.
+"""The seccomp filter of the sandbox: the system calls that programs in the sandbox may not use.
 
 The filter is a deny list, because no complete list exists of the calls that pandas, numpy and similar libraries need.
 It denies calls that reach deep into the kernel or into other processes, and calls that allocate uncounted memory.

@@ -1,4 +1,4 @@
-"""The gateway process: Jupyter Kernel Gateway with classes of ours. Only the supervisor starts it.
+"""The gateway process: Jupyter Kernel Gateway with classes of Plotline. Only the supervisor starts it.
 
 It reads its options as JSON from standard input and writes one line of JSON to standard output: `{"port": ...}` once it
 accepts connections, or `{"error": sentence}` before it exits with status 1.
@@ -54,20 +54,20 @@ class SandboxGateway(KernelGatewayApp):
         return SandboxMappingKernelManager
 
     def migrate_config(self) -> None:
-        """Do nothing: configuration of the user is not used."""
+        """Do nothing: the user's configuration of Jupyter is not used."""
 
     def load_config_file(self, suppress_errors: bool = True) -> None:
-        """Do nothing, for the same reason."""
+        """Do nothing: configuration files are not used."""
 
     def init_webapp(self) -> None:
         """Create the web application, which logs no requests."""
         super().init_webapp()
         self.web_app.settings["log_function"] = lambda handler: None
         interval_ms = self.options.ping_interval_s * 1000
-        # Jupyter compares the age of the last answer before it sends the next ping. A timeout of one interval would
-        # close every connection at the first one.
+        # Before each ping, Jupyter compares the age of the last answer with the timeout. A timeout of one interval
+        # would close every connection at the first ping.
         self.web_app.settings.update(ws_ping_interval=interval_ms, ws_ping_timeout=3 * interval_ms)
-        # Jupyter logs the end of every kernel as an error. It shares its level with all loggers.
+        # Jupyter logs the end of every kernel as an error. Its logger has the level of the root logger.
         logging.getLogger().setLevel(logging.WARNING)
         # Tornado warns about each request for a kernel that is gone.
         logging.getLogger("tornado.general").setLevel(logging.ERROR)
