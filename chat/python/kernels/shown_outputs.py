@@ -127,7 +127,8 @@ class ShownOutputs:
     def count_text_bytes(self, counted_bytes: int) -> int:
         """Return the size of all shown text.
 
-        Computing it takes time. Until enough new text has been written, `counted_bytes`, the caller's count, is returned.
+        Computing it takes time. Until enough new text has been written, this returns `counted_bytes`: the caller's
+        count.
         """
         if self._written_chars < RECOUNT_CHARS:
             return counted_bytes

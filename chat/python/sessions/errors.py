@@ -6,7 +6,7 @@ from chat.people.quotas.resources import QuotaExceeded
 
 
 class SessionUnavailable(Exception):
-    """Code cannot run in the session now. The text is a sentence for the reader and the model."""
+    """Code cannot run in the session now. The text is a sentence for the user and the model."""
 
 
 class KernelTimeUsedUp(QuotaExceeded, SessionUnavailable):

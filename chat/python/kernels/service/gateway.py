@@ -153,7 +153,7 @@ def main() -> NoReturn:
     """Serve with the options on standard input."""
     options = GatewayOptions.from_json(sys.stdin.readline())
     end_with_parent(options.parent_pid)
-    # Prints of libraries must not mix with the report.
+    # Output that libraries print must not mix with the report, so it goes to standard error.
     status_stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     limit_resources()

@@ -136,7 +136,7 @@ class SandboxProvisioner(LocalProvisioner):
                     return
 
     def inspect_exit(self) -> None:
-        """Find out why the process has exited: read its standard error, and check whether it exceeded its memory limit."""
+        """Find out why the process has exited: read its standard error, and check for an exceeded memory limit."""
         if self.group is not None and self.group.count_memory_kills():
             self.exit_reason = self.exit_reason or OUT_OF_MEMORY
         if self.process is not None and self.process.stderr is not None and not self.process.stderr.closed:

@@ -15,7 +15,7 @@ class WarmKernels:
     """Pool of the ids of kernels that are ready and not in use yet. It belongs to one event loop."""
 
     def __init__(self, size: int, start: Callable[[str], Awaitable[str]]) -> None:
-        """Create an empty pool for `size` kernels. `start` starts a kernel with the given id, and imports libraries in it."""
+        """Create an empty pool for `size` kernels. `start` starts one with a given id, and imports libraries in it."""
         self._size = size
         self._start = start
         self._ids: deque[str] = deque()
