@@ -61,7 +61,9 @@ ENVIRONMENT = {
 _CANNOT = "Code cannot be isolated on this machine"
 _BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 _MATPLOTLIBRC = "figure.dpi: 200\n"
-"""Twice the default of matplotlib. The page shows such a graph at half its size, sharp on a dense screen."""
+"""Configuration of matplotlib, with twice its default resolution. The page shows graphs at half their size, so that
+they are sharp on screens with a high resolution.
+"""
 _SOCKET_PATH_LIMIT_BYTES = 107
 """Maximum length of the path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
 _STDERR_LIMIT_CHARS = 2000
@@ -232,8 +234,8 @@ def _unprivileged_arguments(bubblewrap: str, directory: Path, interpreter: Inter
     """Return the command that a server running as root puts before the sandbox's, to give up root.
 
     Bubblewrap creates the parent folders of a bind for its own user only, so `--dir` creates them for everyone first.
-    The process namespace ends the sandbox together with its launcher. The inner `--die-with-parent` cannot do this:
-    root's bubblewrap has given up the right to signal `nobody`, but a namespace dies with its first process.
+    The outer process namespace ends the sandbox together with its launcher. The inner `--die-with-parent` cannot do
+    this: root's bubblewrap has given up the right to signal `nobody`, but a namespace dies with its first process.
     """
     setpriv = _require_tool("setpriv", "util-linux")
     links = [link for link, _ in interpreter.links]

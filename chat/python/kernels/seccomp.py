@@ -55,7 +55,7 @@ def build_filter() -> bytes:
         # libseccomp rejects rules for names that it or this architecture does not know.
         if _is_known(name):
             rules.add_rule(refuse, name)
-    # ENOSYS makes libc fall back to `clone`, whose flags a filter can inspect.
+    # ENOSYS makes libc use `clone` instead. A filter can read the flags of `clone`, but not those of `clone3`.
     rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     for flag in _NEW_NAMESPACE_FLAGS:
         rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))

@@ -58,7 +58,7 @@ class ShownOutputs:
     def __init__(self) -> None:
         self._slots: list[Slot] = []
         self._by_id: dict[str, list[Slot]] = {}
-        """The displays with an id."""
+        """The places of the displays with an id, by the id."""
         self._text: Slot | None = None
         """The last slot, if it is text that may grow; else `None`."""
         self._filled: Slot | None = None
@@ -95,7 +95,7 @@ class ShownOutputs:
             self._slots.append(slot)
         assert slot.terminal is not None, "the slot of a stream has one"
         if stream != slot.stream and slot.terminal.is_in_redrawn_line:
-            # A progress bar goes to stderr. What is printed meanwhile gets lines of its own.
+            # The line may be a progress bar on stderr. Text that is printed meanwhile begins on a new line.
             text = f"\n{text}"
         return self._appended(slot, slot.terminal.write(text))
 
@@ -147,7 +147,7 @@ class ShownOutputs:
 
     @property
     def is_filling(self) -> bool:
-        """Whether outputs are added to the place of a display with an id."""
+        """Whether outputs are added to the place of a display, within a `filling` block."""
         return self._filled is not None
 
     def open_slot(self, display_id: str) -> Slot | None:

@@ -92,7 +92,7 @@ def guard_code(code: str, name: str | None, label: str | None = None) -> str:
         if file is None or not _is_file_name(file.value, name):
             return ""
         file.value = file.value if label is None else label
-        # Comments, which could say anything, are no part of the tree.
+        # This removes comments, which could contain any text: they are not in the tree.
         guarded = ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""

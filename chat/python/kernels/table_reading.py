@@ -105,7 +105,7 @@ class TableReading:
 
 
 def parse_table_reading(answer: Mapping[str, object]) -> TableReading:
-    """Return the preview in the answer of `in_kernel.tables`. Items of an unexpected shape are left out."""
+    """Return the reading in the answer of `in_kernel.tables`. Items of an unexpected shape are left out."""
     is_lasting = answer.get("is_lasting") is not False
     if error := _text(answer.get("error"), SENTENCE_LIMIT_CHARS):
         return TableReading(error=error, is_lasting=is_lasting)

@@ -1,4 +1,4 @@
-"""Shortens tracebacks: the lines of the person's code and the error stay, frames of libraries go first. Pure.
+"""Shortens tracebacks: frames of libraries are left out first, and the person's code and the error stay. Pure.
 
 The lines come from a kernel, which may send any text. The work is linear in their length.
 """
@@ -36,7 +36,7 @@ class ShortTraceback:
 
 
 def shorten_traceback(text: str, name: str) -> ShortTraceback:
-    """Return both forms of a traceback. `name`: the class of the error, which begins its last lines."""
+    """Return the short and the longer form of a traceback. `name`: the class of the error, at the start of its text."""
     lines = text.rstrip("\n").split("\n")
     if len(lines) <= LINES_LIMIT and len(text) <= CHARS_LIMIT:
         return ShortTraceback(text, "")

@@ -50,7 +50,7 @@ def find_lost_numbers(
             continue
         before = list(branch_sources(message, []))
         after = [_replaced(one, by_part, former, text) for one in before]
-        # The parts of one block have the same new text.
+        # All parts of one block get the same new text, so repeats are removed.
         for lost in lost_numbers(message.text, before, _without_repeats(after), by_part):
             numbers.append(
                 {

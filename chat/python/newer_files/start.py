@@ -1,4 +1,4 @@
-"""Starts a run on a newer file, unless the code cannot read it, or its table differs from the former one."""
+"""Starts a run on a newer file. Refuses files that the code cannot read, and reports tables that differ."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> Se
 
 
 class TableDiffers(Exception):
-    """The newer table differs, so a person must decide whether the code runs on it."""
+    """The newer table differs from the former one, so a person must decide whether the code runs on it."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         super().__init__(" ".join(sentences))

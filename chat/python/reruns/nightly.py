@@ -126,7 +126,7 @@ def _fitting() -> ConversationQuerySet:
 
 
 def _due() -> list[uuid.UUID]:
-    """Return the ids of the conversations that did not run last night, beginning with the one that waits longest."""
+    """Return the ids of the conversations that did not run last night, with the longest waiting one first."""
     due = _fitting().filter(Q(nightly_at__isnull=True) | Q(nightly_at__lt=Now() - INTERVAL))
     return list(due.order_by(F("nightly_at").asc(nulls_first=True), "pk").values_list("pk", flat=True))
 
@@ -141,7 +141,7 @@ def _begin(conversation_id: uuid.UUID) -> _Run | None:
 
 def _end(conversation_id: uuid.UUID, result: Mapping[str, str] | None) -> None:
     with transaction.atomic():
-        # Open pages load a new revision. It must not change while an answer is live.
+        # Open pages reload when the revision changes. It must not change while an answer is live.
         conversation = Conversation.with_deleted.select_for_update().filter(pk=conversation_id).first()
         if conversation is None:
             return

@@ -29,7 +29,7 @@ TOLERANCE = 1e-6
 ABSOLUTE_TOLERANCE = 1e-12
 """Maximum absolute difference that is always allowed. So all numbers that are much smaller count as equal."""
 HASH_SIDE = 16
-"""A difference hash has HASH_SIDE rows of as many bits."""
+"""Number of rows of a difference hash, and of bits in each row."""
 HASH_LIMIT_BITS = 10
 """Maximum number of different bits in the hashes of two images that look alike: 4 % of the bits."""
 PIXEL_LIMIT = 16_000_000

@@ -10,4 +10,4 @@ class SessionUnavailable(Exception):
 
 
 class KernelTimeUsedUp(QuotaExceeded, SessionUnavailable):
-    """The code of a person may not run any longer today."""
+    """The person's code may not run any more today, because its time is used up."""

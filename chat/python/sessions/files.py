@@ -69,7 +69,7 @@ def attachment_of_version(version: str) -> uuid.UUID:
 
 
 def is_kept_in_session(file: Attachment) -> bool:
-    """Return whether a file is only put into the session, and not sent to the model whose code runs there."""
+    """Return whether a file is only put into the session, and not also sent to the model."""
     if is_image_type(file.mime_type) or file.mime_type.startswith(READ_BY_MODELS):
         return False
     if name_in_code(file.name, file.mime_type) != file.name:
@@ -136,7 +136,7 @@ async def place_files(
     if the kernel has ended.
     """
     missing = files_to_place(files, placed, present)
-    # A kept file that is still there counts as written, so that it does not come back after code has removed it.
+    # A kept file that is still there counts as written. Otherwise it would be written again after code has removed it.
     now_placed = dict(placed) | {file.label: file.version for file in files if file not in missing}
     problems = []
     failures = _failures.setdefault(kernel, {})

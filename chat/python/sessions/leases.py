@@ -1,4 +1,4 @@
-"""Leases of sessions that this process holds, and their renewal."""
+"""Renews the leases of sessions that this process holds."""
 
 from __future__ import annotations
 

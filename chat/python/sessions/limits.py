@@ -87,7 +87,7 @@ class Candidate:
     is_leased: bool
     """Whether a process runs a cell there, or starts or ends its kernel."""
     has_live_turn: bool
-    """Whether an answer is being written that runs code there."""
+    """Whether a live answer runs its code in this session."""
 
     @property
     def is_unused(self) -> bool:
@@ -204,7 +204,7 @@ def _evict(candidates: Iterable[Candidate], kernels_of: Counter[int | None], sen
     unused = [one.session for one in candidates if one.is_unused]
     unused.sort(key=lambda one: (one.is_kept, -kernels_of[one.owner_id], one.last_used_at, one.pk))
     for session in unused:
-        # A cell may have begun since the session was read: beginning one takes no lock.
+        # `begin_cell` does not wait for the admission lock, so a cell may have begun since the session was read.
         if begin_stop(session.pk, session.generation, sentence, only_idle=True):
             return EvictKernel(session)
     return None

@@ -68,7 +68,7 @@ def parse_choices(values: Mapping[str, object]) -> Choices:
     if "sheet" in values:
         choices["sheet"] = _name("sheet", values["sheet"], at_least=1)
     if "path" in values:
-        # The empty path is the whole value.
+        # An empty path is allowed: it means the whole JSON value.
         choices["path"] = _name("path", values["path"], at_least=0)
     return choices
 

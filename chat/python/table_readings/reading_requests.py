@@ -36,7 +36,7 @@ class NotATable(Exception):
 
 
 class ReadingUnavailable(Exception):
-    """The file cannot be read now. The text is a sentence."""
+    """The file cannot be read now. The text is a sentence for the person."""
 
 
 def find_or_read_table(attachment: Attachment) -> TableReading | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HEAD_BYTES = 64 * 1024
 LINES_EXAMINED = 20
 PROSE_SUFFIXES = ("txt",)
-"""Extensions of files that hold prose unless their lines are divided like those of a table."""
+"""Extensions of files that count as prose, unless their lines look like those of a table (`has_table_lines`)."""
 SHARE_ALIKE = 2 / 3
 """Minimum share of the first lines with the same number of separators. Others may be a title, or below the header."""
 LINES_OF_WEAK_MARKS = 3
@@ -42,7 +42,7 @@ def suffix_of(name: str) -> str:
 
 
 def has_table_lines(data: bytes) -> bool:
-    """Return whether a UTF-8 text looks like a table: most of its first lines have as many cells. If not, it is prose."""
+    """Return whether a UTF-8 text looks like a table: most of its first lines have as many cells. Else it is prose."""
     lines = [line.strip() for line in data[:HEAD_BYTES].decode(errors="replace").split("\n")[:LINES_EXAMINED]]
     has_rule = any(len(line) > 2 and set(line) == {"-", " "} for line in lines[1:3])
     lines = [line for line in lines if line and line[0] != "#" and not _RULE.fullmatch(line)]

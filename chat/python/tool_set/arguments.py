@@ -11,7 +11,7 @@ from chat.python.tool_set.declarations import CODE_LIMIT_CHARS
 from chat.vocabulary.parts import JSON
 
 DEFAULT_LIMIT_S = 60.0
-"""Time limit of a call that sets none."""
+"""Time limit of a call that does not set one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class PythonTools:
     takes_file = staticmethod(is_kept_in_session)
 
     def __init__(self) -> None:
-        """Read the default instructions."""
+        """Read the default instructions from `instructions.toml`."""
         texts = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))
         self.instructions = {name: text.strip() for name, text in texts.items()}
 

@@ -67,7 +67,7 @@ class OutputParts:
         self._is_changed.set()
 
     def add_note(self, sentence: str) -> None:
-        """Add a sentence of the server."""
+        """Add a sentence of the server, in brackets on its own line."""
         (self._notes_after if self._has_output else self._notes_before).append(sentence)
         self._parts.add_line(f"[{sentence}]")
         self._is_changed.set()
@@ -160,7 +160,7 @@ class _JoinedParts:
                 self._add_part(Display(output.bundle))
 
     def add_line(self, text: str) -> None:
-        """Add text on lines of its own."""
+        """Add text that begins and ends a line."""
         self._add_text(f"{'' if self._is_at_line_start else chr(10)}{text}\n")
 
     def take(self) -> list[Part]:

@@ -19,7 +19,7 @@ def cell_response(result: CellResult, graph_count: int) -> JSONObject:
     """Return the result for the model of a cell that it ran."""
     execution = result.execution
     notes = list(result.notes)
-    # Base64 means nothing to a model. The page shows the whole output.
+    # Remove images as Base64, which a model cannot read. The page shows the whole output.
     text = without_data_uris(execution.text)
     if len(text) > OUTPUT_LIMIT_CHARS:
         notes.append(f"The output has {len(text):,} characters; its middle is left out here.")

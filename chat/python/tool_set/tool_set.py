@@ -1,4 +1,4 @@
-"""The functions of the Python session for one turn."""
+"""Runs the functions of the Python session for one turn."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
 
 
 class PythonSessionTools:
-    """The functions of one turn."""
+    """The tool set of one turn: runs the functions that its model calls."""
 
     def __init__(self, turn: Turn) -> None:
         """Use the session of the turn's conversation. Nothing is started or connected yet."""

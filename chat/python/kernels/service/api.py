@@ -95,7 +95,7 @@ class ChannelsHandler(
         def count_sent(sent: asyncio.Future[None]) -> None:
             connection.count_unsent(-size_bytes)
             if not sent.cancelled():
-                # A client that has gone is no error. An exception that nobody reads would be logged.
+                # Read the exception, or asyncio would log it. A closed connection is no error.
                 sent.exception()
 
         sent.add_done_callback(count_sent)

@@ -170,7 +170,7 @@ def _is_delegated(folder: Path, is_root_allowed: bool) -> bool:
         return False
     if os.geteuid() != 0:
         return folder.stat().st_uid == os.geteuid()
-    # systemd marks the groups that it leaves to a service.
+    # systemd marks the groups that it has delegated with this attribute.
     for name in ("user.delegate", "trusted.delegate"):
         with suppress(OSError):
             if os.getxattr(folder, name) == b"1":

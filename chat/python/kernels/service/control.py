@@ -1,4 +1,4 @@
-"""The control socket of the service: one request and one reply, each a line of JSON, for each connection."""
+"""Serves the control socket. Each connection has one request and one reply; each is a line of JSON."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def open_socket(folder: int) -> socket.socket:
 
     The old socket is not removed before, so that a client that waits for a restart finds a socket at any moment.
     """
-    # Through the descriptor, because paths of Unix sockets are limited to 107 bytes.
+    # This path uses the descriptor and is short, because paths of Unix sockets are limited to 107 bytes.
     path = Path(f"/proc/self/fd/{folder}/{SOCKET_NAME}")
     new = path.with_name(f"{SOCKET_NAME}.new")
     new.unlink(missing_ok=True)

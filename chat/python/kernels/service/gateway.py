@@ -40,7 +40,9 @@ OPEN_FILES_LIMIT = 16_384
 REQUEST_LIMIT_BYTES = 1 * MIB
 WEBSOCKET_MESSAGE_LIMIT_BYTES = 16 * MIB
 _OOM_SCORE_ADJ = 500
-"""The kernel's out-of-memory killer ends Jupyter kernels (1000) first, then the gateway, then the web server (0)."""
+"""Linux kills processes with a high score first if memory is full: Jupyter kernels (1000), the gateway, the web
+server (0).
+"""
 
 
 class SandboxGateway(KernelGatewayApp):
@@ -92,7 +94,7 @@ class SandboxGateway(KernelGatewayApp):
         self.io_loop.start()
 
     async def _stop(self) -> None:
-        # Jupyter's own method waits for every websocket. The kernels end at once, and so may the process.
+        # Jupyter's own method waits until all websockets are closed. This is not needed, as all kernels are killed.
         await self.personality.shutdown()
         self.io_loop.stop()
 
@@ -106,9 +108,9 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
     config = Config()
     config.SandboxMappingKernelManager.cull_idle_timeout = options.idle_limit_s
     config.SandboxMappingKernelManager.cull_interval = min(60, max(1, options.idle_limit_s // 5))
-    # A client that was killed has not ended its kernel, whose code may run on. A kernel with a client is never culled.
+    # Also end busy kernels: a killed client may have left code running. A kernel with a client is never ended.
     config.SandboxMappingKernelManager.cull_busy = True
-    # A kernel without a client could fill the memory with its output.
+    # Do not buffer output for kernels without a client, because it could fill the memory.
     config.SandboxMappingKernelManager.buffer_offline_messages = False
     config.SandboxPersonality.list_kernels = True
     provisioner.register()
@@ -118,7 +120,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
         status_stream=status_stream,
         api=api.__name__,
         auth_token=options.token,
-        # Nobody logs in with a cookie. Without this, Jupyter would write a file.
+        # No cookies are used, but without this value, Jupyter would write one into a file.
         cookie_secret=secrets.token_bytes(),
         max_kernels=options.kernels_limit,
         kernel_spec_manager_class=SandboxKernelSpecs,

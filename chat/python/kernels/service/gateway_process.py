@@ -52,7 +52,7 @@ class GatewayProcess:
             stdout=asyncio.subprocess.PIPE,
             env=_environment(Path(options.directory)),
             cwd=PROJECT,
-            # A terminal's Ctrl-C reaches the supervisor alone, which ends the gateway in order.
+            # Ctrl-C in a terminal must reach only the supervisor, which then ends the gateway.
             start_new_session=True,
         )
         assert process.stdin is not None

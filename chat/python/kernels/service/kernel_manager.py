@@ -74,12 +74,12 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
     def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:
         """Return a stream of the kernel's output.
 
-        ZeroMQ ends a connection for good when a message exceeds the size limit. No output would arrive any more, so the
-        kernel is ended then.
+        ZeroMQ closes a connection if a message exceeds the size limit, and does not open it again. No more output could
+        arrive, so the kernel is then ended.
         """
         stream: ZMQStream = super().connect_iopub(identity)
         # The context is asyncio's, so the monitor's methods are coroutines.
-        # The default address is made from a descriptor, which may be that of a monitor that is just being closed.
+        # A new address, because the default one is made from a descriptor, which a closing monitor may still have.
         events, address = zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED, f"inproc://{uuid.uuid4()}"
         monitor = stream.socket.get_monitor_socket(events, address)
         assert isinstance(monitor, zmq.asyncio.Socket)

@@ -1,4 +1,4 @@
-"""The one kind of kernel that the gateway offers."""
+"""Describes the only kind of kernel that the gateway offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All kernels of the gateway by their ids: starts them, keeps some ready, and remembers why they ended."""
+"""Manages all kernels of the gateway by their ids: starts them, keeps some ready, and stores why they ended."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
     """The kernels of the gateway."""
 
     def __init__(self, **kwargs: object) -> None:
-        """Start with no kernel."""
+        """Create the manager without a kernel. Limits and sizes come from the gateway's options."""
         super().__init__(**kwargs)
         assert self.parent is not None
         self._options: GatewayOptions = self.parent.options
@@ -89,7 +89,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         except OSError as error:
             logger.warning("The Python kernel cannot be started: %s", error)
             sentence = f"The Python kernel cannot be started: {error.strerror}."
-        # Tornado formats the message with its arguments, of which there are none.
+        # Tornado formats the message with `%`, so a percent sign is doubled.
         raise web.HTTPError(503, log_message=sentence.replace("%", "%%"))
 
     def take_cpu_s(self, kernel_id: str) -> float:
@@ -124,7 +124,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
             if not kernel.exit_event.is_set():
                 await self.shutdown_kernel(kernel_id)
             raise
-        # No code of a user has run yet, so all processes of the kernel can be found.
+        # All processes of the kernel can be found now, before code of a user has run and started others.
         kernel.process.group = self._groups.create(kernel_id, kernel.process.pid)
 
     async def restart_kernel(self, kernel_id: str, now: bool = True) -> None:
@@ -145,7 +145,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         await super().shutdown_kernel(kernel_id, now=True, restart=restart)
 
     def remove_ended_kernel(self, kernel: SandboxKernelManager, report_death: Callable[[], None]) -> None:
-        """Forget a kernel that has exited by itself or was killed, and tell its connections."""
+        """Remove a kernel that has exited by itself or was killed, and notify its connections."""
         task = asyncio.create_task(self._remove(kernel, report_death))
         self._removals.add(task)
         task.add_done_callback(self._removals.discard)
@@ -182,7 +182,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         return [kernel for kernel in kernels if kernel["id"] not in self.warm_kernels]
 
     async def cull_kernel_if_idle(self, kernel_id: str) -> None:
-        """End a kernel that nobody has used for long, unless it is kept ready."""
+        """End a kernel that was idle for longer than the limit, unless it is kept ready."""
         if kernel_id not in self.warm_kernels:
             await super().cull_kernel_if_idle(kernel_id)
             if kernel_id not in self:

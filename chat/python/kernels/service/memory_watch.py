@@ -21,8 +21,8 @@ INTERVAL_S = 0.25
 IDLE_INTERVAL_CHECKS = 4
 """A kernel that runs no cell is measured in each fourth check only, which saves CPU time."""
 DROP_BYTES = 64 * MIB
-"""If the machine's available memory falls by this between two checks, idle kernels are measured too: code may have left
-threads or processes that run on."""
+"""If the available memory of the machine falls by this between two checks, idle kernels are measured too. Code may have
+left threads or processes running there."""
 SOCKET_FILES_LIMIT_COUNT = 64
 """Maximum number of files in a kernel's folder on the host. Code in the sandbox can create only sockets there."""
 FREE_SHARE_LIMIT = 0.05
@@ -37,7 +37,7 @@ class MemoryWatch:
     """Measures kernels in a thread, from the first `add` on."""
 
     def __init__(self, limit_bytes: int) -> None:
-        """Watch for kernels that use more than this."""
+        """Prepare to watch kernels. `limit_bytes`: the maximum memory of one kernel."""
         self._limit_bytes = limit_bytes
         self._processes: dict[int, SandboxProvisioner] = {}
         self._sandboxed_pids: dict[int, int] = {}
@@ -59,7 +59,7 @@ class MemoryWatch:
             time.sleep(INTERVAL_S)
             try:
                 self.check()
-            except Exception:  # the watch must go on: without a cgroup, only it limits the memory of a whole kernel
+            except Exception:  # continue: without a control group, only this watch limits the memory of a whole kernel
                 logger.exception("The memory of kernels could not be measured.")
 
     def check(self) -> None:

@@ -14,7 +14,7 @@ _MAPPED_MIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """How the gateway runs kernels."""
+    """Options with which the gateway runs kernels."""
 
     token: str = ""
     directory: str = ""

@@ -36,7 +36,7 @@ OUT_OF_MEMORY = "It used too much memory."
 
 
 def register() -> None:
-    """Make the provisioners known to Jupyter. Entry points would need an installed package."""
+    """Register the provisioners in Jupyter. Entry points would need an installed package."""
     for name, kind in ((SANDBOX, SandboxProvisioner), (PLAIN, PlainProvisioner)):
         KernelProvisionerFactory.provisioners[name] = EntryPoint(
             name, f"{__name__}:{kind.__name__}", KernelProvisionerFactory.GROUP_NAME
@@ -61,7 +61,7 @@ class SandboxProvisioner(LocalProvisioner):
     """The kernel's control group; `None` if no group was created for it."""
 
     def __init__(self, **kwargs: object) -> None:
-        """Create the kernel's folder."""
+        """Create the kernel's folder. `launch_kernel` starts the process."""
         super().__init__(**kwargs)
         self.folder = Path(tempfile.mkdtemp(prefix="k-", dir=self.directory))
         # The memory watch calls `end` in another thread. Without the lock, the pidfd could be closed meanwhile, and its
@@ -77,7 +77,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not been cleaned up."""
+        """Whether the kernel was launched, and `cleanup` was not called yet. The process may have exited."""
         return self.pidfd >= 0
 
     @property

@@ -1,4 +1,4 @@
-"""Checks at start that the sandbox holds on this machine."""
+"""Checks at the start that code cannot escape from the sandbox on this machine."""
 
 from __future__ import annotations
 

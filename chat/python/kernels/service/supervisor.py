@@ -22,7 +22,7 @@ from chat.python.kernels.service.options import GatewayOptions
 logger = logging.getLogger(__name__)
 
 BACKOFF_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Pauses before the first, second ... restart in a row."""
+"""Pauses before the first, second and further restarts after successive failures."""
 STABLE_AFTER_S = 60.0
 """After this time, earlier failures of a gateway no longer count: its next restart has no pause."""
 MINIMUM_PAUSE_S = 1.0
@@ -107,7 +107,7 @@ class Supervisor:
     async def _test_launch(self, directory: Path) -> None:
         """Launch a program like a kernel, with a folder in `directory`. Raises SandboxUnavailable if that fails."""
         try:
-            # On a thread, because an interpreter that hangs would block the service. The answer is cached.
+            # On a thread, because an interpreter that hangs would block the service. The result is cached.
             await asyncio.to_thread(find_interpreter)
             if self._options.is_sandboxed:
                 await self_test.run(directory)
