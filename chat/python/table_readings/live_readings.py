@@ -54,7 +54,10 @@ async def is_running(attachment_id: uuid.UUID) -> bool:
 
 
 async def join(attachment: Attachment) -> TableReading | None:
-    """Read an attachment, or wait for the reading that runs already. Raises TooManyPreviews if the person must wait."""
+    """Read an attachment, or wait for the reading that runs already.
+
+    Raises TooManyPreviews if the person asks for too many.
+    """
     # Shielded, because other callers may wait for the same reading if this one is cancelled.
     try:
         return await asyncio.shield(_join(attachment))
@@ -64,7 +67,10 @@ async def join(attachment: Attachment) -> TableReading | None:
 
 
 async def begin(attachment: Attachment) -> None:
-    """Begin to read an attachment, unless it is being read already. Raises TooManyPreviews if the person must wait."""
+    """Begin to read an attachment, unless it is being read already.
+
+    Raises TooManyPreviews if the person asks for too many.
+    """
     _join(attachment)
 
 
@@ -74,7 +80,7 @@ async def choose(attachment: Attachment, changes: Mapping[str, object], limit_s:
     `changes`: see `change_choices`. They change the choices that are stored when the reading begins.
 
     Raises TimeoutError after `limit_s`, while the reading goes on; InvalidChoice if the choices do not fit the file;
-    and TooManyPreviews if the person must wait.
+    and TooManyPreviews if the person asks for too many.
     """
     task = _start(attachment, changes)
     async with asyncio.timeout(limit_s):
@@ -147,7 +153,7 @@ def _join(attachment: Attachment) -> Task:
 def _start(attachment: Attachment, changes: Mapping[str, object] | None) -> Task:
     """Start a reading, which begins after the one that runs. `changes`: changes of the stored choices, or `None`.
 
-    Raises TooManyPreviews if the person must wait.
+    Raises TooManyPreviews if the person asks for too many.
     """
     loop = asyncio.get_running_loop()
     tasks, unfinished = _running.setdefault(loop, {}), _unfinished.setdefault(loop, {})

@@ -42,7 +42,7 @@ class ReadingUnavailable(Exception):
 def find_or_read_table(attachment: Attachment) -> TableReading | None:
     """Return the reading of an attachment; `None` if it is no table, or if no kernel can read it now.
 
-    Blocks until the file is read. Raises TooManyPreviews if the person must wait.
+    Blocks until the file is read. Raises TooManyPreviews if the person asks for too many.
     """
     if not can_hold_table(attachment):
         return None
@@ -82,7 +82,7 @@ def find_table(attachment: Attachment) -> TableReading | None:
 def begin_reading(attachment: Attachment) -> None:
     """Begin to read an attachment in the background, unless this is done already.
 
-    Raises TooManyPreviews if the person must wait.
+    Raises TooManyPreviews if the person asks for too many.
     """
     async_to_sync(live_readings.begin)(attachment)
 
@@ -100,7 +100,7 @@ def choose_reading(attachment: Attachment, changes: Mapping[str, object]) -> Tab
 
     Blocks until the file is read, for at most `CHOICE_LIMIT_S`: then the result is `None`. Raises InvalidChoice if the
     file cannot be read with the choices; the former choices stay. Raises NotATable if the file is prose,
-    ReadingUnavailable if it cannot be read now, and TooManyPreviews if the person must wait.
+    ReadingUnavailable if it cannot be read now, and TooManyPreviews if the person asks for too many.
     """
     former = load_choices(attachment.pk).choices
     choices = change_choices(former, changes)

@@ -246,7 +246,7 @@ class PythonSessionTools:
 
 
 def _note(session: PythonSession, *, with_data: bool) -> str:
-    """Return why the last kernel has ended. `with_data`: whether it may be the stored reason, which may quote data."""
+    """Return why the last kernel has ended. `with_data`: whether the text may quote data, as the stored reason may."""
     return session.note if with_data or not session.note else VARIABLES_LOST
 
 
