@@ -51,7 +51,7 @@ class FileView:
     size_bytes: int
     url: str
     read_as: str = ""
-    """The code that reads the table in it as the preview shows it; empty for other files."""
+    """Code that reads the file's table as the preview shows it; empty for files without a preview."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class SessionView:
     is_busy: bool = False
     is_other_branch: bool = False
     can_replay: bool = False
-    """Whether variables of the shown code are gone, which running all code again restores."""
+    """Whether variables of the shown code are lost. Running all code again would restore them."""
     seconds_left: int | None = None
-    """After how many seconds without use it ends. `None`: it has no kernel, or code runs."""
+    """Seconds until the unused session ends. `None`: it has no kernel, or code runs."""
     is_kept: bool = False
     variables: Sequence[VariableView] = ()
     files: Sequence[FileView] = ()

@@ -61,14 +61,19 @@ ENVIRONMENT = {
 _CANNOT = "Code cannot be isolated on this machine"
 _BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 _MATPLOTLIBRC = "figure.dpi: 200\n"
-"""Twice the default of matplotlib. The page shows such a graph at half its size, sharp on a dense screen."""
+"""Configuration of matplotlib, with twice its default resolution. The page shows graphs at half their size, so that
+they are sharp on screens with a high resolution.
+"""
 _SOCKET_PATH_LIMIT_BYTES = 107
-"""Longest path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
+"""Maximum length of the path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
 _STDERR_LIMIT_CHARS = 2000
 APPARMOR_COMMAND = "sudo deploy/apparmor-profile"
 _APPARMOR_RESTRICTION = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _SIGNS_OF_BLOCKED_NAMESPACES = ("namespace", "uid map", "gid map", "RTM_NEWADDR")
-"""Words of bubblewrap. AppArmor lets it make namespaces, but without rights inside: the loopback device fails first."""
+"""Words in the errors of bubblewrap that mean that user namespaces are blocked.
+
+AppArmor lets it make namespaces, but without rights inside: the setup of the loopback device fails first (RTM_NEWADDR).
+"""
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./])/[^\s:;,'\"`)]+")
 _NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 
@@ -101,7 +106,8 @@ def launch(
     Raises SandboxUnavailable if a tool or the interpreter is missing.
     """
     bubblewrap = _require_tool("bwrap", "bubblewrap")
-    # A folder of the path may be a link that the sandbox shows, because it leads to the interpreter too.
+    # Bubblewrap needs the real path: a folder of the path may be a link that the sandbox has, too, because it leads
+    # to the interpreter.
     directory = directory.resolve()
     try:
         interpreter = find_interpreter()
@@ -127,7 +133,7 @@ def launch_error(stderr: bytes) -> SandboxUnavailable:
     """Return an error that explains a launch whose program never ran, with advice if user namespaces are blocked."""
     message = stderr.decode(errors="replace").strip()[-_STDERR_LIMIT_CHARS:]
     logger.warning("The launch of a sandbox has failed: %s", message)
-    # Readers and models see the sentence.
+    # Users and models see the message, so paths of the host are removed.
     message = _ABSOLUTE_PATH.sub("…", message)
     advice = ""
     if any(sign in message for sign in _SIGNS_OF_BLOCKED_NAMESPACES):
@@ -172,7 +178,7 @@ def _memory_files(contents: Sequence[bytes]) -> Iterator[tuple[int, ...]]:
 
 
 DATA_FOLDER = Path("/mnt/data")
-"""Another name of the working directory: models write it into code."""
+"""Another name of the working directory `/box`: models use it in their code."""
 
 
 def _host_arguments(interpreter: Interpreter) -> list[str]:
@@ -211,7 +217,7 @@ def _sandbox_arguments(directory: Path, interpreter: Interpreter) -> list[str]:
 
 
 def _has_data_folder(interpreter: Interpreter) -> bool:
-    """Return whether the place of the other name of the working directory is taken by files of the machine."""
+    """Return whether files of the host, which the sandbox shows, are at `/mnt/data`. Then no link can be there."""
     shown = [*map(Path, interpreter.folders), *(Path(link) for link, _ in interpreter.links)]
     return any(DATA_FOLDER.is_relative_to(path) or path.is_relative_to(DATA_FOLDER) for path in shown)
 
@@ -228,8 +234,8 @@ def _unprivileged_arguments(bubblewrap: str, directory: Path, interpreter: Inter
     """Return the command that a server running as root puts before the sandbox's, to give up root.
 
     Bubblewrap creates the parent folders of a bind for its own user only, so `--dir` creates them for everyone first.
-    The process namespace ends the sandbox together with its launcher. The inner `--die-with-parent` cannot do this:
-    root's bubblewrap has given up the right to signal `nobody`, but a namespace dies with its first process.
+    The outer process namespace ends the sandbox together with its launcher. The inner `--die-with-parent` cannot do
+    this: root's bubblewrap has given up the right to signal `nobody`, but a namespace dies with its first process.
     """
     setpriv = _require_tool("setpriv", "util-linux")
     links = [link for link, _ in interpreter.links]

@@ -1,4 +1,4 @@
-"""The seccomp filter of the sandbox: the system calls that the Linux kernel refuses to its programs.
+"""The seccomp filter of the sandbox: the system calls that programs in the sandbox may not use.
 
 The filter is a deny list, because no complete list exists of the calls that pandas, numpy and similar libraries need.
 It denies calls that reach deep into the kernel or into other processes, and calls that allocate uncounted memory.
@@ -55,7 +55,7 @@ def build_filter() -> bytes:
         # libseccomp rejects rules for names that it or this architecture does not know.
         if _is_known(name):
             rules.add_rule(refuse, name)
-    # ENOSYS makes libc fall back to `clone`, whose flags a filter can inspect.
+    # ENOSYS makes libc use `clone` instead. A filter can read the flags of `clone`, but not those of `clone3`.
     rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     for flag in _NEW_NAMESPACE_FLAGS:
         rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))

@@ -1,4 +1,4 @@
-"""What one cell shows: its outputs in order, which it may clear or change. Pure."""
+"""The outputs that one cell shows, in order. Its code may clear or change them. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from chat.vocabulary.terminal_text import Terminal
 CLEARED_LIMIT_COUNT = 200
 """Maximum number of cleared texts that are kept for one cell."""
 CLEARED_LIMIT_CHARS = 200_000
-"""Maximum length of these texts together."""
+"""Maximum total length of the cleared texts of one cell."""
 SLOTS_LIMIT = 64
-"""Maximum number of displays with one id, which change together."""
+"""Maximum number of displays with the same id. An update of the id changes all of them."""
 IDS_LIMIT = 1_000
 """Maximum number of ids whose displays can change. Displays with later ids do not change."""
 RECOUNT_CHARS = 64 * 1024
-"""Number of characters that are received before shown text is counted again."""
+"""Number of characters that a cell must write before the size of its shown text is computed again."""
 
 
 @dataclass(eq=False, slots=True)
@@ -29,7 +29,7 @@ class Slot:
 
     outputs: list[Output] = field(default_factory=list)
     terminal: Terminal | None = None
-    """The text of a stream; then `outputs` is empty."""
+    """The text of a stream, which may grow; then `outputs` is empty. `None` for anything else."""
     stream: Literal["stdout", "stderr"] = "stdout"
     image_bytes: int = 0
     display_bytes: int = 0
@@ -37,16 +37,16 @@ class Slot:
 
     @property
     def images(self) -> set[bytes]:
-        """The bytes of its images and files."""
+        """The bytes of the images and files in this place."""
         return {output.data for output in self.outputs if isinstance(output, ImageOutput | FileOutput)}
 
     def close_text(self) -> None:
-        """Keep what the terminal shows, without the terminal."""
+        """Replace the terminal by the text that it shows: the text no longer grows."""
         self.outputs, self.terminal = self.shown, None
 
     @property
     def shown(self) -> list[Output]:
-        """What it shows."""
+        """The outputs that this place shows."""
         if self.terminal is None:
             return self.outputs
         return [TextOutput(self.stream, text)] if (text := self.terminal.text) else []
@@ -58,24 +58,24 @@ class ShownOutputs:
     def __init__(self) -> None:
         self._slots: list[Slot] = []
         self._by_id: dict[str, list[Slot]] = {}
-        """The displays with an id."""
+        """The places of the displays with an id, by the id."""
         self._text: Slot | None = None
-        """The last slot, if it is text that may grow."""
+        """The last slot, if it is text that may grow; else `None`."""
         self._filled: Slot | None = None
-        """The slot to which outputs are added now."""
+        """The slot of a display to which outputs are added now; `None`: outputs are added at the end."""
         self._is_redrawn = False
         self._cleared: list[str] = []
         self._left_out = 0
         self._cleared_count = self._cleared_chars = 0
         self._written_chars = 0
-        """Characters that were written since the text was counted."""
+        """Number of characters written since `count_text_bytes` last computed the size."""
 
     def outputs(self) -> list[Output]:
         """Return what is shown, in order."""
         return [output for slot in self._slots for output in slot.shown]
 
     def take_redrawn(self) -> Redrawn | None:
-        """Return that earlier outputs have changed since the last call; `None` if none has."""
+        """Return a `Redrawn` if earlier outputs have changed since the last call; else `None`."""
         if not self._is_redrawn:
             return None
         redrawn = Redrawn(self.outputs, tuple(self._cleared), self._left_out)
@@ -83,7 +83,7 @@ class ShownOutputs:
         return redrawn
 
     def write(self, stream: Literal["stdout", "stderr"], text: str) -> list[Output]:
-        """Write text of a stream; return what it adds to the end."""
+        """Write text of a stream; return the outputs that this adds at the end."""
         self._written_chars += len(text)
         if self._filled is not None:
             return self.add(TextOutput(stream, text))
@@ -95,12 +95,15 @@ class ShownOutputs:
             self._slots.append(slot)
         assert slot.terminal is not None, "the slot of a stream has one"
         if stream != slot.stream and slot.terminal.is_in_redrawn_line:
-            # A progress bar goes to stderr. What is printed meanwhile gets lines of its own.
+            # The line may be a progress bar on stderr. Text that is printed meanwhile begins on a new line.
             text = f"\n{text}"
         return self._appended(slot, slot.terminal.write(text))
 
     def end_text(self) -> list[Output]:
-        """Return the rest of the last text: the beginning of an escape code. Later text is another output."""
+        """End the last text, so that later text is another output.
+
+        Return the rest of the text, which may be the beginning of an escape code.
+        """
         slot, self._text = self._text, None
         if slot is None or slot.terminal is None:
             return []
@@ -113,7 +116,7 @@ class ShownOutputs:
         return [TextOutput(slot.stream, text)] if text else []
 
     def add(self, output: Output) -> list[Output]:
-        """Add an output; return what this adds to the end."""
+        """Add an output; return the outputs that this adds at the end."""
         if self._filled is not None:
             self._filled.outputs.append(output)
             return [output]
@@ -122,8 +125,10 @@ class ShownOutputs:
         return [*ends, output]
 
     def count_text_bytes(self, counted_bytes: int) -> int:
-        """Return the size of all text that is shown. `counted_bytes`: what was written, which is returned if it was
-        counted just before, because counting takes time.
+        """Return the size of all shown text.
+
+        Computing it takes time. Until enough new text has been written, this returns `counted_bytes`: the caller's
+        count.
         """
         if self._written_chars < RECOUNT_CHARS:
             return counted_bytes
@@ -142,7 +147,7 @@ class ShownOutputs:
 
     @property
     def is_filling(self) -> bool:
-        """Whether outputs are added to the place of a display with an id."""
+        """Whether outputs are added to the place of a display, within a `filling` block."""
         return self._filled is not None
 
     def open_slot(self, display_id: str) -> Slot | None:
@@ -150,7 +155,7 @@ class ShownOutputs:
         if not display_id or (display_id not in self._by_id and len(self._by_id) >= IDS_LIMIT):
             return None
         ends = self.end_text()
-        # Text that ends now is told with the display.
+        # The end of the text is sent with all outputs (`Redrawn`), because this method returns no outputs.
         self._is_redrawn = self._is_redrawn or bool(ends)
         slot = Slot()
         self._slots.append(slot)
@@ -164,7 +169,7 @@ class ShownOutputs:
         return self._by_id.get(display_id, ())
 
     def empty_slot(self, slot: Slot, *, is_noted: bool) -> None:
-        """Remove what a display shows. `is_noted`: whether it is kept as a text that was cleared."""
+        """Remove the outputs of a display. `is_noted`: whether their text is kept as a cleared text."""
         if is_noted:
             self._note_cleared(slot.outputs)
         slot.outputs = []
@@ -172,7 +177,7 @@ class ShownOutputs:
 
     @contextmanager
     def filling(self, slot: Slot) -> Iterator[None]:
-        """Let outputs be added to a place."""
+        """Within the block, add outputs to this slot instead of the end."""
         self._filled = slot
         try:
             yield
@@ -196,7 +201,7 @@ class ShownOutputs:
 
 
 def _with_text_alone(output: Output) -> Output:
-    """Return a display without its HTML: reading it takes time, and a display may change often."""
+    """Return a display without its HTML. Converting HTML to text takes time, and a display may change often."""
     if not isinstance(output, DisplayOutput) or HTML not in output.bundle:
         return output
     return DisplayOutput({name: form for name, form in output.bundle.items() if name != HTML})

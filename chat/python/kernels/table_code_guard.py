@@ -1,8 +1,8 @@
-"""Checks the code with which a kernel says that a table can be read. Pure.
+"""Checks the code that a kernel proposes for reading a table. Pure.
 
 The code comes from a kernel that a hostile file may have taken over. People copy it into programs of their own, and
-models and the demo model run it. So it must have one of the forms that the readers write, and open no other file; code
-of any other form is dropped.
+models and the demo model run it. So the code must have one of the forms that the readers in `in_kernel` write, and
+open no other file. Code of any other form is dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CODE_LIMIT_CHARS = 4_000
 FORMS_LIMIT = 20
 """Maximum number of nested forms, such as successive calls of methods."""
 INTEGER_LIMIT = 2**25
-"""Limit of integers in the code. No file has so many rows or columns."""
+"""Maximum of integers in the code. No file has so many rows or columns."""
 WIDTH_LIMIT = 1_000
 OPTIONS = frozenset(
     {
@@ -71,9 +71,9 @@ _FORMS = (
     "VALUE.reindex(**OPTIONS)",
     "VALUE.reset_index(**OPTIONS)",
 )
-"""Expressions of the readers. The names in capitals stand for what `_is_fitting` says, `VALUE` for such an expression.
+"""The expressions that the readers write. A name in capitals is a placeholder: `_is_fitting` says what may replace it.
 
-Each has one `FILE` or one `VALUE`.
+Each form has one `FILE` or one `VALUE`. `VALUE` is replaced by another expression of these forms.
 """
 _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.UnaryOp, ast.USub, ast.Load)
 
@@ -81,7 +81,8 @@ _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.Unary
 def guard_code(code: str, name: str | None, label: str | None = None) -> str:
     """Return the code on one line if a reader could have written it for a file of this name; else an empty text.
 
-    `name`: `None` for any name that a file in a kernel can have. `label`: the name that takes its place, if any.
+    `name`: `None` for any name that a file in a kernel can have. `label`: another name that replaces it in the
+    returned code, if any.
     """
     if len(code) > CODE_LIMIT_CHARS:
         return ""
@@ -91,7 +92,7 @@ def guard_code(code: str, name: str | None, label: str | None = None) -> str:
         if file is None or not _is_file_name(file.value, name):
             return ""
         file.value = file.value if label is None else label
-        # Comments, which could say anything, are no part of the tree.
+        # This removes comments, which could contain any text: they are not in the tree.
         guarded = ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
@@ -121,14 +122,14 @@ def _parsed_forms() -> tuple[ast.expr, ...]:
 
 
 def _match(form: ast.AST, node: ast.AST) -> tuple[str, ast.AST] | None:
-    """Return `FILE` or `VALUE` with what stands in its place; `None` if the node has not this form."""
+    """Return `FILE` or `VALUE`, and the node in its place; `None` if the node does not have this form."""
     places = list(_compare(form, node))
     is_fitting = all(_is_fitting(name, one) for name, one in places)
     return next((place for place in places if place[0] in ("FILE", "VALUE")), None) if is_fitting else None
 
 
 def _compare(form: object, node: object) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the names in capitals of a form with what stands in their places, `DIFFERENT` for what is different."""
+    """Yield each placeholder of a form with the node in its place, and `DIFFERENT` for each other difference."""
     if isinstance(form, ast.Name) and form.id.isupper() and isinstance(node, ast.AST):
         yield form.id, node
     elif isinstance(form, list) and isinstance(node, list):
@@ -151,7 +152,7 @@ def _name_of(node: ast.expr) -> str:
 
 
 def _is_fitting(name: str, node: ast.AST) -> bool:
-    """Return whether a node may stand in the place of this name."""
+    """Return whether a node may replace the placeholder of this name."""
     match name:
         case "FILE" | "VALUE":
             return True
@@ -168,7 +169,7 @@ def _is_fitting(name: str, node: ast.AST) -> bool:
 
 
 def _is_literal(node: ast.AST) -> bool:
-    """Return whether a node is a constant, or a list or dictionary of constants; `range` of a number is one, too."""
+    """Return whether a node is a constant, or a list, tuple or dictionary of constants. `range(...)` counts as one."""
     nodes = [node]
     while nodes:
         one = nodes.pop()

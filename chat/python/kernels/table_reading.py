@@ -1,7 +1,7 @@
-"""What a kernel says about the table in a file: rows, columns and oddities. Pure.
+"""The description that a kernel gives of the table in a file: rows, columns and unusual things. Pure.
 
 A hostile file may take over the kernel that reads it and forge the answer. Every value is therefore validated, cleaned
-and bounded here, whatever `in_kernel.tables` promises. The same function reads answers that were stored.
+and shortened to a limit here. `parse_table_reading` also reads stored answers.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from chat.python.kernels.outputs import clean_text
 from chat.python.kernels.table_code_guard import guard_code
 
 ANSWER_LIMIT_CHARS = 256 * 1024
-"""A longer answer is refused. It has at most 100 columns of about 500 characters, as ASCII."""
+"""Maximum length of an answer in JSON; a longer one is refused. It has 100 columns of about 500 characters at most."""
 SHEETS_LIMIT_CHARS = 6_000_000
-"""The text of a workbook has half a million characters at most, each of up to twelve in JSON."""
+"""Maximum length of the answer with the text of a workbook, in JSON.
+
+The text has at most half a million characters, and JSON writes one as up to twelve.
+"""
 COLUMNS_LIMIT = 100
 NOTES_LIMIT = 16
 EXAMPLES_LIMIT = 3
@@ -26,11 +29,11 @@ NAME_LIMIT_CHARS = 80
 TEXT_LIMIT_CHARS = 40
 CANDIDATES_LIMIT = 20
 CHOICE_LIMIT_CHARS = 200
-"""Length of a chosen text, such as the name of a sheet."""
+"""Maximum length of a chosen text, such as the name of a sheet."""
 WORDS_LIMIT = 20
 CHOICE_KEYS = tuple(Choices.__annotations__)
 Choice: TypeAlias = str | int | list[str]
-"""A value of a choice: see `Choices`."""
+"""A value of one choice of how a file is read: see `Choices`."""
 SENTENCE_LIMIT_CHARS = 400
 _NUMBER_LIMIT = 2**53
 _CONTROL_CHARACTERS = dict.fromkeys(range(32), " ") | {0x7F: " "}
@@ -38,16 +41,16 @@ _CONTROL_CHARACTERS = dict.fromkeys(range(32), " ") | {0x7F: " "}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A value of a column."""
+    """A frequent value of a column."""
 
     text: str
     count: int
-    """How often it occurs, or 0 if that is not known."""
+    """Number of cells with this value, or 0 if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column."""
+    """One column of a table."""
 
     name: str
     """Empty for a column without a name."""
@@ -65,14 +68,14 @@ class TableColumn:
     is_index: bool
     """Whether the column only numbers the rows."""
     role: str = ""
-    """What the values are beside their type: `identifier`, `year`, `code`, `money` or `percent`; else empty."""
+    """The meaning of the values: `identifier`, `year`, `code`, `money` or `percent`; empty if none of these."""
     note: str = ""
     """A sentence about this column; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableReading:
-    """The table in a file."""
+    """The table in a file, as the page and models are shown it; or the error."""
 
     format: str = ""
     row_count: int = 0
@@ -80,20 +83,20 @@ class TableReading:
     columns: tuple[TableColumn, ...] = ()
     """The first columns, at most `COLUMNS_LIMIT`."""
     notes: tuple[str, ...] = ()
-    """Sentences about what is unusual."""
+    """Sentences about unusual things in the table."""
     error: str = ""
     """Why the file cannot be read as a table: the end of a sentence. Then everything else is empty."""
     reading: Mapping[str, Choice] = field(default_factory=dict)
-    """How the file was read; its keys are those of `Choices`."""
+    """The choices with which the file was read; the keys are those of `Choices`."""
     candidates: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
-    """Other values that fit, by the same keys."""
+    """Other values that would be possible, by the same keys."""
     code: str = ""
     """An expression that reads the same table with pandas, such as `pd.read_csv('a.csv')`; see `guard_code`."""
     is_lasting: bool = True
-    """Whether a further attempt would give the same."""
+    """Whether another attempt would give the same result, so the result may be stored."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the form that `parse_table_reading` reads."""
+        """Return the JSON object that `parse_table_reading` reads."""
         columns = [
             asdict(column) | {"examples": [[example.text, example.count] for example in column.examples]}
             for column in self.columns
@@ -102,7 +105,7 @@ class TableReading:
 
 
 def parse_table_reading(answer: Mapping[str, object]) -> TableReading:
-    """Return the preview in the answer of `in_kernel.tables`. Items of an unexpected shape are left out."""
+    """Return the reading in the answer of `in_kernel.tables`. Items of an unexpected shape are left out."""
     is_lasting = answer.get("is_lasting") is not False
     if error := _text(answer.get("error"), SENTENCE_LIMIT_CHARS):
         return TableReading(error=error, is_lasting=is_lasting)
@@ -141,7 +144,9 @@ def _parse_candidates(value: object) -> dict[str, list[Choice]]:
 
 
 def _choice(value: object) -> Choice | None:
-    """Return a value of a choice; None if it has another type. A delimiter may be a tab."""
+    """Return a value of a choice; `None` if it has an unexpected type. A delimiter may be a tab, so control
+    characters stay.
+    """
     if isinstance(value, str):
         return clean_text(value)[:CHOICE_LIMIT_CHARS]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Shortens tracebacks: the lines of the person's code and the error stay, frames of libraries go first. Pure.
+"""Shortens tracebacks: frames of libraries are left out first, and the person's code and the error stay. Pure.
 
 The lines come from a kernel, which may send any text. The work is linear in their length.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 LINES_LIMIT = 40
 """Maximum number of lines of a traceback that a page shows at first, and that a model reads."""
 CHARS_LIMIT = 6_000
-"""Maximum number of characters of these lines."""
+"""Maximum number of characters of the lines that a page shows at first, and that a model reads."""
 WHOLE_LINES_LIMIT = 100
 """Maximum number of lines of the longer form, which a page shows folded."""
 
@@ -20,7 +20,7 @@ _NARROW_LINE_LIMIT_CHARS = 110
 _ERROR_LIMIT_CHARS = 1_500
 _NAME_LIMIT_CHARS = 1_000
 _MESSAGE_LINES_LIMIT = 12
-"""Maximum number of lines of the error itself."""
+"""Maximum number of lines of the error at the end of a traceback."""
 _LIBRARY_FRAME = re.compile(r"[ |+]{0,40}File ")
 _INDENT = re.compile(r"[ |+]*+")
 
@@ -30,13 +30,13 @@ class ShortTraceback:
     """A traceback within the limits."""
 
     text: str
-    """At most `LINES_LIMIT` lines and `CHARS_LIMIT` characters; its end is the error."""
+    """At most `LINES_LIMIT` lines and `CHARS_LIMIT` characters; the error is at the end."""
     whole: str
     """The traceback with up to `WHOLE_LINES_LIMIT` lines; empty if the short form leaves out nothing."""
 
 
 def shorten_traceback(text: str, name: str) -> ShortTraceback:
-    """Return both forms of a traceback. `name`: the class of the error, which begins its last lines."""
+    """Return the short and the longer form of a traceback. `name`: the class of the error, at the start of its text."""
     lines = text.rstrip("\n").split("\n")
     if len(lines) <= LINES_LIMIT and len(text) <= CHARS_LIMIT:
         return ShortTraceback(text, "")
@@ -57,7 +57,7 @@ def shorten_traceback(text: str, name: str) -> ShortTraceback:
 
 
 def _split_error(lines: list[str], name: str) -> tuple[list[str], list[str]]:
-    """Return the lines of the trace, and those of the error, whose message may have many lines."""
+    """Return the lines of the frames, and the lines of the error, whose message may have many lines."""
     for index in range(len(lines) - 1, -1, -1):
         word = lines[index][:_NAME_LIMIT_CHARS].partition(":")[0]
         if name and word.rpartition(".")[2] == name:
@@ -66,7 +66,7 @@ def _split_error(lines: list[str], name: str) -> tuple[list[str], list[str]]:
 
 
 def _without_libraries(lines: list[str]) -> list[str]:
-    """Leave out frames of libraries, but the last of those that follow each other."""
+    """Leave out frames of libraries. Of successive ones, the last frame stays."""
     kept: list[str] = []
     frames: list[list[str]] = []
     indent = 0

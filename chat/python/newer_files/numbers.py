@@ -1,4 +1,4 @@
-"""The numbers of answers that are not in what their code gives with a newer file. Runs on a thread."""
+"""Finds the numbers of answers that the code no longer gives with a newer file. Runs on a thread."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def find_lost_numbers(
 ) -> list[LostNumberJSON]:
     """Return the numbers of the shown answers that are not in the new outputs, nor in the newer file.
 
-    `outputs`: what the blocks gave; an empty text for one that failed.
+    `outputs`: the new output of each block; an empty text for a block that failed.
     """
     by_part = dict(_outputs_by_part(outputs))
     former, text = file_text(replaced), file_text(newer) or ""
@@ -50,7 +50,7 @@ def find_lost_numbers(
             continue
         before = list(branch_sources(message, []))
         after = [_replaced(one, by_part, former, text) for one in before]
-        # The parts of one block have the same new text.
+        # All parts of one block get the same new text, so repeats are removed.
         for lost in lost_numbers(message.text, before, _without_repeats(after), by_part):
             numbers.append(
                 {

@@ -1,4 +1,4 @@
-"""What a stored run on a newer file has found, as pages and the API show it. Pure."""
+"""The results of a stored run on a newer file, as pages and the API show them. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Results:
 
     state: State
     verdict: str
-    """The worst one; empty if no block has run yet."""
+    """The worst verdict; empty if no block has run yet."""
     detail: str
     """A sentence that counts the verdicts, or says why the run has failed."""
 
 
 def results_of(run: NewerFileRun, now: datetime) -> Results:
-    """Return the state of a run. `now`: on the database's clock."""
+    """Return the state of a run. `now`: the time of the database's clock."""
     comparisons = [Comparison(Verdict(one["verdict"]), one["detail"]) for one in run.blocks]
     verdicts = [BlockVerdict(uuid.UUID(int=0), 0, one) for one in comparisons]
     counted = summary(verdicts) if verdicts else None

@@ -1,4 +1,4 @@
-"""The row of a run with a newer file: its lease, its results so far, and its end. All functions run on a thread."""
+"""Stores a run on a newer file: its lease, its results so far, and its end. All functions run on a database thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chat.models.plain_sql import database_time
 from chat.models.user import lock_user
 
 LEASE_S = 15.0
-"""How long a run counts as running after its process has renewed it."""
+"""Time for which a run counts as running after its process has renewed the lease."""
 RUNS_ALREADY = "Code of yours runs on a newer file already. Stop that run, or wait until it is done."
 INTERRUPTED = "The server was stopped while this ran. Start it again."
 
@@ -25,7 +25,7 @@ class NewerFileRefused(Exception):
 
 
 def begin(conversation: Conversation, replaced: Attachment, newer: Attachment) -> NewerFileRun:
-    """Store a run that begins. Raises NewerFileRefused, also if one of this person runs already."""
+    """Store a run that begins. Raises NewerFileRefused if one of this person runs already, or a file was deleted."""
     try:
         with transaction.atomic():
             lock_user(conversation.owner_id)
@@ -39,8 +39,8 @@ def begin(conversation: Conversation, replaced: Attachment, newer: Attachment) -
 
 
 def renew(run_id: uuid.UUID) -> bool:
-    """Renew the lease; return False if the run is to stop: its row was deleted."""
-    # One that has ended stays so, also if this comes late.
+    """Renew the lease; return False if the run must stop, because its row was deleted."""
+    # A late renewal must not change a run that has ended.
     rows = NewerFileRun.objects.filter(pk=run_id, until__isnull=False)
     return rows.update(until=Now() + timedelta(seconds=LEASE_S)) == 1
 
@@ -51,5 +51,5 @@ def store_blocks(run_id: uuid.UUID, blocks: Sequence[Mapping[str, object]]) -> N
 
 
 def end(run_id: uuid.UUID, numbers: Sequence[Mapping[str, object]], error: str) -> None:
-    """Store the end. `error`: why not all code ran; empty: it did."""
+    """Store the end of a run. `error`: why not all code ran; empty if all code ran."""
     NewerFileRun.objects.filter(pk=run_id).update(until=None, numbers=list(numbers), error=error)

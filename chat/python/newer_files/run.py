@@ -1,7 +1,7 @@
-"""Runs all code of a conversation on a newer file, in a kernel of its own that ends afterwards.
+"""Runs all code of a conversation on a newer file, in a new kernel that ends afterwards.
 
-The run belongs to the server's event loop, not to a request. One runs at a time in a process, and for a person. Its
-lease says that it runs. Whoever deletes the row stops it.
+The run belongs to the server's event loop, not to a request. Each process, and each person, has only one run at a time.
+It counts as running until its lease expires. Deleting the row stops the run.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ async def launch(run_id: uuid.UUID) -> asyncio.Task[None]:
 def _forget(task: asyncio.Task[None]) -> None:
     _tasks[task.get_loop()].discard(task)
     if not task.cancelled() and (error := task.exception()):
-        # Without its text, which may quote the conversation.
+        # Log only its type, because its text may quote the conversation.
         logger.error("Code did not run to its end on a newer file: %s", type(error).__name__)
 
 
@@ -71,7 +71,7 @@ async def end_all() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What runs, as the conversation is when the run begins."""
+    """The code and the files of a run, as they are in the conversation when it begins."""
 
     run: NewerFileRun
     owner_id: int
@@ -127,9 +127,9 @@ async def _run_blocks(plan: _Plan) -> Mapping[CodeBlock, str]:
 async def _store_verdict(
     run_id: uuid.UUID, block: CodeBlock, execution: Execution, verdicts: list[Mapping[str, object]]
 ) -> str:
-    """Compare a block with what it gave in its answer, and return what it gives now; an empty text if it failed."""
+    """Store the verdict of a block, and return its new output; an empty text if it failed."""
     after = output_of(execution)
-    # Not on the thread of live turns, because storage may be slow.
+    # On another thread than live turns, because storage may be slow.
     comparison = await database_sync_to_async(compare_with_answer, thread_sensitive=False)(block, after)
     if comparison is not None:
         verdicts.append(
@@ -146,7 +146,7 @@ async def _store_verdict(
 
 @asynccontextmanager
 async def _renewed_lease(run_id: uuid.UUID) -> AsyncGenerator[None]:
-    """Renew the lease in the block, which is cancelled if the row was deleted."""
+    """Renew the lease until the block ends. If the row was deleted, cancel the block."""
     task = asyncio.current_task()
     assert task is not None, "a coroutine runs in a task"
 

@@ -1,4 +1,4 @@
-"""Starts a run on a newer file, unless the code cannot read it, or its table differs from the former one."""
+"""Starts a run on a newer file. Refuses files that the code cannot read, and reports tables that differ."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ OTHER_TYPE = "The type of “{column}” is “{kind}” in “{name}”, and �
 OTHER_READING = "“{name}” is read in another way than “{former}”: compare their previews."
 MORE_DIFFERENCES = "{number} more differences."
 DIFFERENCES_LIMIT = 5
-"""Maximum number of differences that are named."""
+"""Maximum number of differences that an error lists."""
 _FORM = ("delimiter", "decimal", "header_rows", "sheet", "path", "date_order")
-"""Choices of a reading that code may have in it."""
+"""Choices of a reading that code may repeat, so a difference may break the code."""
 
 
 def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> SessionFile | None:
@@ -44,7 +44,7 @@ def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> Se
 
 
 class TableDiffers(Exception):
-    """The newer table differs, so a person must decide whether the code runs on it."""
+    """The newer table differs from the former one, so a person must decide whether the code runs on it."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         super().__init__(" ".join(sentences))
@@ -54,7 +54,8 @@ class TableDiffers(Exception):
 def start_run(conversation: Conversation, replaced: Attachment, newer: Attachment, *, anyway: bool) -> NewerFileRun:
     """Start the code of a conversation on a newer file, and return the row with its results.
 
-    Blocks until the files are read. `anyway`: also if the tables differ. Raises NewerFileRefused, TableDiffers.
+    Blocks until the files are read. `anyway`: whether to start also if the tables differ. Raises TableDiffers if they
+    differ, and NewerFileRefused if the code cannot run with this file.
     """
     differences = check_newer_file(conversation, replaced, newer)
     if differences and not anyway:
@@ -65,9 +66,9 @@ def start_run(conversation: Conversation, replaced: Attachment, newer: Attachmen
 
 
 def check_newer_file(conversation: Conversation, replaced: Attachment, newer: Attachment) -> list[str]:
-    """Return sentences about what the newer table lacks, or has in another form; none if the code should run on it.
+    """Return sentences about missing or changed columns of the newer table; none if the code should run on it.
 
-    Blocks until the files are read. Raises NewerFileRefused.
+    Blocks until the files are read. Raises NewerFileRefused if the code cannot run with this file.
     """
     if not is_enabled():
         raise NewerFileRefused(TURNED_OFF)
@@ -86,7 +87,7 @@ def check_newer_file(conversation: Conversation, replaced: Attachment, newer: At
 
 
 def _read(file: Attachment) -> TableReading:
-    """Return the reading of a table. Raises NewerFileRefused."""
+    """Return the reading of a table. Raises NewerFileRefused if the file holds no table or cannot be read now."""
     try:
         reading = find_or_read_table(file)
     except TooManyPreviews:

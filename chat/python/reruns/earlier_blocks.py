@@ -1,4 +1,4 @@
-"""The blocks of code that run before another one that is run again from the start. Each gets a verdict, too."""
+"""Blocks of code that run again before the chosen block, if it is run again from the start. Each gets a verdict."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _WORST_FIRST = (Verdict.STOPPED, Verdict.FAILED, Verdict.DIFFERS, Verdict.REPROD
 
 @dataclass(frozen=True, slots=True)
 class BlockVerdict:
-    """A block of code that ran again, and how its result compares with the one before."""
+    """A block of code that ran again, and the comparison of its result with the earlier one."""
 
     message_id: uuid.UUID
     index: int
-    """Of the part that holds the code."""
+    """Index of the part that holds the code."""
     comparison: Comparison
 
 
@@ -37,10 +37,10 @@ class EarlierBlocks:
     """Blocks that run one after the other, and their verdicts so far."""
 
     def __init__(self, conversation_id: uuid.UUID, blocks: Sequence[CodeBlock], language: str) -> None:
-        """`language`: of the owner's pages, which show the verdicts."""
+        """Take the blocks in order. `language`: language of the owner's pages, which show the verdicts."""
         self.codes = [block.code for block in blocks]
         self.verdicts: list[BlockVerdict] = []
-        """Of the blocks that have run, but for those whose former result is not known."""
+        """Verdicts of the blocks that have run, without blocks whose earlier result is unknown."""
         self._conversation_id = conversation_id
         self._blocks = blocks
         self._language = language
@@ -48,7 +48,7 @@ class EarlierBlocks:
     async def compare(self, number: int, execution: Execution) -> None:
         """Store and show the verdict of a block that has ended."""
         block = self._blocks[number]
-        # Not on the thread of live turns, because storage may be slow.
+        # On another thread than live turns, because storage may be slow.
         comparison = await database_sync_to_async(_store_verdict, thread_sensitive=False)(block, execution)
         if comparison is None:
             return
@@ -59,14 +59,17 @@ class EarlierBlocks:
 
 
 def _store_verdict(block: CodeBlock, execution: Execution) -> Comparison | None:
-    """Compare a block with what it gave before; return `None` if that is not known, or the block runs elsewhere."""
+    """Compare a result with the earlier one, and store the verdict.
+
+    Return `None` if the earlier result is unknown, or the block is being run again by another request.
+    """
     comparison = compare_with_answer(block, output_of(execution))
     is_stored = comparison and rows.store_verdict(block.message_id, block.part_index, comparison)
     return comparison if is_stored else None
 
 
 def compare_with_answer(block: CodeBlock, after: RunOutput) -> Comparison | None:
-    """Compare what a block gives with what it gave in its answer; return `None` if that is not known."""
+    """Compare the result of a block with the one in its answer; return `None` if that one is unknown."""
     record = records_by_id([block.message_id]).get(block.message_id)
     run = recorded_run(record.parts, block.part_index) if record else None
     if record is None or run is None:
@@ -78,7 +81,7 @@ def compare_with_answer(block: CodeBlock, after: RunOutput) -> Comparison | None
 
 
 def summary(verdicts: Sequence[BlockVerdict]) -> Comparison:
-    """Return the worst verdict, and a sentence that counts them, or explains the only one."""
+    """Return the worst verdict, and a sentence that counts the verdicts, or explains the only one."""
     if len(verdicts) == 1:
         return verdicts[0].comparison
     counts = Counter(one.comparison.verdict for one in verdicts)

@@ -1,8 +1,8 @@
 """Runs a block of code again in this process.
 
 Until the run ends, its output is stored with the message and shown on open pages. Then the verdict replaces it: the
-same result, a different one, or failed. So no log is kept. A page that misses a frame gets the output with the next
-frame, and the verdict when it reads the conversation again.
+result is the same, differs, or the code failed. No log is kept. A page that misses a frame gets the output with the
+next frame, and the verdict when it reads the conversation again.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from chat.vocabulary.stream_events import OutputsRedrawn
 logger = logging.getLogger(__name__)
 
 SHOWN_CHARS = 20_000
-"""Only the end of a longer output is shown while code runs."""
+"""Maximum length of the output that is shown while code runs. Of a longer output, the end is shown."""
 FRAME_S = 0.25
 FRAMES_PER_RENEWAL = 8
-"""How many frames without new output may be left out. Each frame that is stored renews the lease of the block."""
+"""If there is no new output, only every eighth frame is stored, to renew the lease of the block."""
 
 _running: dict[tuple[uuid.UUID, int], LiveRerun] = {}
-"""The blocks that this process runs again."""
+"""Blocks that this process runs again now, by the message and the index of the part."""
 
 
 async def stop_rerun(message: Message, index: int) -> bool:
-    """Stop a block that runs again, in whichever process it runs; return False if it does not run."""
+    """Stop a block that runs again, in this process or another one; return False if it does not run."""
     if not await turn_store.run(rows.request_stop, message.pk, index):
         # A page that shows it as running is outdated: its process has died.
         broadcast.publish(Announcement(str(message.conversation_id), None, is_whole=True))
@@ -56,14 +56,14 @@ class LiveRerun:
     """The output of one block that runs again."""
 
     def __init__(self, message: Message, index: int, language: str) -> None:
-        """`language`: of the owner's pages."""
+        """Prepare to run a block. `language`: language of the owner's pages."""
         self.message = message
         self._index = index
         self._key = message.pk, index
         self._language = language
         self._output = ""
         self._task: asyncio.Task[Comparison] | None = None
-        """Runs the block."""
+        """The task that runs the block."""
         self._can_be_stopped = True
         """False once the block is being stopped, or its end is being stored."""
 
@@ -84,7 +84,7 @@ class LiveRerun:
     def _forget(self, task: asyncio.Task[Comparison]) -> None:
         if _running.get(self._key) is self:
             del _running[self._key]
-        # The caller may have gone away.
+        # Read the exception, because the caller may be gone. Otherwise asyncio would log it.
         if not task.cancelled() and (error := task.exception()):
             logger.info("code of message %s was not run again: %r", self.message.pk, error)
 
@@ -95,13 +95,13 @@ class LiveRerun:
             self._task.cancel()
 
     async def show(self, run: CodeRun[Execution]) -> Execution:
-        """Run the block, and store and show its output. Raises what the run raises."""
+        """Run the block, and store and show its output. Raises the error of the run if it fails."""
         frames = asyncio.create_task(self._show_repeatedly())
         try:
             async with aclosing(run.parts()) as lists:
                 async for parts in lists:
                     for part in parts:
-                        # Outputs that have changed take the place of what was shown.
+                        # All outputs, because earlier ones have changed.
                         if isinstance(part, OutputsRedrawn):
                             self._output = sanitize_text(shown_text(part.parts))[-SHOWN_CHARS:]
                         else:
@@ -146,7 +146,7 @@ class LiveRerun:
 
 
 def show_on_pages(conversation_id: uuid.UUID, view: RerunView, language: str) -> None:
-    """Show the state of a block on open pages. One that misses it gets it with the end of the run."""
+    """Show the state of a block on open pages. A page that misses this gets the state at the end of the run."""
     with translation.override(language):
         text = socket_message(rerun_swap(view))
     broadcast.publish(UnorderedUpdate(str(conversation_id), text))

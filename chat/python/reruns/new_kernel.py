@@ -1,4 +1,4 @@
-"""Runs blocks of code in a kernel of their own, which ends afterwards. The session keeps its variables."""
+"""Runs blocks of code in a new kernel, which ends afterwards. The session and its variables do not change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOOK_TOO_LONG = "The code was stopped after {number} seconds, the limit for all 
 
 
 def took_too_long() -> str:
-    """Return the sentence about blocks that took longer together than they may."""
+    """Return the sentence for blocks that together took longer than the limit."""
     return TOOK_TOO_LONG.format(number=f"{settings.TURN_LIMIT_S:g}")
 
 
@@ -28,10 +28,11 @@ async def run_in_new_kernel(
     files: Sequence[SessionFile],
     on_end: Callable[[CodeBlock, Execution], Awaitable[None]],
 ) -> None:
-    """Run each block, also after one that fails; after one that ends the kernel, the others run in a new one.
+    """Run all blocks, also after one that fails. After one that ends the kernel, the others run in another kernel.
 
-    `owner_id`: whose quota counts. `files`: those in the working directory. `on_end` is awaited with the results of
-    each block. Raises KernelGone, KernelsUnavailable and SessionUnavailable.
+    `owner_id`: the person whose quota counts. `files`: are written into the working directory. `on_end`: is awaited
+    with the result of each block. Raises KernelGone if the kernel ends while files are written, KernelsUnavailable if
+    none can be started, and SessionUnavailable if a file cannot be written or the quota is used up.
     """
     left = list(blocks)
     while left:

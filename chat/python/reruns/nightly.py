@@ -1,4 +1,4 @@
-"""Runs all code of pinned conversations again at night, one conversation after the other, each in a kernel of its own.
+"""Runs all code of pinned conversations again at night, one conversation after the other, each in a new kernel.
 
 `manage.py run_pinned_again` calls this. Each block gets a verdict, as if its owner had run everything again.
 """
@@ -32,10 +32,10 @@ from chat.python.sessions.files import SessionFile, session_files
 from chat.python.sessions.places import close_client
 
 INTERVAL = timedelta(hours=12)
-"""A conversation that ran later than this long ago is left out, so that the command may be repeated."""
+"""Minimum time between two runs of a conversation, so that the command may be repeated in a night."""
 LEASE_KEY = "run_pinned_again"
 LEASE_MARGIN_S = 120
-"""Seconds that starting a kernel and storing results may take, beside the code itself."""
+"""Seconds for the start of a kernel and for storing results, in addition to the limit of the code."""
 
 
 class RunsElsewhere(Exception):
@@ -59,7 +59,7 @@ class _Run:
 
         Raises _Left if the conversation was deleted or unpinned, or an answer is being written in it.
         """
-        # Not on the thread of live turns, because storage may be slow.
+        # On another thread than live turns, because storage may be slow.
         await database_sync_to_async(self._store_verdict, thread_sensitive=False)(block, execution)
 
     def _store_verdict(self, block: CodeBlock, execution: Execution) -> None:
@@ -71,9 +71,9 @@ class _Run:
 
 
 async def run_pinned() -> AsyncIterator[str]:
-    """Run the code of each conversation whose turn it is, and yield the worst verdict of each; empty: it has none.
+    """Run the code of each conversation that is due, and yield its worst verdict; an empty text if it has none.
 
-    Raises RunsElsewhere, and KernelsUnavailable as soon as no kernel can be started.
+    Raises RunsElsewhere if another process does this now, and KernelsUnavailable if a kernel cannot be started.
     """
     in_thread = database_sync_to_async
     if not await in_thread(cache.add)(LEASE_KEY, True, _lease_s()):
@@ -90,8 +90,8 @@ async def run_pinned() -> AsyncIterator[str]:
 
 
 async def _run(run: _Run) -> Mapping[str, str] | None:
-    """Run the code and store what it has shown; return `None` if the conversation was left."""
-    # A run that ends in any other way is repeated by the next command.
+    """Run the code and store the result; return `None` if the run was given up (`_Left`)."""
+    # If the run ends in another way, the result stays `None`, and the next command repeats the run.
     result: Mapping[str, str] | None = None
     limit = asyncio.timeout(settings.TURN_LIMIT_S)
     try:
@@ -120,19 +120,19 @@ def _result(run: _Run, error: str = "") -> Mapping[str, str]:
 
 
 def _fitting() -> ConversationQuerySet:
-    """Return the conversations whose code may run now."""
+    """Return the conversations whose code may run now: pinned, chosen for the night, and without a live answer."""
     pinned = Conversation.objects.kept().in_use().filter(nightly=True, pinned_at__isnull=False, owner__is_active=True)
     return pinned.exclude(Exists(Turn.objects.filter(conversation=OuterRef("pk"), status__in=Turn.LIVE)))
 
 
 def _due() -> list[uuid.UUID]:
-    """Return the ids of the conversations that did not run last night, beginning with the one that waits longest."""
+    """Return the ids of the conversations that did not run last night, with the longest waiting one first."""
     due = _fitting().filter(Q(nightly_at__isnull=True) | Q(nightly_at__lt=Now() - INTERVAL))
     return list(due.order_by(F("nightly_at").asc(nulls_first=True), "pk").values_list("pk", flat=True))
 
 
 def _begin(conversation_id: uuid.UUID) -> _Run | None:
-    """Store that the code begins, and return what runs; `None` if it may not run any more."""
+    """Store that the run begins, and return it; `None` if the code may no longer run."""
     if not _fitting().filter(pk=conversation_id).update(nightly_at=Now(), nightly_result=None):
         return None
     owner_id = Conversation.with_deleted.values_list("owner", flat=True).get(pk=conversation_id)
@@ -141,7 +141,7 @@ def _begin(conversation_id: uuid.UUID) -> _Run | None:
 
 def _end(conversation_id: uuid.UUID, result: Mapping[str, str] | None) -> None:
     with transaction.atomic():
-        # Open pages load a new revision. It must not change while an answer is live.
+        # Open pages reload when the revision changes. It must not change while an answer is live.
         conversation = Conversation.with_deleted.select_for_update().filter(pk=conversation_id).first()
         if conversation is None:
             return

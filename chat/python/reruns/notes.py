@@ -1,4 +1,4 @@
-"""Sentences of the server that precede the output of code in a stored result. Pure."""
+"""Removes sentences of the server before the output of code in a stored result. Pure."""
 
 from __future__ import annotations
 

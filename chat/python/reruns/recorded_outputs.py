@@ -20,9 +20,9 @@ NO_GRAPH = "A graph of this code could not be read from storage just now. Try ag
 TOO_MANY_IMAGES = "This code gave too many images to compare them with new ones."
 
 IMAGES_LIMIT = 200
-"""Images of one run that are compared. Comparing two takes some milliseconds, or 0.3 s for the largest."""
+"""Maximum number of images of one run. Comparing two takes some milliseconds, or 0.3 s for the largest."""
 IMAGES_LIMIT_BYTES = 100 * 1024 * 1024
-"""Size of the images of one run together. All of them are in memory until the code has run."""
+"""Maximum total size of the images of one run. All of them are in memory until the code has run."""
 
 
 class RerunRefused(Exception):
@@ -30,7 +30,10 @@ class RerunRefused(Exception):
 
 
 def output_before(record: MessageRecord, run: RecordedRun) -> RunOutput:
-    """Return what the code of an answer gave, with its images, which storage may have to send. Raises RerunRefused."""
+    """Return the result of code in an answer. The images may have to be read from storage.
+
+    Raises RerunRefused if there is no result, or if the images are too many or cannot be read.
+    """
     if not run.outcome or run.outcome in UNFINISHED:
         raise RerunRefused(NO_RESULT)
     text, is_cut = before_cut(without_notes(run.text))
@@ -38,7 +41,10 @@ def output_before(record: MessageRecord, run: RecordedRun) -> RunOutput:
 
 
 def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
-    """Return the bytes of the images that the code gave. Raises RerunRefused."""
+    """Return the bytes of the images that the code gave.
+
+    Raises RerunRefused if they are too many or too large, or if one cannot be read.
+    """
     by_index, of_parts = record.attachments_by_index(), record.attachments_of_parts()
     attachments = [of_parts.get(index) for index in run.image_parts]
     attachments += [by_index.get(index) for index in run.printed_images]
@@ -55,8 +61,8 @@ def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
 
 
 def output_of(execution: Execution) -> RunOutput:
-    """Return what an execution gave, in the form in which recorded runs are compared."""
-    # The same way as into an answer, so that line breaks before errors and after images are the same.
+    """Return the result of an execution, in the form that is compared with the result in an answer."""
+    # Make parts as for an answer, so that the line breaks before errors and after images are the same.
     run = recorded_run([ExecutableCode("", "PYTHON"), *joined_parts(execution.outputs)], 0)
     assert run is not None, "the first part is Python code"
     extraction = extract_images(run.text)

@@ -26,7 +26,7 @@ class RecordedRun:
 
     code: str
     outcome: str
-    """Empty: the code was stopped, or has no result."""
+    """Outcome of the result; empty if the code was stopped, or has no result."""
     text: str
     image_parts: tuple[int, ...]
     """Indexes of the parts with images, in order."""

@@ -26,15 +26,16 @@ async def run_blocks(
     on_note: Callable[[str], None],
     on_end: Callable[[int, Execution], Awaitable[None]],
 ) -> Execution:
-    """Run each block to its end, also after one that fails; return what the last one gave.
+    """Run each block to its end, also after one that fails; return the result of the last block.
 
-    The results of the others are dropped at once: together they may be larger than the memory. The kernel is held for
-    all blocks, so no other code runs between them. After a block that ends the kernel, the others run in a new one.
+    The other results are not kept, because together they may be larger than the memory. The kernel is held for all
+    blocks, so no other code runs between them. After a block that ends the kernel, the others run in a new one.
 
-    `message`: the blocks are run for it. `owner_id`: of its conversation's owner. `is_restarted`: end the session
-    first, so that the blocks find no variables. `on_output`: is called on this event loop with each output of the last
-    block. `on_note`: with each sentence of the server. `on_end`: with the number, from 0, and the results of each other
-    block. Cancelling the call interrupts the code. Raises SessionUnavailable.
+    `message`: the message for which the blocks run. `owner_id`: the owner of its conversation. `is_restarted`: whether
+    the session is ended first, so that the blocks find no variables. `on_output`: is called on this event loop with
+    each output of the last block. `on_note`: is called with each sentence of the server. `on_end`: is awaited with the
+    number (from 0) and the result of each other block. Cancelling the call interrupts the code. Raises
+    SessionUnavailable if the code cannot run now.
     """
     await check_kernel_time(owner_id)
     if is_restarted:
@@ -66,4 +67,4 @@ async def _run_block(
 
 
 def _ignore(output: Output | Redrawn) -> None:
-    """Do nothing: nobody asks what an earlier block gives."""
+    """Do nothing: only the output of the last block is shown."""

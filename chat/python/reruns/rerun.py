@@ -1,4 +1,4 @@
-"""Runs a block of code of an answer again in the Python session, and stores a verdict: does it give the same?"""
+"""Runs a block of code of an answer again in the Python session, and stores whether the result is the same."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TOOK_TOO_LONG = "The code was stopped after {limit_s:g} seconds, the limit for i
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A block of code, what it gave before, and the code that ran before it in the conversation."""
+    """A block of code, its earlier result, and the blocks before it in the conversation."""
 
     code: str
     before: RunOutput
@@ -52,8 +52,9 @@ async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison
     """Run the code of a part again, store the verdict, and show it on open pages.
 
     `from_start`: restart the session, and run all earlier blocks of the shown version first, which get verdicts, too.
-    Otherwise the session is used as it stands. The code runs on if the caller is cancelled, for TURN_LIMIT_S at most,
-    which includes the earlier blocks and waiting for a kernel. Raises RerunRefused and KernelTimeUsedUp.
+    Otherwise the block runs with the session's present variables. If the caller is cancelled, the code runs on. It may
+    take TURN_LIMIT_S at most, with the earlier blocks and the wait for a kernel. Raises RerunRefused if the code cannot
+    run, and KernelTimeUsedUp if the owner has no time left today.
     """
     verdicts = await _rerun(message, index, from_start=from_start)
     return verdicts[-1].comparison
@@ -62,7 +63,8 @@ async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison
 async def run_everything(conversation_id: uuid.UUID) -> Sequence[BlockVerdict]:
     """Restart the session, and run all code of the shown version again; return the verdicts in order.
 
-    Code that was stopped, or ran out of time, is left out. Raises RerunRefused and KernelTimeUsedUp.
+    Code that was stopped, or ran out of time, is left out. Raises RerunRefused if no code can run, and KernelTimeUsedUp
+    if the owner has no time left today.
     """
     last = await database_sync_to_async(_last_block, thread_sensitive=False)(conversation_id)
     if last is None:
@@ -78,7 +80,7 @@ def _last_block(conversation_id: uuid.UUID) -> tuple[Message, int] | None:
 
 
 async def _rerun(message: Message, index: int, *, from_start: bool) -> Sequence[BlockVerdict]:
-    # Not on the thread of live turns, because storage may be slow.
+    # On another thread than live turns, because storage may be slow.
     block = await database_sync_to_async(_load, thread_sensitive=False)(message.pk, index)
     live = LiveRerun(message, index, block.language)
     earlier = EarlierBlocks(message.conversation_id, block.earlier if from_start else (), block.language)
@@ -129,7 +131,7 @@ async def _run(live: LiveRerun, block: _Block, earlier: EarlierBlocks, *, from_s
 
 
 def _load(message_id: uuid.UUID, index: int) -> _Block:
-    """Return the block. Raises RerunRefused."""
+    """Return the block. Raises RerunRefused if it has no code or no result, or cannot run now."""
     record = records_by_id([message_id]).get(message_id)
     if record is None:
         raise RerunRefused(GONE)

@@ -1,8 +1,8 @@
-"""The row of a block of code that runs again: its output so far, a request to stop it, and its verdict.
+"""Stores the state of a block of code that runs again: its output so far, a request to stop it, and its verdict.
 
-`Message.reruns` holds the state of each block, so a page that is loaded meanwhile shows the output so far. A block runs
-as long as its process renews `until`: after the death of the process, it can be run again some seconds later. Pages
-are told when the reaper of sessions frees the kernel of the dead process. `until` is a time on the database's clock,
+`Message.reruns` holds the state of each block, so a page that is loaded meanwhile shows the output so far. A block
+counts as running until `until`, which its process renews. If the process dies, the block can be run again some seconds
+later. Pages are updated when the reaper of sessions frees its kernel. `until` is a time of the database's clock,
 because clocks of processes may differ. All functions run on a database thread.
 """
 
@@ -24,10 +24,10 @@ from chat.page.transcript.reruns import is_running
 from chat.python.reruns.verdicts import Comparison
 
 LEASE_S = 15.0
-"""How long a block counts as running after its process has stored something."""
+"""Time for which a block counts as running after its process has stored something."""
 
 _OF_RUN = ("output", "until", "is_stopping")
-"""What a block has only while it runs."""
+"""Keys of the state that a block has only while it runs."""
 
 
 def begin(message_id: uuid.UUID, index: int) -> bool:
@@ -41,7 +41,7 @@ def begin(message_id: uuid.UUID, index: int) -> bool:
 
 
 def note_output(message_id: uuid.UUID, index: int, output: str) -> bool:
-    """Store the output so far; return False if the block is to stop: on request, or because the message was deleted."""
+    """Store the output so far; return False if the block must stop: on request, or because the message was deleted."""
     with _locked(message_id) as message:
         state = _state(message, index)
         if message is None or "output" not in state or state.get("is_stopping"):
@@ -72,9 +72,9 @@ def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, fro
 
 
 def store_verdict(message_id: uuid.UUID, index: int, comparison: Comparison) -> bool:
-    """Store the verdict of a block that ran before another one. Pages are told at the end of that one.
+    """Store the verdict of a block that ran before another one. Pages are updated at the end of that one.
 
-    Return False for a deleted message, and for a block that waits to be run again itself.
+    Return False for a deleted message, and for a block that is being run again by itself.
     """
     with _locked(message_id) as message:
         if message is None or is_running(_state(message, index)):
@@ -84,7 +84,7 @@ def store_verdict(message_id: uuid.UUID, index: int, comparison: Comparison) -> 
 
 
 def end_abandoned(message_id: uuid.UUID) -> bool:
-    """End the blocks of a message whose process has died, and keep their earlier verdicts; return False if none ran."""
+    """End the blocks of a message whose process has died. Their earlier verdicts stay. Return False if none ran."""
     with _locked(message_id) as message:
         states: Mapping[str, Mapping[str, Any]] = (message and message.reruns) or {}
         if message is None or not any("output" in state for state in states.values()):
@@ -102,7 +102,7 @@ def has_live_turn(conversation_id: uuid.UUID) -> bool:
 
 def _tell_pages(message: Message) -> None:
     if not has_live_turn(message.conversation_id):
-        # The frames of a live turn follow one another by revision, so it must not change meanwhile.
+        # Each frame of a live turn names the revision before it, so the revision must not change meanwhile.
         increment_revision(message.conversation_id)
 
 
@@ -110,7 +110,7 @@ def _tell_pages(message: Message) -> None:
 def _locked(message_id: uuid.UUID) -> Iterator[Message | None]:
     rows = Message.objects.filter(pk=message_id)
     with transaction.atomic():
-        # Starts of answers and all else that changes the revision lock this row, too, and so does the deletion.
+        # Starts of answers, other changes of the revision, and the deletion lock this row, too.
         list(Conversation.with_deleted.select_for_update().filter(pk__in=rows.values("conversation")).values_list("pk"))
         yield rows.only("conversation_id", "reruns").first()
 

@@ -1,7 +1,7 @@
 """Compares the results of two runs of the same code.
 
 Text must be equal, except addresses of objects. Whole numbers in it must be equal. Other numbers may differ by
-`TOLERANCE` of the larger one, or by `ABSOLUTE_TOLERANCE`: what is 0 but for rounding may be 0.0 or -1e-17. Images must
+`TOLERANCE` of the larger one, or by `ABSOLUTE_TOLERANCE`: rounding may give -1e-17 instead of 0.0. Images must
 look alike: two images are compared by a difference hash, which does not depend on their size. The images come from
 untrusted code: one may be broken, or so large that decoding it would fill the memory.
 
@@ -25,15 +25,15 @@ from chat.python.kernels.limit_sentences import Limit
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, OUTCOME_OK
 
 TOLERANCE = 1e-6
-"""How much numbers with a decimal point or an exponent may differ, relative to the larger one."""
+"""Maximum difference of numbers with a decimal point or an exponent, relative to the larger one."""
 ABSOLUTE_TOLERANCE = 1e-12
-"""How much they may always differ. So all numbers that are much smaller count as equal."""
+"""Maximum absolute difference that is always allowed. So all numbers that are much smaller count as equal."""
 HASH_SIDE = 16
-"""A difference hash has HASH_SIDE rows of as many bits."""
+"""Number of rows of a difference hash, and of bits in each row."""
 HASH_LIMIT_BITS = 10
 """Maximum number of different bits in the hashes of two images that look alike: 4 % of the bits."""
 PIXEL_LIMIT = 16_000_000
-"""Larger images are not decoded. Comparing one takes about 12 bytes for each pixel."""
+"""Maximum number of pixels of an image that is decoded. Comparing takes about 12 bytes of memory for each pixel."""
 QUOTE_LIMIT_CHARS = 80
 
 _LIMIT_NAMES = tuple(f"{limit.value}: " for limit in Limit)
@@ -71,7 +71,7 @@ class Comparison:
 
 
 def compare(before: RunOutput, after: RunOutput) -> Comparison:
-    """Compare two runs of the same code. If the first output is cut, what follows in the second does not count."""
+    """Compare two runs of the same code. If the first output is cut, the second is compared only up to there."""
     if after.outcome == OUTCOME_DEADLINE_EXCEEDED:
         if before.outcome == OUTCOME_DEADLINE_EXCEEDED:
             return Comparison(Verdict.REPRODUCED, "The code ran out of time again.")
@@ -93,7 +93,7 @@ def _compare_outputs(before: RunOutput, after: RunOutput) -> Comparison:
 
 
 def _cut_like(before: RunOutput, after: RunOutput) -> RunOutput:
-    """Return the second output up to where the first was cut, usually within a line."""
+    """Return the second output, cut at the same place as the first one, which is usually within a line."""
     old_lines = before.text.splitlines()
     lines = after.text.splitlines()[: len(old_lines)]
     if old_lines and len(lines) == len(old_lines):
@@ -106,7 +106,7 @@ def _compare_failures(before: RunOutput, after: RunOutput) -> Comparison:
     if before.outcome != OUTCOME_FAILED:
         return Comparison(Verdict.FAILED, f"The code failed: {_quoted(error)}.")
     if before.is_cut:
-        # The error came after the cut.
+        # The error was after the cut, so it is unknown.
         return _compare_outputs(before, after)
     if _is_same_line(last_line(before.text), error):
         return Comparison(Verdict.REPRODUCED, "The code failed with the same error.")
@@ -114,9 +114,9 @@ def _compare_failures(before: RunOutput, after: RunOutput) -> Comparison:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that is not blank: of a traceback, the error itself.
+    """Return the last line that is not blank. In a traceback, it is the error.
 
-    A sentence about the limit that the error means is left out: whether there is one, and its sizes, may change.
+    A sentence of the server about an exceeded limit is skipped, because it may be missing or have other numbers.
     """
     lines = (line.strip() for line in reversed(text.splitlines()))
     return next((line for line in lines if line and not line.startswith(_LIMIT_NAMES)), "")

@@ -7,6 +7,6 @@ that this process holds. `files` brings attachments into the kernel, `downloads`
 makes one an attachment of its answer. `control` interrupts and ends sessions; `losses` notices kernels that have ended
 by themselves; `reaper` ends those that nobody uses, and cleans up after processes that have died. `lifetime` says how
 long a session lives, and keeps it for a day. `branch` says whether the variables belong to the version that is shown,
-and which code restores them. `contents_columns` makes columns of what a kernel contains.
-`outcomes` says how cells ended in the words of parts. `places` says where kernels run.
+and which code restores them. `contents_columns` makes columns of `PythonSession` from the contents of a kernel.
+`outcomes` maps how a cell ended to an outcome of a part. `places` says where kernels run.
 """

@@ -46,14 +46,14 @@ def has_run_other_version(session: PythonSession) -> bool:
 def replay_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = None) -> list[CodeBlock]:
     """Return the Python code of the shown messages in order, wherever it ran. Running it restores the variables.
 
-    Code without a result is left out, and code that was stopped or ran out of time: it may never end. `before`: indexes
-    of a message and a part, to return only code that stands before it.
+    Code without a result is left out. So is code that was stopped or ran out of time, because it may never end.
+    `before`: indexes of a message and a part, to return only code before this part.
     """
     return [*_last_codes(conversation_id, before)][::-1]
 
 
 def _last_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = None) -> Iterator[CodeBlock]:
-    """Yield the same, the last code first."""
+    """Yield what `replay_codes` returns, in reverse order."""
     rows = Part.objects.filter(
         message__conversation=conversation_id,
         message__is_shown=True,
@@ -62,7 +62,7 @@ def _last_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = Non
     if before:
         rows = rows.filter(Q(message__index__lt=before[0]) | Q(message__index=before[0], index__lt=before[1]))
     results: list[bool] = []
-    # The outputs may be long.
+    # In small chunks, because the outputs may be long.
     for row in rows.iterator(chunk_size=50):
         match row.value:
             case CodeExecutionResult() as result:
@@ -74,7 +74,7 @@ def _last_codes(conversation_id: uuid.UUID, before: tuple[int, int] | None = Non
 
 
 def can_replay(session: PythonSession) -> bool:
-    """Return whether variables of shown code are gone, which running all code again restores. One query, or none."""
+    """Return whether variables of shown code are lost, and running all code again restores them. One query, or none."""
     if not session.has_lost_variables or session.conversation_id is None or not is_enabled():
         return False
     return next(_last_codes(session.conversation_id), None) is not None

@@ -1,4 +1,4 @@
-"""What a kernel holds, as columns of its row. Pure."""
+"""Makes columns of `PythonSession` from the contents of a kernel. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chat.vocabulary.parts import JSONObject
 def contents_columns(contents: KernelContents) -> dict[str, object]:
     """Return the columns of `PythonSession` that the contents of a kernel fill.
 
-    If the contents could not be read, the columns of the last time that they could stay as they are.
+    If the contents could not be read, this is only `note`, so the other columns keep their earlier values.
     """
     if contents.error:
         return {"note": contents.error}

@@ -1,4 +1,4 @@
-"""Interrupting, ending and restarting sessions."""
+"""Interrupts and ends sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ ENDED_BY_STAFF = "The Python session was ended by the operator of this server. I
 
 
 async def interrupt(session: PythonSession) -> bool:
-    """Interrupt the cell that runs; return False if there is no kernel. Raises SessionUnavailable."""
+    """Interrupt the running cell; return False if there is no kernel.
+
+    Raises SessionUnavailable if the place of the kernel does not answer.
+    """
     if session.state != State.RUNNING:
         return False
     try:
@@ -32,7 +35,7 @@ async def interrupt(session: PythonSession) -> bool:
 
 
 async def end(session: PythonSession, sentence: str) -> bool:
-    """End the kernel; return False if there is none. `sentence`: why the variables are lost; empty: say nothing."""
+    """End the kernel; return False if there is none. `sentence`: why the variables are lost; may be empty."""
     if not await session_store.run(rows.begin_stop, session.pk, session.generation, sentence):
         return False
     await finish_stop(session)
@@ -56,5 +59,5 @@ async def finish_stop(session: PythonSession) -> None:
 
 
 async def _is_reachable(session: PythonSession) -> bool:
-    """Return whether the session's kernel is at the present place. A local service that was restarted has lost it."""
+    """Return whether the session's kernel is at the current address. A local service that was restarted has another."""
     return (await current_place().address()).url == session.place

@@ -1,4 +1,4 @@
-"""Files that code has written, as streams of bytes."""
+"""Reads files that code has written, as streams of bytes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.session_kernel import SessionKernel
 
 WAIT_LIMIT_S = 10.0
-"""How long one piece waits for code that runs. No code waits for a slow client: the lease is held for each piece."""
+"""Maximum time that the read of one piece waits for running code.
+
+The lease is held only while a piece is read, so that code never waits for a slow client.
+"""
 
 
 async def open_file(conversation_id: uuid.UUID, owner_id: int | None, name: str) -> AsyncGenerator[bytes, None]:
     """Return a generator of the file's bytes. It must be closed.
 
-    The first piece has been read, so that its errors are raised here: FileNotFoundError, NotRunning,
-    SessionUnavailable.
+    The first piece is read before this returns, so that these errors are raised here: FileNotFoundError, NotRunning if
+    there is no kernel, SessionUnavailable if the kernel cannot be used now.
     """
     pieces = _read_pieces(conversation_id, owner_id, name)
     try:

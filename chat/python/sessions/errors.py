@@ -6,8 +6,8 @@ from chat.people.quotas.resources import QuotaExceeded
 
 
 class SessionUnavailable(Exception):
-    """Code cannot run in the session now. The text is a sentence for the reader and the model."""
+    """Code cannot run in the session now. The text is a sentence for the user and the model."""
 
 
 class KernelTimeUsedUp(QuotaExceeded, SessionUnavailable):
-    """The code of a person may not run any longer today."""
+    """The person's code may not run any more today, because its time is used up."""

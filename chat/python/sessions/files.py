@@ -29,17 +29,17 @@ from chat.vocabulary.text_types import is_text
 logger = logging.getLogger(__name__)
 
 SENT_LIMIT_BYTES = 64 * 1024
-"""A larger data file is only put into the session. Smaller ones are sent to the model, too, if they are text."""
+"""Maximum size of a text file that is also sent to the model. A larger one is only put into the session."""
 PIECE_BYTES = 512 * 1024
 """Size of the pieces in which a file is written."""
 READ_BY_MODELS = ("application/pdf", "audio/", "video/")
-"""Prefixes of the types of files that models read themselves, beside images."""
+"""Beginnings of the MIME types of files that models read themselves. Models also read images."""
 NOT_PLACED = "The file “{label}” could not be put into the session: {error}"
 RETRY_AFTER_S = 60.0
-"""A file that could not be written is not read again for so long, because slow storage delays each cell."""
+"""Pause after a file could not be written into a kernel. Slow storage would otherwise delay each cell."""
 
 _failures: weakref.WeakKeyDictionary[KernelClient, dict[uuid.UUID, tuple[str, float]]] = weakref.WeakKeyDictionary()
-"""The sentence about each file that could not be written through a connection, and when it is tried again."""
+"""For each connection, the files that could not be written: a sentence, and the time of the next attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ class SessionFile:
     attachment: Attachment
     label: str
     is_kept: bool
-    """Whether code wrote it. Then it is never written over a newer file of its name."""
+    """Whether code wrote the file. It then never replaces a newer file of its name in the kernel."""
     encoding: str | None = None
-    """The encoding that its owner chose, by its name for people."""
+    """Name of the encoding that the owner chose; `None` if the owner chose none."""
 
     @property
     def version(self) -> str:
-        """What tells the bytes that code finds from others: the id of the attachment, and a chosen encoding."""
+        """Identifies the bytes that code gets: the id of the attachment, and the chosen encoding if there is one."""
         return f"{self.attachment.pk} {self.encoding or ''}".strip()
 
     def is_placed(self, placed: Mapping[str, str]) -> bool:
-        """Return whether this kernel got the file. `placed`: see `place_files`."""
+        """Return whether this version of the file was written into the kernel. `placed`: see `place_files`."""
         return placed.get(self.label) == self.version
 
 
@@ -69,7 +69,7 @@ def attachment_of_version(version: str) -> uuid.UUID:
 
 
 def is_kept_in_session(file: Attachment) -> bool:
-    """Return whether a file is only put into the session, and not sent to the model whose code runs there."""
+    """Return whether a file is only put into the session, and not also sent to the model."""
     if is_image_type(file.mime_type) or file.mime_type.startswith(READ_BY_MODELS):
         return False
     if name_in_code(file.name, file.mime_type) != file.name:
@@ -80,17 +80,17 @@ def is_kept_in_session(file: Attachment) -> bool:
 def labels_of(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
     """Return the names of files in the working directory, by the ids of the attachments.
 
-    `files`: those of all questions of the shown path and of the project, in order. The same files have the same labels
-    each time.
+    `files`: the files of all shown questions and of the project, in order. The same files have the same labels each
+    time.
     """
     names = {file.pk: name_in_code(file.name, file.mime_type) for file in files}
     return dict(zip(names, file_labels(names.values()), strict=True))
 
 
 def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> list[SessionFile]:
-    """Return the files that the session gets, each once: of shown questions, of the project, then those that were kept.
+    """Return the files that the session gets, each once: of shown questions, of the project, then kept ones.
 
-    Kept files come last, so that keeping one gives no file of a question another name. `in_project`: False if the
+    Kept files come last, so that keeping one does not change the name of another file. `in_project`: False if the
     conversation is known to be in no project, which saves one of three queries.
     """
     links = select_rows(
@@ -103,7 +103,7 @@ def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> lis
         joined="JOIN chat_message ON chat_message.id = message_id",
     )
     linked = {file.pk: file for file in select_rows(Attachment, "id IN %s", {link.attachment_id for link in links})}
-    # A file may have been deleted since.
+    # A file may have been deleted since the links were read.
     links = [link for link in links if link.attachment_id in linked]
     asked = [linked[link.attachment_id] for link in links if vars(link)["role"] == Role.USER]
     kept = [(link.pk, linked[link.attachment_id]) for link in links if vars(link)["role"] == Role.MODEL]
@@ -121,7 +121,7 @@ def files_to_place(
     files: Iterable[SessionFile], placed: Mapping[str, str], present: Collection[str]
 ) -> list[SessionFile]:
     """Return the files that the kernel does not have yet. `placed`, `present`: see `place_files`."""
-    # A kept file may still lie in the folder where code wrote it.
+    # A kept file may still be in the folder where code wrote it.
     names = {path.rpartition("/")[2] for path in present}
     return [file for file in files if not file.is_placed(placed) and not (file.is_kept and file.label in names)]
 
@@ -129,14 +129,14 @@ def files_to_place(
 async def place_files(
     kernel: KernelClient, files: Sequence[SessionFile], placed: Mapping[str, str], present: Collection[str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Write files into the working directory, if they are not there yet.
+    """Write the files that are not there yet into the working directory.
 
     `placed`: label -> `SessionFile.version` of the files that were written. `present`: the names of all files that are
-    there. Return the first dictionary with the new files, and a sentence for each file that could not be written.
-    Raises KernelGone.
+    there. Return `placed` with the new files, and a sentence for each file that could not be written. Raises KernelGone
+    if the kernel has ended.
     """
     missing = files_to_place(files, placed, present)
-    # A kept file that is still there counts as written, so that it does not come back after code has removed it.
+    # A kept file that is still there counts as written. Otherwise it would be written again after code has removed it.
     now_placed = dict(placed) | {file.label: file.version for file in files if file not in missing}
     problems = []
     failures = _failures.setdefault(kernel, {})
@@ -155,7 +155,7 @@ async def place_files(
 async def _place_file(kernel: KernelClient, file: SessionFile) -> str:
     """Write a file into the working directory; return a sentence if that fails, else an empty text."""
     try:
-        # Not on the thread that renews the leases of all sessions, because storage may be slow.
+        # Storage may be slow, and must not delay the thread that renews the leases of all sessions.
         data = await database_sync_to_async(_read_file, thread_sensitive=False)(file)
         await kernel.write_file(file.label, _pieces(data))
     except (BytesUnavailable, ValueError) as error:
@@ -165,9 +165,9 @@ async def _place_file(kernel: KernelClient, file: SessionFile) -> str:
 
 
 def _read_file(file: SessionFile) -> bytes:
-    """Return what code finds in the file: that of an attached one (`code_files`). Raises BytesUnavailable.
+    """Return the bytes that code gets: attached files are unpacked, and text is UTF-8 (see `code_files`).
 
-    Code that wrote a file knows its encoding, so that kept files stay as they are.
+    Kept files stay as code wrote them. Raises BytesUnavailable if storage does not have the file now.
     """
     data = read_bytes(file.attachment)
     return data if file.is_kept else as_code_reads(file.attachment.name, data, file.encoding)

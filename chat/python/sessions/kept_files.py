@@ -42,18 +42,18 @@ class NotWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """The attachment that holds a file."""
+    """The attachment that holds a kept file."""
 
     attachment: Attachment
     index: int
-    """In its message."""
+    """Index of the attachment in its message."""
     is_new: bool
-    """False: it was kept before."""
+    """False if the file was kept before."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A file that the code of an answer wrote."""
+    """A file that the code of an answer wrote, and its attachment if there is one."""
 
     owner_id: int
     attachment_name: str
@@ -64,10 +64,10 @@ class _Found:
 async def keep_file(message: Message, name: str) -> KeptFile:
     """Read a file from the session, and attach it to the answer whose code wrote it.
 
-    A file is kept once for each answer. Raises NotWritten, KeepRefused, QuotaExceeded, SessionUnavailable, and
-    FileNotFoundError or NotRunning if the file has ended with the session.
+    A file is kept once for each answer. Raises NotWritten if the answer wrote no such file, KeepRefused, QuotaExceeded,
+    SessionUnavailable, and FileNotFoundError or NotRunning if the file was lost with the session.
     """
-    # Not on the thread of live turns, which a large file would delay.
+    # On another thread than live turns, which a large file would delay.
     found: _Found = await database_sync_to_async(_find, thread_sensitive=False)(message.pk, name)
     if found.earlier is not None:
         return found.earlier
@@ -79,7 +79,10 @@ async def keep_file(message: Message, name: str) -> KeptFile:
 
 
 def _find(message_id: uuid.UUID, name: str) -> _Found:
-    """Find a file among those that the code of an answer wrote. Raises NotWritten, KeepRefused."""
+    """Find a file among those that the code of an answer wrote.
+
+    Raises NotWritten if it is not among them, and KeepRefused if the answer is still being written.
+    """
     record = records_by_id([message_id]).get(message_id)
     if record is None or record.message.role != Role.MODEL:
         raise NotWritten
@@ -101,7 +104,7 @@ def _find_kept(message_id: uuid.UUID, attachment_name: str) -> KeptFile | None:
 
 
 async def _read(conversation_id: uuid.UUID, owner_id: int, name: str) -> bytes:
-    """Return the bytes of a file, read in pieces up to the largest size of an attachment."""
+    """Return the bytes of a file. Raises FileTooLarge if it is larger than an attachment may be."""
     data = bytearray()
     async with aclosing(await open_file(conversation_id, owner_id, name)) as pieces:
         async for piece in pieces:
@@ -112,7 +115,10 @@ async def _read(conversation_id: uuid.UUID, owner_id: int, name: str) -> bytes:
 
 
 def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
-    """Store the attachment and its place in the message. Raises NotWritten, KeepRefused, QuotaExceeded."""
+    """Store the attachment and its index in the message.
+
+    Raises NotWritten if the conversation was deleted, KeepRefused if the file is refused, and QuotaExceeded.
+    """
     with transaction.atomic():
         # The deletion of a conversation locks this row, too.
         if not Conversation.objects.select_for_update().filter(pk=message.conversation_id).exists():
@@ -133,6 +139,6 @@ def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
         MessageAttachment.objects.create(message=message, attachment=attachment, index=index)
         live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
         if not live.exists():
-            # The frames of a live turn follow one another by revision, so it must not change meanwhile.
+            # Each frame of a live turn names the revision before it, so the revision must not change meanwhile.
             increment_revision(message.conversation_id)
     return KeptFile(attachment, index, is_new=True)

@@ -4,10 +4,10 @@ The time is counted when a session's kernel is released: after a cell, or after 
 the quota can be exceeded in each of at most `KERNELS_PER_USER_LIMIT` sessions, by one cell of `KERNEL_CELL_LIMIT_S` or
 by one rerun of `TURN_LIMIT_S`.
 
-A cell counts by the clock. Threads and processes that it leaves behind count by their CPU time, which the service of
-the kernels measures. Other Jupyter servers do not, so there they are not counted. What a session uses while it is held
-without a cell, as for a download, counts by its CPU time too. The reaper ends a session that goes on when the quota is
-used up.
+The duration of a cell counts. Of threads and processes that it leaves behind, the CPU time counts, which the service
+of the kernels measures. Other Jupyter servers do not measure it, so it is not counted there. The CPU time of a session
+that is held without a cell, as for a download, counts too. If code still runs in an idle session when the quota is used
+up, the reaper ends the session.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from chat.python.sessions.rows import session_store
 logger = logging.getLogger(__name__)
 
 CPU_ANSWER_LIMIT_S = 2.0
-"""How long the release of a kernel waits for the service's answer."""
+"""Maximum time that the release of a kernel waits for the CPU time from the service."""
 IDLE_CPU_S = 0.01
-"""An idle kernel uses less between two passes of the reaper: a tick of Linux's own clock."""
+"""CPU time below which a kernel counts as idle between two passes of the reaper: one clock tick of Linux."""
 
 
 async def check_kernel_time(owner_id: int | None) -> None:
-    """Raise KernelTimeUsedUp if code of a person may not run now. `None`: of a person whose account was deleted."""
+    """Raise KernelTimeUsedUp if code of a person may not run now. `None`: the account was deleted."""
     if owner_id is not None:
         await session_store.run(check_quota, owner_id, Resource.KERNEL_TIME, error=KernelTimeUsedUp)
 
 
 async def count_kernel_time(owner_id: int | None, duration_s: float) -> None:
-    """Count the time that code ran in a kernel that was held."""
+    """Count the time that cells ran in a kernel. `owner_id`: the person whose quota counts, if any."""
     if owner_id is not None:
         await session_store.run(count_usage, owner_id, Resource.KERNEL_TIME, round(duration_s * 1000))
 
 
 async def count_left_running(client: JupyterClient, session: PythonSession, *, held_s: float = 0.0) -> float:
-    """Count the CPU time that a session's kernel has used beside cells since it was last counted; return its seconds.
+    """Count the CPU time that a session's kernel has used outside of cells since the last call; return the seconds.
 
-    `held_s`: how long the kernel has been held. Its CPU time up to so much is that of the cells.
+    `held_s`: how long the kernel was held for cells. That much CPU time belongs to the cells, and is not counted.
     """
     try:
         async with asyncio.timeout(CPU_ANSWER_LIMIT_S):

@@ -1,4 +1,4 @@
-"""Leases of sessions that this process holds, and their renewal."""
+"""Renews the leases of sessions that this process holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 RENEWALS_PER_LEASE = 3
 
 _held: Counter[tuple[int, int]] = Counter()
-"""How many tasks of this process hold the lease of a session's kernel, by the session's id and generation."""
+"""Number of tasks of this process that hold a lease, by the session's id and generation."""
 
 
 def is_held_here(session_id: int, generation: int) -> bool:
@@ -26,7 +26,7 @@ def is_held_here(session_id: int, generation: int) -> bool:
 
 @contextmanager
 def renewed_lease(session_id: int, generation: int) -> Iterator[None]:
-    """Renew a lease that this process has taken, for the length of the block."""
+    """Renew a lease that this process has taken, until the block ends."""
     key = session_id, generation
     _held[key] += 1
     renewal = asyncio.create_task(_renew_repeatedly(session_id, generation))

@@ -1,6 +1,6 @@
 """Counts the CPU time of threads and processes that cells have left behind, while no cell runs.
 
-Every server process does this. The service gives each second of CPU time to one of them only.
+Every server process does this. The service reports each second of CPU time to only one of them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from chat.python.sessions.rows import IDLE, State
 logger = logging.getLogger(__name__)
 
 RUNS_ON_FROM_S = 0.25
-"""CPU seconds in a pass, which is 5 s or longer, from which the code of an idle session is said to go on. Answering a
-request that nobody waits for any more, or an asyncio task that only looks at the clock, needs less."""
+"""Minimum CPU seconds in a pass of 5 s or more for which code of an idle session counts as still running. An
+answer to an old request, or an asyncio task that only looks at the clock, needs less."""
 
 RunningOn = frozenset[tuple[int, int]]
-"""Sessions whose code goes on, as primary keys and generations."""
+"""Idle sessions whose code still runs, as primary keys and generations."""
 
 USED_UP = (
     "The Python session was ended, because code that it had left running has used up your time for today. Its variables"
@@ -34,10 +34,10 @@ USED_UP = (
 
 
 def count_all_left_running(before: RunningOn) -> RunningOn:
-    """Count the CPU time of idle sessions; return those whose code goes on.
+    """Count the CPU time of idle sessions; return those whose code still runs.
 
-    `before`: what the last pass has returned. Sessions that went on in both passes, and whose owner has no time left,
-    are ended. Must not run on an event loop's thread. Raises KernelsUnavailable.
+    `before`: the result of the last pass. A session whose code ran in both passes is ended if its owner has no time
+    left. Must not run on an event loop's thread. Raises KernelsUnavailable if the place of kernels does not answer.
     """
     idle = list(PythonSession.objects.filter(IDLE, state=State.RUNNING, owner__isnull=False))
     used = asyncio.run(count_each(idle)) if idle else []
@@ -54,9 +54,9 @@ def count_all_left_running(before: RunningOn) -> RunningOn:
 
 
 async def count_each(sessions: list[PythonSession]) -> list[tuple[PythonSession, float]]:
-    """Count the CPU time of these sessions; return the seconds of each whose kernel is at the present place.
+    """Count the CPU time of these sessions; return the seconds of each whose kernel is at the current address.
 
-    One that could not be counted is left out. Raises KernelsUnavailable.
+    Sessions that could not be counted are left out. Raises KernelsUnavailable if the place of kernels does not answer.
     """
     client = JupyterClient(current_place())
     try:

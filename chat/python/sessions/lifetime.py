@@ -1,7 +1,7 @@
-"""How long a session lives: until it was not used for some time, or as long as its owner keeps it.
+"""Lifetime of a session: it ends after some time without use, or when the time for which its owner keeps it is over.
 
-A kept session ends sooner only if its owner or staff end it, its code left running has used up the owner's time, or
-all sessions of the server that are not kept run code while another one waits for a kernel.
+A kept session ends sooner only if its owner or staff end it, if code that it left running has used up the owner's time,
+or if another session waits for a kernel while all sessions that are not kept run code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chat.python.sessions.rows import State, seconds_from_now
 KEEP_S = 24 * 60 * 60
 KEPT_PER_PERSON_LIMIT = 1
 KEPT_SHARE = 4
-"""One in so many sessions of the server may be kept, and at least one."""
+"""At most one in KEPT_SHARE sessions of the server may be kept, but always one."""
 
 PERSON_KEEPS_ALL = (
     "You keep the Python session of “{title}” already, and one person may keep {number}. Stop keeping it first."
@@ -35,7 +35,7 @@ class KeepRefused(Exception):
 
 
 def seconds_left(session: PythonSession) -> int | None:
-    """Return after how many seconds without use a session ends; `None` if it has no kernel, or code runs there."""
+    """Return the seconds until an unused session ends; `None` if it has no kernel, or code runs there."""
     if session.state != State.RUNNING or session.is_busy or session.last_used_at is None:
         return None
     ends_at = session.last_used_at + timedelta(seconds=settings.KERNEL_IDLE_LIMIT_S)
@@ -45,7 +45,10 @@ def seconds_left(session: PythonSession) -> int | None:
 
 
 def keep(session: PythonSession) -> bool:
-    """Keep a session for a day from now; return False if it has no kernel now. Raises KeepRefused. Runs queries."""
+    """Keep a session for a day from now; return False if it has no kernel. Runs queries.
+
+    Raises KeepRefused if the person or the server keeps the maximum number of sessions already.
+    """
     with transaction.atomic():
         lock_admission(session.pk)
         kept = PythonSession.objects.alive().filter(kept_until__gt=Now()).exclude(pk=session.pk)
@@ -60,7 +63,7 @@ def keep(session: PythonSession) -> bool:
 
 
 def stop_keeping(session: PythonSession) -> bool:
-    """Let a session end when it was not used for some time; return False if it has no kernel now."""
+    """Let a session end after some time without use, like others; return False if it has no kernel."""
     return _running(session).update(kept_until=None) == 1
 
 

@@ -1,9 +1,9 @@
 """Decides who may start a kernel: limits for the server and each person, a fair queue, and sessions that give way.
 
-A session that wants a kernel is in the queue (`queued_at`), and asks again and again. Its turn comes when as many
-kernels are free as sessions are in front of it. In front are those whose owner has fewer kernels, then those that wait
-longer. If no kernel is free, the first one in the queue takes that of a session that nobody uses: of the owner with the
-most kernels the one that was used least recently. Sessions that their owners keep give way last.
+A session that needs a kernel is in the queue (`queued_at`), and asks repeatedly. It gets one if more kernels are free
+than sessions are before it in the queue. Before it are sessions whose owner has fewer kernels, then those that wait
+longer. If no kernel is free, an unused session is ended for the first in the queue: the least recently used one of the
+owner with the most kernels. Sessions that their owners keep are ended last.
 
 All functions run on a database thread.
 """
@@ -26,7 +26,7 @@ from chat.python.sessions.rows import GONE, IDLE, LEASE_S, State, begin_stop, se
 from chat.vocabulary.parts import Engine
 
 QUEUE_LEASE_S = 5.0
-"""A session whose process does not ask again for so long is not in the queue any more."""
+"""Time after which a session leaves the queue, if its process does not ask again."""
 
 ADMISSION_LOCK = 7_001
 """Number of the advisory lock in PostgreSQL. No other part of Plotline uses such locks."""
@@ -74,20 +74,20 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The session may not even wait: so many of its owner do that asking for all of them delays others."""
+    """The session may not wait, because the maximum number of its owner's sessions wait already."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A session that may have to give way."""
+    """A session with a kernel, which may be ended for another session."""
 
     session: PythonSession
     is_leased: bool
     """Whether a process runs a cell there, or starts or ends its kernel."""
     has_live_turn: bool
-    """Whether an answer is being written that runs code there."""
+    """Whether a live answer runs its code in this session."""
 
     @property
     def is_unused(self) -> bool:
@@ -99,7 +99,7 @@ Step: TypeAlias = StartKernel | AlreadyRunning | EvictKernel | Wait | Refuse
 
 
 def admit(session_id: int) -> Step:
-    """Return the next step that the caller must take so that a session gets a kernel. It may change rows."""
+    """Return the next step that the caller must take so that a session gets a kernel. May change rows of sessions."""
     with transaction.atomic():
         lock_admission(session_id)
         [own] = _candidates(PythonSession.objects.filter(pk=session_id))
@@ -118,17 +118,17 @@ def admit(session_id: int) -> Step:
 
 
 def leave_queue(session_id: int) -> None:
-    """Take a session that does not want a kernel any more out of the queue."""
+    """Remove a session from the queue, because it no longer needs a kernel."""
     rows = PythonSession.objects.filter(pk=session_id, queued_at__isnull=False)
     rows.exclude(state__in=PythonSession.ALIVE).update(queued_at=None, busy_until=None)
 
 
 def lock_admission(session_id: int) -> None:
-    """Let one transaction at a time decide, and lock all sessions that count, until the end of the transaction.
+    """Let only one transaction at a time decide. Lock all sessions that count until the transaction ends.
 
     Locks of rows do not suffice: a session that another transaction is putting into the queue cannot be seen yet. In
-    SQLite, which has one writer, the transaction itself is the lock. What is decided must be read with later
-    statements: they see what a transaction has written that was waited for.
+    SQLite, which has one writer, the transaction itself is the lock. Read the data for the decision after this call:
+    later statements see what the transaction before this one has written.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -139,7 +139,7 @@ def lock_admission(session_id: int) -> None:
 
 
 def _has_too_many_waiting(own: PythonSession) -> bool:
-    """Return whether as many sessions of its owner wait as turns may be live. Restarts wait too, and have no limit."""
+    """Return whether too many sessions of the owner wait: as many as turns may be live. Restarts wait, too."""
     if own.owner_id is None or own.queued_at is not None:
         return False
     waiting = PythonSession.objects.filter(owner=own.owner_id, queued_at__isnull=False, busy_until__gt=Now())
@@ -160,7 +160,7 @@ def _next_step(own: PythonSession) -> Step:
     if kernels_of[own.owner_id] >= own_limit:
         own_sessions = [one for one in alive if one.session.owner_id == own.owner_id]
         evicted = None
-        # A kernel that cannot be ended stays alive for long. Others must not give way in its place.
+        # A kernel that is being ended will be free soon, or cannot be ended. No other must be ended in its place.
         if len(own_sessions) - _count_being_freed(own_sessions) >= own_limit:
             evicted = _evict(own_sessions, kernels_of, EVICTED_BY_OWNER.format(limit=own_limit))
         return evicted or Wait(PERSON_HAS_ALL.format(limit=own_limit))
@@ -178,7 +178,7 @@ def _count_being_freed(candidates: Iterable[Candidate]) -> int:
 
 
 def _number_in_front(own: PythonSession, kernels_of: Counter[int | None], own_limit: int) -> int:
-    """Return how many sessions get a kernel before this one."""
+    """Return the number of sessions that are before this one in the queue."""
 
     def key(session: PythonSession) -> tuple[int, object, int]:
         return kernels_of[session.owner_id], session.queued_at, session.pk
@@ -192,7 +192,7 @@ def _start(own: PythonSession) -> StartKernel:
     generation = own.generation + 1
     columns = {**GONE, "generation": generation, "busy_until": seconds_from_now(LEASE_S), "started_at": None}
     if own.state == State.ERROR:
-        # The note says why the last start failed.
+        # The note says why the last start failed, which is over.
         columns["note"] = ""
     if not PythonSession.objects.filter(pk=own.pk).change_state(State.STARTING, **columns):
         raise RuntimeError(f"session {own.pk} was changed although its row is locked")
@@ -200,11 +200,11 @@ def _start(own: PythonSession) -> StartKernel:
 
 
 def _evict(candidates: Iterable[Candidate], kernels_of: Counter[int | None], sentence: str) -> EvictKernel | None:
-    """Claim the session that gives way; return `None` if all of them are in use."""
+    """Claim the session that is ended for another one; return `None` if all of them are in use."""
     unused = [one.session for one in candidates if one.is_unused]
     unused.sort(key=lambda one: (one.is_kept, -kernels_of[one.owner_id], one.last_used_at, one.pk))
     for session in unused:
-        # A cell may have begun since the session was read: beginning one takes no lock.
+        # `begin_cell` does not wait for the admission lock, so a cell may have begun since the session was read.
         if begin_stop(session.pk, session.generation, sentence, only_idle=True):
             return EvictKernel(session)
     return None

@@ -1,4 +1,4 @@
-"""Finds kernels that ended by themselves while no code ran: for want of memory, or with the service that ran them.
+"""Finds kernels that ended by themselves while no cell ran: they used too much memory, or their service ended.
 
 Without this, the page and the prompt would list variables that are lost until the next code runs.
 """
@@ -22,13 +22,13 @@ logger = logging.getLogger(__name__)
 CHECK_LIMIT_S = 2.0
 """Maximum time that a turn waits for the answer of the place. After it, the turn uses the stored state."""
 ERRORS_LIMIT = 2
-"""How many kernels a pass may ask about in vain: a place that does not answer takes 5 to 10 s for each."""
+"""Maximum number of failed requests in a pass. If the place does not answer, each takes 5 to 10 s."""
 
 
 async def note_if_lost(session: PythonSession) -> bool:
-    """Ask whether the kernel of a session lives. If it does not, store that it is lost and return True.
+    """Check whether the kernel of a session lives. If it does not, store that it is lost and return True.
 
-    If nobody answers, nothing changes.
+    If the place of kernels does not answer, return False.
     """
     if session.state != State.RUNNING or session.is_busy:
         return False
@@ -43,7 +43,7 @@ async def note_if_lost(session: PythonSession) -> bool:
 
 
 def note_losses() -> int:
-    """Store which sessions have no kernel any more, and return their number. Must not run on an event loop's thread.
+    """Store which sessions have lost their kernel, and return their number. Must not run on an event loop's thread.
 
     Raises KernelsUnavailable if the place does not answer, after the losses that are known have been stored.
     """
@@ -63,7 +63,7 @@ def note_losses() -> int:
 
 
 async def _find_losses(sessions: list[PythonSession]) -> tuple[list[tuple[PythonSession, str]], list[Exception]]:
-    """Return the sessions whose kernel has ended, and why; and the errors of kernels of which this is not known."""
+    """Return the sessions whose kernel has ended, with the reasons, and the errors of requests that failed."""
     losses: list[tuple[PythonSession, str]] = []
     errors: list[Exception] = []
     client = JupyterClient(current_place())
@@ -82,7 +82,10 @@ async def _find_losses(sessions: list[PythonSession]) -> tuple[list[tuple[Python
 
 
 async def _find_loss(client: JupyterClient, session: PythonSession, address: Address | None) -> str:
-    """Return why the kernel of a running session has ended; empty if it lives. Raises KernelsUnavailable."""
+    """Return why the kernel of a running session has ended; empty if it lives.
+
+    Raises KernelsUnavailable if the place of kernels does not answer.
+    """
     if address is None or session.place != address.url:
         return OTHER_PLACE
     return await client.find_loss(session.kernel_id, address)

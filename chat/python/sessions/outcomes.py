@@ -1,4 +1,4 @@
-"""How cells ended, in the words of parts. Pure."""
+"""Maps how a cell ended to the outcome of a part. Pure."""
 
 from __future__ import annotations
 

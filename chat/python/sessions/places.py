@@ -1,4 +1,4 @@
-"""Where kernels run, and the client of the running event loop."""
+"""Chooses where kernels run, and holds the client of each event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chat.python.kernels.places import Address, LocalService, Place, ServiceStat
 
 TURNED_OFF = "Python sessions are turned off on this server."
 OTHER_PLACE = "The service for Python sessions was restarted or replaced. The variables of the session are lost."
-"""Why a session has no kernel any more."""
+"""Reason why a session has lost its kernel."""
 
 _LAUNCH_ERROR_LIFETIME_S = 5.0
 _clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, JupyterClient] = weakref.WeakKeyDictionary()
@@ -46,10 +46,9 @@ def service_status() -> ServiceStatus | None:
 
 
 def probe() -> None:
-    """Ask the place of kernels whether it is there; blocks for two seconds at most.
+    """Check that the place of kernels answers, without starting anything. Blocks for two seconds at most.
 
-    Nothing is started. Raises KernelsUnavailable if there is no answer or no code can run, and not where sessions are
-    turned off.
+    Raises KernelsUnavailable if it does not answer or cannot run code. Does nothing if sessions are turned off.
     """
     place = current_place()
     if not is_enabled():
@@ -62,9 +61,9 @@ def probe() -> None:
 
 
 def launch_error() -> str:
-    """Return why the service on this machine can run no code; empty if it can, or nobody knows.
+    """Return why the service on this machine can run no code; empty if it can, or if it does not answer.
 
-    The service is asked every five seconds at most. This takes a millisecond, or two seconds if it hangs.
+    The service is asked every five seconds at most. A request takes a millisecond, or two seconds if it hangs.
     """
     return _read_launch_error(int(time.monotonic() // _LAUNCH_ERROR_LIFETIME_S))
 
@@ -76,9 +75,9 @@ def _read_launch_error(period: int) -> str:
 
 
 async def present_address() -> Address | None:
-    """Return the address of the place; `None` if it is a service that does not run. Raises KernelsUnavailable.
+    """Return the address of the place; `None` if it is the local service and its gateway does not run.
 
-    Asking for the address as usual would start that service. Its kernels have ended with it.
+    Unlike `Place.address`, this does not start the gateway. Raises KernelsUnavailable if that service hangs.
     """
     place = current_place()
     if not isinstance(place, LocalService):

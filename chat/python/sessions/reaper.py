@@ -1,7 +1,7 @@
-"""Ends sessions that nobody uses, and cleans up after processes that have died.
+"""Ends unused sessions, and cleans up after processes that have died.
 
-Every server process runs a reaper. Each change of a row is conditional, so several reapers do not disturb each other. A
-lease that has expired says that its process has died, unless the database was away: see `reap_safely`.
+Every server process runs a reaper. Each change of a row is conditional, so several reapers do not disturb each other.
+An expired lease means that its process has died, unless the database was not available: see `reap_safely`.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ REAP_INTERVAL_S = 5.0
 FREE_LEASE_S = 30.0
 """Length of the claim on a kernel whose cell is interrupted."""
 FREE_LIMIT_S = FREE_LEASE_S / 2
-"""Time in which the cell is interrupted, or its kernel ended. After it, this is tried again once the claim has expired.
+"""Maximum time for interrupting a cell or ending its kernel. It is tried again once the claim has expired.
 
 Connecting to a kernel that does not answer takes about 12 s, and ends the kernel.
 """
 BATCH_LIMIT = 16
-"""Kernels that one pass ends and frees at once, so that none of them waits until its claim expires."""
+"""Maximum number of kernels that one pass claims. It works on all at the same time, before a claim expires."""
 
 ASK_AGAIN_S = 60.0
-"""Pause before a place of kernels that did not answer is asked again which of them live."""
+"""Pause after the place of kernels did not answer the question which kernels live."""
 
 IDLE = "The Python session was ended after {minutes:g} minutes without use. Its variables are lost."
 
@@ -74,7 +74,7 @@ def start(on_abandoned: Callable[[uuid.UUID], object]) -> threading.Thread:
 def reap(
     on_abandoned: Callable[[uuid.UUID], object] = lambda message_id: None, *, trusts_leases: bool = True
 ) -> ClaimedKernels:
-    """End or free kernels that are due now, and return them. Must not run on a thread with an event loop.
+    """End unused kernels, free kernels of dead processes, and return them. Must not run on a thread with an event loop.
 
     `on_abandoned`: is called with the id of each message whose code ran in a process that has died. `trusts_leases`:
     see `claim_work`.
@@ -96,8 +96,8 @@ def _tell(on_abandoned: Callable[[uuid.UUID], object], message_id: uuid.UUID) ->
 def claim_work(*, trusts_leases: bool = True) -> ClaimedKernels:
     """Claim kernels that are to be ended or interrupted, and correct rows of processes that have died.
 
-    `trusts_leases`: whether a lease that has expired says that its process has died. It does not after an outage of the
-    database, in which no process could renew its leases.
+    `trusts_leases`: whether an expired lease means that its process has died. False after an outage of the database, in
+    which no process could renew its leases.
     """
     idle_limit_s: float = settings.KERNEL_IDLE_LIMIT_S
     unused = Q(busy_until__isnull=True, last_used_at__lt=Now() - timedelta(seconds=idle_limit_s))
@@ -143,13 +143,13 @@ def _claim(session: PythonSession, work: ClaimedKernels, *, is_unused: bool, is_
 
 
 def delete_orphans() -> int:
-    """Delete the rows of deleted conversations whose kernels have ended; return how many."""
+    """Delete the rows of deleted conversations whose kernels have ended; return the number of rows."""
     gone = PythonSession.objects.filter(conversation__isnull=True, state__in=[State.STOPPED, State.ERROR])
     return gone.delete()[0]
 
 
 async def _carry_out(work: ClaimedKernels, on_abandoned: Callable[[uuid.UUID], object]) -> None:
-    """Interrupt and end kernels. The claims on those that cannot be reached expire, so they are tried again."""
+    """Interrupt and end the claimed kernels. If one cannot be reached, its claim expires, and it is claimed again."""
     client = JupyterClient(current_place())
     try:
         address = await present_address()
@@ -173,7 +173,7 @@ async def _carry_out(work: ClaimedKernels, on_abandoned: Callable[[uuid.UUID], o
 
 
 async def _end(client: JupyterClient, session: PythonSession, url: str | None) -> None:
-    """End a kernel, and store it. `url`: of the place that the client uses."""
+    """End a kernel, and store that it has ended. `url`: address of the place that the client uses."""
     if session.place == url:
         if session.state == State.RUNNING:
             await count_left_running(client, session)
@@ -200,7 +200,7 @@ async def _free(
 async def _interrupt(client: JupyterClient, session: PythonSession) -> str:
     """Interrupt the cell of a kernel; return why the kernel had to be ended, or an empty text."""
     try:
-        # Connecting interrupts a cell that nobody waits for, and ends the kernel if the cell does not stop.
+        # Connecting interrupts a cell without a client, and ends the kernel if the cell does not stop.
         await (await client.connect(session.kernel_id)).close()
     except KernelGone as gone:
         return str(gone)
@@ -231,11 +231,11 @@ def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:
 
 
 def reap_safely(on_abandoned: Callable[[uuid.UUID], object], uptime: Uptime) -> None:
-    """Reap; free kernels of processes that have died only if the database has been there for the length of a lease."""
-    # Changes no row. Leases are renewed by writing, which can be impossible while reading goes on.
+    """Reap. Trust expired leases only if the database has been available for the length of a lease."""
+    # Changes no row, but shows that writing works. Leases are renewed by writing, which may fail while reading works.
     PythonSession.objects.filter(pk=0).update(busy_until=None)
     now_s = time.monotonic()
     uptime.note_answer(now_s)
-    # While kernels are ended, the database may go away unseen. So a pass that takes long counts as a gap.
+    # While kernels are ended, an outage of the database is not noticed. So a pass that takes long counts as a gap.
     uptime.note_pause(now_s)
     reap(on_abandoned, trusts_leases=uptime.is_long_enough(now_s))

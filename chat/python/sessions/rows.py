@@ -1,7 +1,7 @@
 """Changes of the rows of Python sessions. All functions run on a database thread.
 
 A function that changes the session of one kernel takes its `generation`, and changes nothing if the session has another
-kernel by now. Leases are times on the database's clock, because clocks of processes may differ.
+kernel by now. Leases are times of the database's clock, because clocks of processes may differ.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MESSAGES_LIMIT = 1_000
 """Maximum number of messages whose ids are kept. A conversation with more keeps the newest."""
 
 IDLE = Q(busy_until__isnull=True) | Q(busy_until__lte=Now())
-"""No process runs a cell in the session, or it has died."""
+"""Condition: no process runs a cell in the session, or the process that did has died."""
 
 GONE: Mapping[str, object] = {
     "kernel_id": "",
@@ -49,7 +49,7 @@ GONE: Mapping[str, object] = {
 """The columns of a session without a kernel."""
 
 session_store = DatabaseThread("python-sessions")
-"""Reads and changes sessions. Live turns and pages use other threads.
+"""The thread that reads and changes sessions. Live turns and pages use other threads.
 
 All sessions of the process share this thread, which also renews their leases. So only short queries may run on it, and
 no reads from storage.
@@ -82,7 +82,7 @@ def note_created(session_id: int, generation: int, *, kernel_id: str, place: str
 
 
 def note_started(session_id: int, generation: int, *, kernel_id: str, place: str) -> bool:
-    """Store the kernel that was started; return False if the session does not wait for it any more."""
+    """Store the kernel that was started; return False if the session no longer waits for it."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation)
     return rows.change_state(
         State.RUNNING, kernel_id=kernel_id, place=place, busy_until=None, started_at=Now(), last_used_at=Now()
@@ -96,7 +96,7 @@ def note_failed(session_id: int, generation: int, sentence: str) -> bool:
 
 
 def give_up_start(session_id: int, generation: int) -> bool:
-    """Store that the process that started a kernel does not want it any more."""
+    """Store that the process has given up the start of a kernel."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.STARTING)
     return rows.change_state(State.STOPPED, **GONE)
 
@@ -104,7 +104,7 @@ def give_up_start(session_id: int, generation: int) -> bool:
 def note_lost(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
     """Store that the kernel has ended by itself. `sentence`: why its variables are lost.
 
-    `only_idle`: not if a process runs a cell there, which finds out itself.
+    `only_idle`: change nothing if a process runs a cell there. That process notices the end itself.
     """
     rows = PythonSession.objects.filter(pk=session_id, generation=generation)
     if only_idle:
@@ -113,7 +113,7 @@ def note_lost(session_id: int, generation: int, sentence: str, *, only_idle: boo
 
 
 def begin_stop(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
-    """Claim a session in order to end its kernel. `only_idle`: not if a process runs a cell there."""
+    """Claim a session in order to end its kernel. `only_idle`: change nothing if a process runs a cell there."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
     if only_idle:
         rows = rows.filter(IDLE)
@@ -123,7 +123,7 @@ def begin_stop(session_id: int, generation: int, sentence: str, *, only_idle: bo
 def request_stop(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
     """Let the reaper end a kernel, within a few seconds. `sentence`: why its variables are lost.
 
-    `only_idle`: not if a process runs a cell there.
+    `only_idle`: change nothing if a process runs a cell there.
     """
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
     if only_idle:
@@ -134,7 +134,7 @@ def request_stop(session_id: int, generation: int, sentence: str, *, only_idle: 
 def take_over_stop(session_id: int, generation: int, sentence: str) -> bool:
     """Claim a session in order to end its kernel, if the process that started or ended it has died.
 
-    `sentence`: why there is no kernel, if it was being started.
+    `sentence`: why there is no kernel. It is stored if the kernel was being started.
     """
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, busy_until__lte=Now())
     lease = seconds_from_now(STOP_LEASE_S)
@@ -146,7 +146,7 @@ def take_over_stop(session_id: int, generation: int, sentence: str) -> bool:
 
 
 def end_stop(session_id: int, generation: int) -> bool:
-    """Store that the kernel has ended as it was told to."""
+    """Store that a claimed session's kernel has ended."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.STOPPING)
     return rows.change_state(State.STOPPED, **GONE)
 
@@ -155,9 +155,9 @@ def end_stop(session_id: int, generation: int) -> bool:
 
 
 def begin_cell(session_id: int, generation: int, message_id: uuid.UUID | None) -> bool:
-    """Take the session's lease for a cell; return False if another process has it, or the kernel is not this one.
+    """Take the session's lease for a cell; return False if another process has it, or the session has another kernel.
 
-    `message_id`: the message whose code is about to run. It counts even if the process dies before the cell ends.
+    `message_id`: the message whose code is about to run. It is stored before the cell, because the process may die.
     """
     with transaction.atomic():
         rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
@@ -175,7 +175,7 @@ def begin_cell(session_id: int, generation: int, message_id: uuid.UUID | None) -
 
 
 def renew_lease(session_id: int, generation: int) -> bool:
-    """Extend the lease of a cell or a start; return False if it was given back, or the kernel is another one."""
+    """Extend the lease of a cell or a start; return False if it was released, or the session has another kernel."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state__in=[State.STARTING, State.RUNNING])
     return rows.filter(busy_until__isnull=False).update(busy_until=seconds_from_now(LEASE_S)) == 1
 
@@ -187,6 +187,6 @@ def abandon_cell(message_id: uuid.UUID) -> None:
 
 
 def end_cell(session_id: int, generation: int, columns: Mapping[str, object]) -> bool:
-    """Give back the lease, and store what the kernel holds now."""
+    """Release the lease. `columns`: those to store, such as the variables that the kernel has now."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
     return rows.update(**{**columns, "busy_until": None, "last_used_at": Now()}) == 1

@@ -21,7 +21,7 @@ from chat.python.sessions.session_kernel import LeasedKernel, SessionKernel
 from chat.vocabulary.parts import JSONObject, WrittenFile
 
 SETTLE_LIMIT_S = 20.0
-"""How long a cell that was cancelled may take to stop. Its kernel is ended sooner if the code does not stop."""
+"""Maximum time to wait for a cancelled cell. The kernel client ends a kernel sooner if its code does not stop."""
 
 STARTED_ANEW = "A new Python session was started. {note}"
 
@@ -32,13 +32,13 @@ class CellResult:
 
     execution: Execution
     notes: tuple[str, ...]
-    """Sentences for the reader and the model, such as why earlier variables are lost."""
+    """Sentences for the user and the model, such as why earlier variables are lost."""
     written_files: tuple[WrittenFile, ...] = ()
     """Files in the working directory that the code has written."""
     table_changes: tuple[str, ...] = ()
-    """Which tables the code has changed, and how."""
+    """Sentences about the tables that the code has changed."""
     missing_cells: tuple[str, ...] = ()
-    """How many cells are missing in columns that the code names, in tables of earlier code."""
+    """Sentences about missing cells in columns that the code names, of tables that earlier code made."""
 
 
 @dataclass(slots=True)
@@ -64,8 +64,8 @@ async def run_cell(
     """Run a cell to its end; start a kernel and write the conversation's files into it if needed.
 
     `message_id`: the message that the code belongs to. `on_output`, `on_note`: are called on this event loop with each
-    output and each sentence on arrival. `is_private`: whether what the cell shows will be filtered. Cancelling the call
-    interrupts the cell. Raises SessionUnavailable.
+    output and each sentence on arrival. `is_private`: whether the output will be filtered for the model. Cancelling the
+    call interrupts the cell. Raises SessionUnavailable if the code cannot run now.
     """
     async with session_kernel.hold(message_id=message_id, on_wait=on_note) as held:
         return await run_in_held_kernel(
@@ -82,7 +82,7 @@ async def run_in_held_kernel(
     on_note: Callable[[str], None],
     is_private: bool = False,
 ) -> CellResult:
-    """Run a cell in a kernel that is held, as `run_cell` does. If the kernel ends, no more can run in it."""
+    """Run a cell in a kernel that is held, as `run_cell` does. If the kernel ends, `held.loss` is set."""
     await check_kernel_time(held.session.owner_id)
     notes = _Notes(on_note)
     if held.session.note and not held.session.message_ids and "note" not in held.columns:
@@ -114,7 +114,7 @@ async def run_in_held_kernel(
 
 
 async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:
-    """Write the conversation's files into the kernel if needed; return all files that are there then."""
+    """Write the conversation's files into the kernel if needed; return all files of the kernel afterwards."""
     assert held.session.conversation_id is not None, "it was opened for a conversation"
     files = await session_store.run(session_files, held.session.conversation_id)
     known: Sequence[JSONObject] = held.columns.get("files", held.session.files)
@@ -125,27 +125,27 @@ async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject
         notes.add(problem)
     if placed == before:
         return known
-    # Code may change a file that was just written, so its time must be known.
+    # Read the times of the new files: by these, changes that the code makes are noticed.
     contents = await held.kernel.contents(is_held=True)
     return known if contents.error else files_as_json(contents)
 
 
 async def _read_contents(held: LeasedKernel) -> KernelContents:
-    """Read what the kernel holds now."""
+    """Read the variables and files of the kernel, also into the columns to be stored."""
     contents = await held.kernel.contents(is_held=True)
     held.columns |= contents_columns(contents)
     return contents
 
 
 async def _settle(held: LeasedKernel) -> None:
-    """Wait until the kernel is idle after a cancelled cell, and read what it holds."""
+    """Wait until the kernel is idle after a cancelled cell, and read its variables and files."""
     try:
         async with asyncio.timeout(SETTLE_LIMIT_S):
             await _read_contents(held)
     except KernelGone as gone:
         held.loss = str(gone)
     except (KernelsUnavailable, TimeoutError):
-        # The row keeps what it says; the next cell finds out what has become of the kernel.
+        # The row stays as it is. The next cell notices whether the kernel still lives.
         pass
 
 

@@ -1,8 +1,8 @@
 """The kernel of a conversation: connects to the one that the row names, and starts one if there is none.
 
-A process takes the session's lease before it connects, because connecting interrupts a cell that nobody waits for. It
-renews the lease until its cell has ended. So a second server process reaches the same kernel. It disturbs the first one
-only if that one could not renew its lease for `LEASE_S`: it was halted, or the database was away.
+A process takes the session's lease before it connects, because connecting interrupts a cell without a client. It renews
+the lease until its cell has ended. So several server processes can use the same kernel, one after the other. A second
+process interrupts the cell of the first one only if that one could not renew its lease for `LEASE_S`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 POLL_S = 0.2
 """Interval in seconds at which a waiting process queries the database."""
 STARTS_LIMIT = 3
-"""Maximum number of kernels that are started for one cell, if each ends before it is used."""
+"""Maximum number of starts for one cell. A further one is needed if the kernel ends before it is used."""
 
 IS_BUSY = "Other code runs in this Python session."
 KEEPS_ENDING = "The Python session could not be started: it ended {number} times before any code ran."
@@ -59,7 +59,7 @@ class LeasedKernel:
     columns: dict[str, Any] = field(default_factory=dict)
     """The columns that are stored when the lease is released."""
     loss: str = ""
-    """Why the kernel has ended; empty if it lives."""
+    """Why the kernel has ended; empty if it still lives."""
     run_s: float = 0.0
     """Seconds that cells have run in the kernel. They count for the quota of the owner when the lease is released."""
 
@@ -98,11 +98,12 @@ class SessionKernel:
         starts: bool = True,
         wait_limit_s: float | None = None,
     ) -> AsyncGenerator[LeasedKernel, None]:
-        """Hold the kernel for the length of the block; no other process runs code there meanwhile.
+        """Hold the kernel until the block ends; no other process runs code there meanwhile.
 
-        `message_id`: the message whose code runs in the block. `on_wait`: is called with a sentence before a longer
-        wait. `starts`: whether a kernel is started if there is none; if not, NotRunning is raised. `wait_limit_s`: how
-        long to wait for other code and for a free kernel; `None`: KERNEL_WAIT_LIMIT_S. Raises SessionUnavailable.
+        `message_id`: the message whose code runs in the block. `on_wait`: is called with the reason of a wait.
+        `starts`: whether a kernel is started if there is none; if not, NotRunning is raised. `wait_limit_s`: maximum
+        time to wait for other code and for a free kernel; `None`: KERNEL_WAIT_LIMIT_S. Raises SessionUnavailable after
+        this time, or if no kernel can be started.
         """
         patience = _Patience(on_wait, settings.KERNEL_WAIT_LIMIT_S if wait_limit_s is None else wait_limit_s)
         held = await self._take(message_id, patience, starts=starts)
@@ -115,7 +116,7 @@ class SessionKernel:
             if held.loss:
                 await session_store.run(rows.note_lost, session.pk, session.generation, held.loss)
             else:
-                # Also without a cell: the reaper takes what it finds for code that was left running.
+                # Also without a cell: the reaper would count this CPU time as that of code that was left running.
                 held_s = time.monotonic() - began_at if held.run_s else 0.0
                 await count_left_running(current_client(), session, held_s=held_s)
                 await session_store.run(rows.end_cell, session.pk, session.generation, held.columns)
@@ -143,7 +144,7 @@ class SessionKernel:
                 started += await self._start(session.pk, patience)
 
     async def _connect(self, session: PythonSession, *, ends_silent: bool) -> KernelClient | None:
-        """Return the connection to the session's kernel; `None` after storing that the kernel has ended.
+        """Return the connection to the session's kernel. If the kernel has ended, store this and return `None`.
 
         `ends_silent`: see `JupyterClient.connect`.
         """
@@ -209,7 +210,10 @@ async def _start_kernel(session_id: int, generation: int) -> None:
 
 
 async def restart(conversation_id: uuid.UUID, owner_id: int | None) -> None:
-    """End the kernel of a conversation, and start another one. Code that runs ends. Raises SessionUnavailable."""
+    """End the kernel of a conversation, with the code that runs in it, and start another one.
+
+    Raises SessionUnavailable if no kernel can be started.
+    """
     session = await session_store.run(rows.open_session, conversation_id, owner_id)
     await control.end(session, RESTARTED)
     session_kernel = SessionKernel(conversation_id, owner_id)
@@ -221,7 +225,7 @@ async def restart(conversation_id: uuid.UUID, owner_id: int | None) -> None:
 
 
 class _Patience:
-    """Waits until a time limit, and says why."""
+    """Limits the time of repeated waits, and reports their reasons."""
 
     def __init__(self, on_wait: Callable[[str], None], limit_s: float) -> None:
         self._on_wait = on_wait
@@ -230,7 +234,7 @@ class _Patience:
         self._until = asyncio.get_running_loop().time() + limit_s
 
     async def wait(self, sentence: str) -> None:
-        """Wait a moment. Raises SessionUnavailable after the time limit."""
+        """Wait for `POLL_S`. `sentence`: the reason. Raises SessionUnavailable after the time limit."""
         if asyncio.get_running_loop().time() > self._until:
             raise SessionUnavailable(WAITED.format(sentence=sentence, seconds=self._limit_s))
         if sentence not in (self._said, limits.IS_CHANGING):

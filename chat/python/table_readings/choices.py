@@ -1,4 +1,4 @@
-"""What a person may choose about the reading of a table. Pure.
+"""Choices of a person about how a table is read, such as its delimiter. Pure.
 
 The keys are those of `Choices`. A choice is validated before it is stored, and again when it is read.
 """
@@ -21,24 +21,24 @@ WORD_LIMIT_CHARS = 40
 NAME_LIMIT_CHARS = 200
 KEYS = tuple(Choices.__annotations__)
 _KEYS_OF_FORMATS = ("encoding", "delimiter", "sheet", "path")
-"""Choices that only some formats have; their readers say what they used."""
+"""Choices that only some formats have. A reader that has one reports the value that it used."""
 _NO_DELIMITERS = '\0\r\n"'
 _SHOWN_CHARS = 40
 
 
 class InvalidChoice(Exception):
-    """A choice is not allowed, or the file cannot be read so. The text is a sentence that says what is allowed."""
+    """A choice is not allowed, or the file cannot be read with it. The text is a sentence that says what is allowed."""
 
     def __init__(self, key: str, sentence: str) -> None:
         super().__init__(sentence)
         self.key = key
-        """The key of the choice; empty if it cannot be named."""
+        """The key of the choice; empty if the error is about no single choice."""
 
 
 def change_choices(former: Choices, changes: Mapping[str, object]) -> Choices:
-    """Return the former choices with changes, of which `None` removes one. Without changes, all are removed.
+    """Return the former choices with changes. The value `None` removes a choice; empty `changes` remove all.
 
-    Raises InvalidChoice.
+    Raises InvalidChoice if a key is unknown or a value is not allowed.
     """
     if not changes:
         return {}
@@ -47,7 +47,10 @@ def change_choices(former: Choices, changes: Mapping[str, object]) -> Choices:
 
 
 def parse_choices(values: Mapping[str, object]) -> Choices:
-    """Return valid choices, with the names of encodings for people. Raises InvalidChoice."""
+    """Return valid choices. Encodings get their names for people.
+
+    Raises InvalidChoice if a key is unknown or a value is not allowed.
+    """
     _check_keys(values)
     choices: Choices = {}
     if "encoding" in values:
@@ -65,7 +68,7 @@ def parse_choices(values: Mapping[str, object]) -> Choices:
     if "sheet" in values:
         choices["sheet"] = _name("sheet", values["sheet"], at_least=1)
     if "path" in values:
-        # The empty path is the whole value.
+        # An empty path is allowed: it means the whole JSON value.
         choices["path"] = _name("path", values["path"], at_least=0)
     return choices
 
@@ -73,7 +76,7 @@ def parse_choices(values: Mapping[str, object]) -> Choices:
 def check_effect(choices: Choices, reading: TableReading) -> None:
     """Raise InvalidChoice if a file could not be read as chosen.
 
-    `reading`: of the file with these choices. Without choices, any reading will do.
+    `reading`: the reading of the file with these choices. Without choices, any reading is accepted.
     """
     if choices and reading.error:
         raise InvalidChoice("", f"The file could not be read in this way: {reading.error}")

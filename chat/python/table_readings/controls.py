@@ -1,4 +1,4 @@
-"""The controls of a preview, with which a person chooses how a table is read. Pure but for the active language."""
+"""The controls of a preview, with which a person chooses how a table is read. Pure, except for the active language."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _BY_SUFFIX = {
     **dict.fromkeys(("json", "jsonl", "ndjson"), _JSON),
     **dict.fromkeys(("parquet", "feather", "arrow", "dta"), ()),
 }
-"""Keys of the formats of files; those of a workbook for all others."""
+"""Keys of the controls by the extension of a file. All other files have those of a workbook (`_SHEETS`)."""
 _NAMED = ("sheet", "path")
-"""Values of these keys are known from the file alone."""
+"""Keys whose possible values come only from the file, such as the names of its sheets."""
 _ORDER = (*_NAMED, *(key for key in KEYS if key not in _NAMED))
 
 
@@ -46,22 +46,22 @@ class Control:
     key: str
     label: str
     options: Sequence[Option] = ()
-    """First the automatic value, which is empty."""
+    """The options. The first one is the automatic value; its `value` is empty."""
     text: str = ""
     placeholder: str = ""
 
 
 def controls_of(name: str, reading: TableReading, choices: Choices) -> list[Control]:
-    """Return the controls that make sense for a file of this name, under which code finds it."""
+    """Return the controls for a file. `name`: the name by which code finds the file."""
     known = {**reading.reading, **reading.candidates}
     keys = [key for key in _ORDER if key in _BY_SUFFIX.get(suffix_of(name), _SHEETS) or key in known]
     controls = [_control(key, reading, dict(choices)) for key in keys]
-    # A list with nothing but the automatic value and itself is no choice.
+    # Leave out a list that has only the automatic value and the same value again.
     return [one for one in controls if one.key not in _NAMED or len(one.options) > 2 or one.key in choices]
 
 
 def choices_from_form(form: Mapping[str, str]) -> Choices:
-    """Return what a person has chosen with the controls. Raises InvalidChoice."""
+    """Return the choices that a person has made with the controls. Raises InvalidChoice if one is not allowed."""
     if "automatic" in form:
         return {}
     values: dict[str, object] = {key: form[key] for key in KEYS if form.get(key)}

@@ -1,4 +1,4 @@
-"""Notes of a preview about the encoding of the file. Pure."""
+"""Makes the notes of a preview about the encoding of the file. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SHOWN_AS = "What could not be read is shown as �."
 
 
 def describe_encoding(encoding: TextEncoding, *, is_chosen: bool = False) -> list[str]:
-    """Return sentences about what a person may not expect of the encoding; none for UTF-8 without a mark.
+    """Return sentences about an unusual encoding; none for UTF-8 without a byte order mark.
 
-    `is_chosen`: whether a person chose it.
+    `is_chosen`: whether a person chose the encoding.
     """
     notes = []
     if is_chosen:

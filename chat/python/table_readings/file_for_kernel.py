@@ -1,4 +1,4 @@
-"""Prepares an attached file for a kernel: unpacked, and text as UTF-8, as models and code of answers get it. Pure."""
+"""Prepares an attached file for a kernel: unpacks it, and encodes text as UTF-8, as for code of answers. Pure."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class FileForKernel:
     name: str
     data: bytes
     encoding: TextEncoding | None
-    """How the text of the file was encoded; `None` for other files."""
+    """The encoding of the text in the attached file; `None` for files that are no text."""
 
     @property
     def may_be_table(self) -> bool:
-        """Whether the file is anything else than prose."""
+        """Whether the file may hold a table: it is not prose."""
         return suffix_of(self.name) not in PROSE_SUFFIXES or has_table_lines(self.data)
 
     def with_encoding(self, reading: TableReading, *, is_chosen: bool = False) -> TableReading:
-        """Return a reading of the file with its encoding, which was found or chosen before the kernel got the text."""
+        """Return a reading with the file's encoding and notes about it. The kernel does not know the encoding."""
         encoding = self.encoding
         if reading.error or encoding is None:
             return reading
@@ -43,7 +43,7 @@ class FileForKernel:
 
 
 def file_for_kernel(name: str, mime_type: str, data: bytes, *, chosen_encoding: str) -> FileForKernel:
-    """Return what a kernel gets of an attachment. `chosen_encoding`: that of its owner, or empty."""
+    """Return the file that a kernel gets for an attachment. `chosen_encoding`: the owner's choice; empty for none."""
     inner_name = name_in_code(name, mime_type)
     if inner_name != name:
         data = unpacked(data)

@@ -1,9 +1,9 @@
 """Reads the table in an attachment, in a new kernel, which ends afterwards.
 
-The kernel gets text as the model and the code of answers get it: as UTF-8.
+The kernel gets text as UTF-8, like the model and the code of answers.
 
-The work is limited: one file of each person at a time, and `PREVIEWS_LIMIT` files in this process. `live_readings`
-limits how many wait.
+One file of each person is read at a time, and at most `PREVIEWS_LIMIT` files in this process. `live_readings` limits
+the number of waiting files.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from chat.python.table_readings.file_for_kernel import FileForKernel, file_for_k
 logger = logging.getLogger(__name__)
 
 PREVIEWS_LIMIT = 2
-"""Maximum number of files that are described at the same time in this process. `config.kernels` allows for their
+"""Maximum number of files that are read at the same time in this process. `config.kernels` allows for their
 kernels."""
 READ_LIMIT_S = 30.0
-"""Reading 30 MB of CSV takes about 5 s of CPU time, and kernels have a low priority."""
+"""Maximum time of one reading. 30 MB of CSV take about 5 s of CPU time, and kernels have a low priority."""
 TOO_MUCH = "reading it takes too much time or memory."
 NO_ROOM = "it is too large for the place where files are read."
 
 
 @dataclass(slots=True)
 class _Limits:
-    """The limits of one event loop on previews: how many run at once, of all people and of one."""
+    """Limits the readings of one event loop: how many run at the same time, of all people and of one person."""
 
     free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PREVIEWS_LIMIT))
     locks: weakref.WeakValueDictionary[int, asyncio.Lock] = field(default_factory=weakref.WeakValueDictionary)
-    """Lock of each person with a request."""
+    """The lock of each person whose file is read or waits, by the id."""
 
     @asynccontextmanager
     async def admit(self, user_id: int) -> AsyncGenerator[None]:
-        """Wait until a file of this person may be read."""
+        """Wait until a file of this person may be read. The block then reads it."""
         lock = self.locks.setdefault(user_id, asyncio.Lock())
         async with lock, self.free:
             yield
@@ -56,7 +56,7 @@ _limits: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Limits] = weakref
 
 
 async def read_attachment(attachment: Attachment, choices: Choices) -> TableReading | None:
-    """Read an attachment as its owner chose; `None` if it is prose, or no kernel can read it now."""
+    """Read the table in an attachment as its owner chose; return `None` for prose, or if no kernel can read it now."""
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(attachment.owner_id):
         try:
@@ -80,9 +80,10 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
 
 
 async def read_workbook(attachment: Attachment) -> str:
-    """Return the cells of a workbook as lines; empty if it is none or has too many.
+    """Return the cells of a workbook as lines; empty if the file is no workbook or has too many cells.
 
-    Raises BytesUnavailable, KernelGone, KernelsUnavailable, and ValueError if the kernel has no room for it.
+    Raises BytesUnavailable if storage does not have the file now, KernelsUnavailable if no kernel can be started,
+    KernelGone if the kernel ends, and ValueError if the file is too large for the kernel.
     """
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(attachment.owner_id):
@@ -93,7 +94,7 @@ async def read_workbook(attachment: Attachment) -> str:
 
 
 def read_file(attachment: Attachment, chosen_encoding: str = "") -> FileForKernel:
-    """Return what the kernel gets of an attachment. Raises BytesUnavailable."""
+    """Return the file that the kernel gets for an attachment. Raises BytesUnavailable if storage lacks it now."""
     data = read_bytes_unconnected(attachment)
     return file_for_kernel(attachment.name, attachment.mime_type, data, chosen_encoding=chosen_encoding)
 

@@ -1,7 +1,7 @@
-"""Tables that this process reads now: one reading at a time for each attachment, which whoever asks then joins.
+"""Reads tables in this process. Each attachment has one reading at a time; later requests wait for the same reading.
 
-A reading goes on when those who asked for it have gone away, and its result is stored. Everything here runs in the
-server's event loop; `reading_requests` is for threads.
+A reading goes on if its callers are cancelled, and its result is stored. Everything here runs in the server's event
+loop. Threads use `reading_requests`.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ logger = logging.getLogger(__name__)
 
 PREVIEWS_PER_MINUTE = 30
 WAITING_LIMIT = 10
-"""Maximum number of readings of one person that wait for another reading. A message may have as many files."""
+"""Maximum number of waiting readings of one person. A message may have as many files."""
 END_LIMIT_S = 5.0
 FAILURE_LIFETIME_S = 60
-"""How long a reading that failed, and may succeed later, is remembered for the next who asks."""
+"""Time for which the failure of a reading is cached, if the reading may succeed later."""
 
 
 class TooManyPreviews(Exception):
-    """The person asks for more previews than are made at once."""
+    """The person has too many waiting readings, or has asked for too many in this minute."""
 
 
 Task: TypeAlias = asyncio.Task[TableReading | None]
-"""Reads a file. The result is `None` if the file is prose, or if no kernel can read it now."""
+"""A task that reads a file. Its result is `None` if the file is prose, or if no kernel can read it now."""
 
 _running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, Task]] = weakref.WeakKeyDictionary()
 """The newest reading of each attachment in each event loop, by the ids of attachments."""
 _unfinished: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Task, int]] = weakref.WeakKeyDictionary()
-"""All readings of each event loop that have not ended -> the ids of owners."""
+"""The readings of each event loop that have not ended, with the ids of their owners."""
 
 
 async def is_running(attachment_id: uuid.UUID) -> bool:
@@ -54,26 +54,33 @@ async def is_running(attachment_id: uuid.UUID) -> bool:
 
 
 async def join(attachment: Attachment) -> TableReading | None:
-    """Read an attachment, or wait for the reading that runs already. Raises TooManyPreviews."""
-    # The others may go on waiting when this caller has gone away.
+    """Read an attachment, or wait for the reading that runs already.
+
+    Raises TooManyPreviews if the person asks for too many.
+    """
+    # Shielded, because other callers may wait for the same reading if this one is cancelled.
     try:
         return await asyncio.shield(_join(attachment))
     except InvalidChoice:
-        # It was read as somebody chose just now, and that does not fit the file.
+        # The running reading was one with a new choice, which does not fit the file. Read it as stored.
         return await asyncio.shield(_start(attachment, None))
 
 
 async def begin(attachment: Attachment) -> None:
-    """Begin to read an attachment, unless this is done already. Raises TooManyPreviews."""
+    """Begin to read an attachment, unless it is being read already.
+
+    Raises TooManyPreviews if the person asks for too many.
+    """
     _join(attachment)
 
 
 async def choose(attachment: Attachment, changes: Mapping[str, object], limit_s: float) -> TableReading | None:
-    """Read an attachment as its owner chooses; the choices are stored with the result if the file can be read so.
+    """Read an attachment as its owner chooses. Store the choices with the result if the file can be read with them.
 
-    `changes`: see `change_choices`. They change the choices of the moment when the reading begins.
+    `changes`: see `change_choices`. They change the choices that are stored when the reading begins.
 
-    Raises TimeoutError after `limit_s`, while the reading goes on; InvalidChoice, TooManyPreviews.
+    Raises TimeoutError after `limit_s`, while the reading goes on; InvalidChoice if the choices do not fit the file;
+    and TooManyPreviews if the person asks for too many.
     """
     task = _start(attachment, changes)
     async with asyncio.timeout(limit_s):
@@ -83,16 +90,16 @@ async def choose(attachment: Attachment, changes: Mapping[str, object], limit_s:
 async def reading_for_turn(
     attachments: Iterable[Attachment], limit_s: float, earlier: Iterable[Attachment] = ()
 ) -> dict[uuid.UUID, TableReading]:
-    """Return how the tables among the files of a question were read, and of earlier ones, by the ids of attachments.
+    """Return the readings of the tables among the files of a question and of earlier ones, by the ids of attachments.
 
-    Those of earlier questions may not be read since the reader changed, or since no kernel was free; one that failed
-    in the last minute is left out.
+    `earlier`: files of earlier questions, whose readings may be missing, because the reader has changed or no kernel
+    was free. They are not read again for a minute after a failure.
 
-    Readings that are not stored yet are begun, or joined if they run since the upload, and awaited for at most
-    `limit_s` seconds in all; they go on afterwards, for the next turn. An attachment is absent if it holds no table,
-    if reading it takes longer, or if no kernel can read it now. A reading with an `error` was refused: there is no
-    table then. Call this in the server's event loop. It blocks neither the loop nor a connection of the database
-    while a kernel works, and raises only errors of the database.
+    Missing readings are begun, or joined if they run since the upload. This waits for them for at most `limit_s`
+    seconds in all; then they go on for the next turn. An attachment is absent from the result if it holds no table, if
+    reading it takes longer, or if no kernel can read it now. A reading with an `error` was refused, so there is no
+    table. Call this in the server's event loop. It blocks neither the loop nor a database connection while a kernel
+    works, and raises only errors of the database.
     """
     new = {one.pk: one for one in attachments if can_hold_table(one)}
     tables = new | {one.pk: one for one in earlier if can_hold_table(one)}
@@ -106,7 +113,7 @@ async def reading_for_turn(
             failed = caches["process"].get_many([failure_key(pk) for pk in tables])
             for pk, table in tables.items():
                 is_due = pk not in readings and (pk in new or failure_key(pk) not in failed)
-                # One that runs although there is a stored one was begun by a new choice.
+                # If one runs although a reading is stored, a person has just made a new choice.
                 if is_due or _find_running(pk):
                     tasks[pk] = _join(table)
         except TooManyPreviews:
@@ -126,12 +133,12 @@ async def end_all() -> None:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks, timeout=END_LIMIT_S)
-        # A kernel that nobody ends lives on for minutes after its last client has gone.
+        # A kernel that is not ended lives on for minutes after its last client has gone.
         await close_client()
 
 
 def failure_key(attachment_id: uuid.UUID) -> str:
-    """Return the key under which the cache of the process has the reading of an attachment that failed for now."""
+    """Return the key of the process cache for a failed reading of an attachment."""
     return f"table-reading-failed:{attachment_id}"
 
 
@@ -144,10 +151,13 @@ def _join(attachment: Attachment) -> Task:
 
 
 def _start(attachment: Attachment, changes: Mapping[str, object] | None) -> Task:
-    """Start a reading after the one that runs. `changes`: of the stored choices, or `None`."""
+    """Start a reading, which begins after the one that runs. `changes`: changes of the stored choices, or `None`.
+
+    Raises TooManyPreviews if the person asks for too many.
+    """
     loop = asyncio.get_running_loop()
     tasks, unfinished = _running.setdefault(loop, {}), _unfinished.setdefault(loop, {})
-    # Counted here and not where a reading waits for its kernel: it may wait for an earlier one of its file before.
+    # Count here and not where a reading waits for a kernel: before that, it may wait for another reading of its file.
     if [*unfinished.values()].count(attachment.owner_id) > WAITING_LIMIT:
         raise TooManyPreviews
     _count_request(attachment.owner_id)
@@ -159,7 +169,7 @@ def _start(attachment: Attachment, changes: Mapping[str, object] | None) -> Task
         del unfinished[task]
         if tasks.get(attachment.pk) is task:
             del tasks[attachment.pk]
-        # Perhaps nobody waits for it.
+        # Read the exception, because perhaps no caller waits for the task.
         error = None if task.cancelled() else task.exception()
         if error and not isinstance(error, InvalidChoice):
             logger.error("Attachment %s could not be read.", attachment.pk, exc_info=error)
@@ -187,7 +197,7 @@ async def _read_as_stored(attachment: Attachment) -> TableReading | None:
 
 
 async def _read_as_chosen(attachment: Attachment, changes: Mapping[str, object]) -> TableReading | None:
-    """Read the file and store the choices with the result. Raises InvalidChoice."""
+    """Read the file and store the choices with the result. Raises InvalidChoice if the choices do not fit the file."""
     chosen = await database_sync_to_async(load_choices, thread_sensitive=False)(attachment.pk)
     choices = change_choices(chosen.choices, changes)
     reading = await read_attachment(attachment, choices)

@@ -20,18 +20,18 @@ from chat.vocabulary.file_labels import file_labels
 from chat.vocabulary.parts import JSONObject
 
 LINE_CHARS = 4_000
-"""Maximum length of the line: about 1,000 tokens."""
+"""Maximum length of the line for one table: about 1,000 tokens."""
 COLUMNS_LIMIT = 60
 CODE_CHARS = 1_200
 REFUSED = "The server cannot read it as a table."
 NOTES_CHARS = 1_200
-"""Characters of code and of notes beside which the names of usual columns fit."""
+"""Maximum characters of the notes. Like `CODE_CHARS`, it leaves room for the names of usual columns."""
 
 
 def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
-    """Return the expression that reads the table of an attachment with pandas, from a file with this name.
+    """Return the expression that reads the table of an attachment with pandas; empty if none is known.
 
-    It is empty if none is known.
+    `label`: the name of the file in the expression.
     """
     # The kernel that read the table got the file under this name.
     [name_in_kernel] = file_labels([name_in_code(file.name, file.mime_type)])
@@ -39,9 +39,9 @@ def read_expression(reading: TableReading, file: Attachment, label: str) -> str:
 
 
 def table_note(reading: TableReading, file: Attachment, label: str, *, is_private: bool = False) -> TableNote:
-    """Return what is told about the table of an attachment. `label`: the name by which code finds the file.
+    """Return the note for a model about the table of an attachment. `label`: the name by which code finds the file.
 
-    `is_private`: whether it may say no more than the schema, because notes may quote cells.
+    `is_private`: whether the note may contain only the schema. Other notes may quote cells.
     """
     if reading.error:
         refused = REFUSED if is_private else reading.error
@@ -71,7 +71,7 @@ def table_note(reading: TableReading, file: Attachment, label: str, *, is_privat
             SPACED,
         )
 
-    # The whole table may be shorter than a part of it, which says that it is cut.
+    # Try all columns first: a line with fewer columns may be longer, because it has "cut".
     count = min(len(named), COLUMNS_LIMIT)
     if len(line_of(count)) > LINE_CHARS:
         count = bisect_right(range(1, count + 1), LINE_CHARS, key=lambda count: len(line_of(count)))
@@ -83,7 +83,7 @@ def _present(key: str, values: JSONObject) -> JSONObject:
 
 
 def _names(columns: Sequence[TableColumn]) -> list[str]:
-    """Return distinct names of columns, as pandas makes them of the same header."""
+    """Return distinct names of columns. They are those that pandas makes from the same header."""
     header = [column.name or f"Unnamed: {index}" for index, column in enumerate(columns)]
     names: dict[str, None] = {}
     for first in header:
@@ -96,7 +96,7 @@ def _names(columns: Sequence[TableColumn]) -> list[str]:
 
 
 def _size(text: str) -> int:
-    """Return the number of characters that a text has in the line, where some are escaped."""
+    """Return the number of characters of a text in the line, where JSON escapes some of them."""
     return len(encode_data({"": text}))
 
 

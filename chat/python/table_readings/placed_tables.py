@@ -1,4 +1,4 @@
-"""How code reads the tables that were written into a session."""
+"""Finds the code that reads the tables in a session."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from chat.python.table_readings.stored_readings import stored_readings
 
 
 def placed_expressions(placed: Mapping[str, str]) -> dict[str, str]:
-    """Return the expression that reads each table whose reading is stored, by the label of its file.
+    """Return the expressions that read the tables among placed files, by the labels of the files.
 
-    `placed`: see `place_files`. At most two queries.
+    Only tables whose reading is stored are included. `placed`: see `place_files`. Runs at most two queries.
     """
     ids = {label: attachment_of_version(version) for label, version in placed.items()}
     readings = stored_readings(ids.values()) if ids else {}

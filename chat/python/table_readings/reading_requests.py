@@ -1,4 +1,4 @@
-"""Requests for the reading of a table, from threads of views under ASGI."""
+"""Requests the reading of a table. Threads of views under ASGI call these functions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from chat.python.table_readings.table_files import PROSE_SUFFIXES, can_hold_tabl
 from chat.vocabulary.text_types import is_text
 
 PROSE_LIFETIME_S = 600
-"""How long it is remembered whether a file is prose."""
+"""Time for which the cache holds whether a file is prose."""
 CHOICE_LIMIT_S = 20.0
-"""How long a person waits for the effect of a choice, before the reading goes on in the background."""
+"""Maximum time that a request waits for the effect of a choice. Then the reading goes on in the background."""
 TURNED_OFF = "This server cannot read tables: it runs no Python sessions."
 NOT_NOW = "This table cannot be read just now. Try again soon."
 NO_ENCODING = "This file is not text, so it has no encoding that could be chosen."
@@ -36,31 +36,31 @@ class NotATable(Exception):
 
 
 class ReadingUnavailable(Exception):
-    """The file cannot be read now. The text is a sentence."""
+    """The file cannot be read now. The text is a sentence for the person."""
 
 
 def find_or_read_table(attachment: Attachment) -> TableReading | None:
-    """Return how an attachment is read; `None` if it is no table, or if no kernel can read it now.
+    """Return the reading of an attachment; `None` if it is no table, or if no kernel can read it now.
 
-    Blocks until the file is read. Raises TooManyPreviews.
+    Blocks until the file is read. Raises TooManyPreviews if the person asks for too many.
     """
     if not can_hold_table(attachment):
         return None
     reading = find_reading(attachment.pk)
     if reading is not None or not is_enabled():
         return reading
-    # Otherwise this thread would hold its connection for as long as the kernel takes.
+    # Otherwise this thread would hold its database connection until the kernel has read the file.
     close_connection()
     return async_to_sync(live_readings.join)(attachment)
 
 
 def find_table(attachment: Attachment) -> TableReading | None:
-    """Return how an attachment is read that can hold a table; `None` if it is, or must be, read first.
+    """Return the stored reading of an attachment; `None` if it is being read, or the caller must call `begin_reading`.
 
-    See `begin_reading`. A reading that failed, and may succeed later, is returned once. Raises NotATable,
-    ReadingUnavailable.
+    A failed reading that may succeed later is returned once. Raises NotATable if the file is prose, and
+    ReadingUnavailable if it cannot be read now.
     """
-    # First this, because a reading is stored before it ends.
+    # Check this first, because a reading is stored before it ends.
     if async_to_sync(live_readings.is_running)(attachment.pk):
         return None
     reading = find_reading(attachment.pk)
@@ -80,14 +80,17 @@ def find_table(attachment: Attachment) -> TableReading | None:
 
 
 def begin_reading(attachment: Attachment) -> None:
-    """Begin to read an attachment in the background, unless this is done already. Raises TooManyPreviews."""
+    """Begin to read an attachment in the background, unless this is done already.
+
+    Raises TooManyPreviews if the person asks for too many.
+    """
     async_to_sync(live_readings.begin)(attachment)
 
 
 def read_upload(attachment: Attachment) -> None:
     """Begin to read a file that was just uploaded, if it can hold a table and kernels run."""
     if is_enabled() and can_hold_table(attachment):
-        # Whoever asks for the table later has it read.
+        # If this fails, the next request for the table begins the reading.
         with suppress(TooManyPreviews):
             begin_reading(attachment)
 
@@ -95,8 +98,9 @@ def read_upload(attachment: Attachment) -> None:
 def choose_reading(attachment: Attachment, changes: Mapping[str, object]) -> TableReading | None:
     """Read a table as its owner chooses, and store the choices. `changes`: see `change_choices`.
 
-    Blocks until the file is read, for at most `CHOICE_LIMIT_S`: then the result is `None`. If the file cannot be read
-    so, the former choices stay. Raises InvalidChoice, NotATable, ReadingUnavailable, TooManyPreviews.
+    Blocks until the file is read, for at most `CHOICE_LIMIT_S`: then the result is `None`. Raises InvalidChoice if the
+    file cannot be read with the choices; the former choices stay. Raises NotATable if the file is prose,
+    ReadingUnavailable if it cannot be read now, and TooManyPreviews if the person asks for too many.
     """
     former = load_choices(attachment.pk).choices
     choices = change_choices(former, changes)
@@ -123,7 +127,10 @@ def choose_reading(attachment: Attachment, changes: Mapping[str, object]) -> Tab
 
 
 def _check_prose(attachment: Attachment) -> None:
-    """Raise NotATable for prose, ReadingUnavailable. A file is read for this only if its name leaves it open."""
+    """Raise NotATable if the file is prose. It is read for this only if its name does not decide it.
+
+    Raises ReadingUnavailable if storage does not have the file now.
+    """
     if suffix_of(name_in_code(attachment.name, attachment.mime_type)) not in PROSE_SUFFIXES:
         return
     key = f"table-is-prose:{attachment.pk}"
@@ -133,7 +140,7 @@ def _check_prose(attachment: Attachment) -> None:
             is_prose = not read_file(attachment).may_be_table
         except BytesUnavailable:
             raise ReadingUnavailable(NOT_NOW) from None
-        # Whoever asks again and again does not let the file be read, and its encoding be found, each time.
+        # Repeated requests must not read the file and find its encoding each time.
         caches["process"].set(key, is_prose, PROSE_LIFETIME_S)
     if is_prose:
         raise NotATable

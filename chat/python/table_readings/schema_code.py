@@ -1,4 +1,4 @@
-"""Which code of a table's reader quotes no cell, so that a model gets it in a private conversation. Pure."""
+"""Checks that the code of a table's reader quotes no cell, so that it may be sent in a private conversation. Pure."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _OPTIONS = frozenset(
         *("boolean", "category", "float64", "Float64", "int64", "Int64", "object", "str", "string", "UInt64"),
     }
 )
-"""Texts that pandas and the readers use by themselves."""
+"""Texts in the code that are words of pandas and of the readers, and not from the file."""
 _SHORT_CHARS = 2
-"""A separator or a decimal sign is no longer."""
+"""Maximum length of a separator or a decimal mark. Texts of this length are allowed."""
 _QUOTING = frozenset({"comment", "na_values"})
-"""Options that name what cells hold."""
+"""Options whose values quote cells. Code with one of them is refused."""
 _DATE_FORMAT = re.compile(r"(?:%[A-Za-z]|[-/.:, TZ])+")
 
 
 def is_schema_code(code: str, label: str, names: Collection[str]) -> bool:
     """Return whether all texts in an expression are names of the file, its sheets, keys or columns, or pandas' words.
 
-    `label`: the name of the file. `names`: those of the columns.
+    `label`: the name of the file. `names`: the names of the columns.
     """
     if not code:
         return False

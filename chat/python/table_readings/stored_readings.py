@@ -1,6 +1,7 @@
-"""Stores how tables were read, and how their owners want them to be read.
+"""Stores the readings of tables, and the choices of their owners.
 
-A reading that would always be the same is stored. One of an earlier `VERSION` is made again, with the same choices.
+A reading is stored if another attempt would give the same result. A reading of another `VERSION` is made again, with
+the same choices.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ VERSION = 5
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """How the owner of an attachment wants it to be read."""
+    """The owner's choices of how an attachment is read."""
 
     choices: Choices
     chosen_at: datetime | None = None
-    """When this was last chosen, if ever."""
+    """Time of the last choice; `None` if the owner never chose."""
 
 
 def find_reading(attachment_id: uuid.UUID) -> TableReading | None:
@@ -39,20 +40,20 @@ def find_reading(attachment_id: uuid.UUID) -> TableReading | None:
 
 
 def stored_readings(attachment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, TableReading]:
-    """Return the readings of these attachments that are stored already, by the attachments' ids."""
+    """Return the stored readings of these attachments, by the attachments' ids."""
     rows = AttachmentPreview.objects.filter(attachment__in=list(attachment_ids), version=VERSION)
     return {row.attachment_id: parse_table_reading(row.content) for row in rows}
 
 
 def load_choices(attachment_id: uuid.UUID) -> Chosen:
-    """Return what the owner chose, also for an earlier version of the reader."""
+    """Return the owner's choices, also those for an earlier version of the reader."""
     row = AttachmentPreview.objects.filter(attachment=attachment_id).only("choices", "chosen_at").first()
     if row is None:
         return Chosen({})
     try:
         return Chosen(parse_choices(row.choices or {}), row.chosen_at)
     except InvalidChoice:
-        # An earlier version allowed it.
+        # An earlier version of Plotline allowed this choice.
         return Chosen({}, row.chosen_at)
 
 
@@ -66,7 +67,7 @@ def store_reading(attachment_id: uuid.UUID, reading: TableReading, chosen: Chose
 
 
 def store_choices(attachment_id: uuid.UUID, reading: TableReading, choices: Choices) -> None:
-    """Store what the owner has chosen, and the reading that it gives."""
+    """Store the owner's choices, and the reading with them."""
     former = load_choices(attachment_id).choices
     values = {
         "version": VERSION,

@@ -1,4 +1,4 @@
-"""Questions that fit a table. Pure. The demo model understands each of them, too."""
+"""Suggests questions that fit a table. Pure. The demo model understands each of them, too."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from chat.python.kernels.table_reading import TableColumn, TableReading
 
 SUGGESTIONS_LIMIT = 4
 CATEGORIES_LIMIT = 30
-"""A text column with more different values does not divide the rows into groups that a chart can show."""
+"""Maximum number of different values of a text column by which rows are grouped. A chart cannot show more groups."""
 DESCRIBE = "Describe this table"
 
 NUMBERS = ("whole number", "number")
 DATES = ("date", "date and time")
 CATEGORIES = ("text", "yes or no")
 NO_QUANTITIES = ("identifier", "code", "year")
-"""Roles of numbers that are neither drawn nor counted into a distribution."""
+"""Roles of numbers for which no chart or distribution is suggested."""
 
 
 def suggest_questions(preview: TableReading) -> list[str]:
-    """Return up to four questions, the most specific first; none for a table without rows, or that no code reads."""
+    """Return up to four questions, the most specific first; none if the table has no rows, or no code reads it."""
     if not preview.row_count or not preview.code:
         return []
     return list(islice(_questions(_usable_columns(preview)), SUGGESTIONS_LIMIT))
@@ -29,7 +29,7 @@ def suggest_questions(preview: TableReading) -> list[str]:
 
 def _questions(columns: Sequence[TableColumn]) -> Iterator[str]:
     numbers = [_quoted(column) for column in columns if column.type in NUMBERS and column.role not in NO_QUANTITIES]
-    # A year is an axis, like a date.
+    # A year can be the axis of a chart, like a date.
     axes = [_quoted(column) for column in columns if column.type in DATES]
     axes += [_quoted(column) for column in columns if column.role == "year"]
     categories = [

@@ -1,4 +1,4 @@
-"""What a column holds, in one line. Pure."""
+"""Summarizes the values of a column in one line. Pure, except for the active language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chat.vocabulary.number_text import group_thousands
 
 
 def summarize(column: TableColumn) -> str:
-    """Return the range of numbers or dates, or the most frequent values."""
+    """Return the range of the column's numbers or dates, or its most frequent values."""
     if column.minimum:
         if column.minimum == column.maximum:
             return column.minimum

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 HEAD_BYTES = 64 * 1024
 LINES_EXAMINED = 20
 PROSE_SUFFIXES = ("txt",)
-"""Extensions of files that hold prose unless their lines are divided like those of a table."""
+"""Extensions of files that count as prose, unless their lines look like those of a table (`has_table_lines`)."""
 SHARE_ALIKE = 2 / 3
-"""So many of the first lines are divided alike; the others are a title, or lines between header and rows."""
+"""Minimum share of the first lines with the same number of separators. Others may be a title, or below the header."""
 LINES_OF_WEAK_MARKS = 3
 LINES_OF_REPEATED = 10
 CELL_LIMIT_CHARS = 40
@@ -30,7 +30,7 @@ _GAP = re.compile(" {2,}")
 
 
 def can_hold_table(attachment: Attachment) -> bool:
-    """Return whether a table is looked for in a file. Text files (`.txt`) may still turn out to be prose."""
+    """Return whether a file may hold a table, by its name and type. Text files (`.txt`) may still be prose."""
     name = name_in_code(attachment.name, attachment.mime_type)
     suffixes = PREVIEW_SUFFIXES - set(PACKED_SUFFIXES)
     return suffix_of(name) in suffixes and attachment.mime_type not in {PDF, *RASTER_TYPES}
@@ -42,7 +42,7 @@ def suffix_of(name: str) -> str:
 
 
 def has_table_lines(data: bytes) -> bool:
-    """Return whether the first lines of a text in UTF-8 are divided alike, as those of a table. Others are prose."""
+    """Return whether a UTF-8 text looks like a table: most of its first lines have as many cells. Else it is prose."""
     lines = [line.strip() for line in data[:HEAD_BYTES].decode(errors="replace").split("\n")[:LINES_EXAMINED]]
     has_rule = any(len(line) > 2 and set(line) == {"-", " "} for line in lines[1:3])
     lines = [line for line in lines if line and line[0] != "#" and not _RULE.fullmatch(line)]
@@ -61,7 +61,7 @@ def has_table_lines(data: bytes) -> bool:
 
 
 def _is_column(lines: Sequence[str]) -> bool:
-    """Return whether lines below the first one hold numbers alone, or are a few short texts that are repeated."""
+    """Return whether the lines are one column: below the first line, only numbers, or a few short repeated texts."""
     head, values = lines[0], lines[1:]
     if len(values) < LINES_OF_WEAK_MARKS or (head in values and not _NUMBERS.fullmatch(head)):
         return False
@@ -71,7 +71,7 @@ def _is_column(lines: Sequence[str]) -> bool:
 
 
 def _most_alike(lines: Sequence[str], mark: str) -> int:
-    """Return how many lines have the most frequent number of marks, of those that have any within."""
-    # Prose and code have commas and semicolons at ends of lines. After a bar, the last cell is empty.
+    """Return how many lines have the most frequent number of marks. Lines without a mark do not count."""
+    # Marks at the end of a line do not count, because prose and code have them there. A bar counts: it ends a cell.
     counts = Counter((line if mark == "|" else line.rstrip(f"{mark} ")).count(mark) for line in lines)
     return max((number for count, number in counts.items() if count), default=0)

@@ -17,11 +17,11 @@ TYPES = {
     "time": "time",
     "yes or no": "boolean",
 }
-"""The types of the API, by the names that people see. All others are `text`."""
+"""Types in the API, by the types of `TableColumn`. All others are `text`."""
 
 
 REFUSED = "This file could not be read as a table:"
-"""How the sentence about a refusal begins."""
+"""Beginning of the sentence about a refused table."""
 
 
 class ColumnJSON(TypedDict):
@@ -74,7 +74,7 @@ def _column_json(column: TableColumn) -> ColumnJSON:
         "type": type_of(column),
         "role": column.role,
         "missing": column.missing,
-        # The same in every language, also for a single value.
+        # Not translated: programs get the same text in every language, also for a single value.
         "summary": f"{column.minimum} to {column.maximum}" if column.minimum else summarize(column),
         "sample": [example.text for example in column.examples],
         "note": column.note,

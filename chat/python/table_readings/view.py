@@ -32,19 +32,19 @@ class ColumnView:
     missing: str
     """Number of missing values with their share; empty if there is none."""
     values: str
-    """The range, or the most frequent values."""
+    """The range of the values, or the most frequent ones."""
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingState:
-    """What a person has chosen about the reading of the table."""
+    """The state of the controls with which a person chooses how the table is read."""
 
     choices: Choices
     error: str = ""
-    """Why the last choice was refused: a sentence."""
+    """Sentence that says why the last choice was refused; empty if it was not."""
     is_open: bool = False
-    """Whether the controls were just used."""
+    """Whether the controls were just used, so the page shows them open."""
 
 
 def preview_html(attachment: Attachment, preview: TableReading, state: ReadingState) -> SafeString:

@@ -1,4 +1,4 @@
-"""The cells of attached workbooks as text, which a new kernel reads. Numbers of answers may come from them."""
+"""Reads the cells of attached workbooks as text, in a new kernel. Numbers of answers may come from them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ logger = logging.getLogger(__name__)
 
 WORKBOOKS = ("xlsx", "xlsm", "xlsb", "xls", "ods")
 _KEPT = 16
-"""Texts that this process keeps: each answer about a workbook asks for its cells again."""
+"""Number of texts that this process caches, because each answer about a workbook needs its cells again."""
 
 
 def workbook_text(attachment: Attachment) -> str | None:
-    """Return the visible cells, a line for each row with tabs between them; `None` if they cannot be read now.
+    """Return the visible cells, with a line for each row and tabs between cells.
+
+    Return `None` if the file is no workbook, or cannot be read now.
 
     Blocks until a kernel has read the file, so call it on a thread.
     """

@@ -1,4 +1,4 @@
-"""Reads the arguments of calls. Models do not always follow the schema, so errors are sentences for them. Pure."""
+"""Reads the arguments of calls. Models do not always follow the schema, so errors are sentences for models. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chat.python.tool_set.declarations import CODE_LIMIT_CHARS
 from chat.vocabulary.parts import JSON
 
 DEFAULT_LIMIT_S = 60.0
-"""Time limit of a call that sets none."""
+"""Time limit of a call that does not set one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RunArguments:
 
 
 def read_run_arguments(arguments: Mapping[str, JSON], longest_s: float) -> RunArguments:
-    """Return the code and its time limit. Raises ToolFailed."""
+    """Return the code and its time limit. Raises ToolFailed if an argument is invalid or unknown."""
     _refuse_unknown(arguments, "code", "timeout_s")
     code, limit_s = arguments.get("code"), arguments.get("timeout_s")
     if not isinstance(code, str) or not code.strip():
@@ -34,12 +34,12 @@ def read_run_arguments(arguments: Mapping[str, JSON], longest_s: float) -> RunAr
         return RunArguments(code, min(DEFAULT_LIMIT_S, longest_s))
     if isinstance(limit_s, bool) or not isinstance(limit_s, int | float) or not math.isfinite(limit_s):
         raise ToolFailed("The argument timeout_s must be a number of seconds. Nothing was run.")
-    # A model that asks for too much gets what there is: refusing would only make it ask again.
+    # A time outside the range is changed, not refused: the model would only call again.
     return RunArguments(code, min(max(float(limit_s), 1.0), longest_s))
 
 
 def read_variable_name(arguments: Mapping[str, JSON]) -> str:
-    """Return the name of the variable to inspect. Raises ToolFailed."""
+    """Return the name of the variable to inspect. Raises ToolFailed if an argument is invalid or unknown."""
     _refuse_unknown(arguments, "name")
     name = arguments.get("name")
     if not isinstance(name, str) or not name.isidentifier():

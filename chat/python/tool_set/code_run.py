@@ -1,6 +1,6 @@
-"""Code that runs in the Python session, with its output as parts while it runs.
+"""Runs code in the Python session, and yields its output as parts while it runs.
 
-The call of a model, code of a person, and a block of an answer that runs again all use this.
+It is used for calls of models, for code of persons, and for blocks of answers that run again.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class CodeRun(Generic[T]):
     """One run of code."""
 
     result: T
-    """What the run has returned. It is set when all parts have been read."""
+    """The value that the run has returned. It is set when all parts have been read."""
 
     def __init__(self, run: Callable[[OutputParts], Coroutine[None, None, T]]) -> None:
-        """`run`: runs the code, and adds what it gives to the outputs."""
+        """Prepare a run. `run`: a function that runs the code and adds its outputs to the given `OutputParts`."""
         self._run = run
         self.outputs = OutputParts()
 
     async def parts(self) -> AsyncGenerator[list[ToolOutput], None]:
-        """Run the code, and yield its outputs as they arrive. Raises what the run raises.
+        """Run the code, and yield its outputs as they arrive. Raises the error of the run if it fails.
 
         Closing the generator, or cancelling the task that reads it, interrupts the code and waits until it has stopped.
         """

@@ -1,4 +1,4 @@
-"""The functions as models see them. Their names and parameters are fixed, because stored conversations hold calls."""
+"""Declares the functions for models. Their names and parameters must not change: stored conversations hold calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CODE_LIMIT_CHARS = 200_000
 
 
 def declarations(limit_s: float) -> list[FunctionTool]:
-    """Return the functions. `limit_s`: the most seconds that one call may run."""
+    """Return the functions. `limit_s`: the maximum number of seconds that one call may run."""
     return [
         _run_python(limit_s),
         FunctionTool(
@@ -40,11 +40,11 @@ def declarations(limit_s: float) -> list[FunctionTool]:
 
 
 def run_python_beside_native(limit_s: float) -> FunctionTool:
-    """Return the only function that is declared beside code execution at the model's service.
+    """Return the only function that is declared if the model also runs code at its own service.
 
     It can do what the service cannot: run for longer, use further packages, keep variables for later answers, and write
     files for the user. The others describe or end a running session, and a turn begins at the service only if none is
-    running. What the session holds after a call stands at the end of the next request.
+    running. The state of the session after a call is at the end of the next request.
     """
     return _run_python(limit_s, ", with which the sandbox of your own code execution shares nothing,")
 

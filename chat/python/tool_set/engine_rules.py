@@ -1,4 +1,4 @@
-"""Where the code of an answer runs, if Python sessions are an alternative to the model's service."""
+"""Chooses where the code of an answer runs: in the Python session or at the model's service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MISSING_MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]{0,99})")
 
 
 def choose_engine(options: EngineOptions) -> EngineChoice:
-    """Choose where the code of an answer runs, if it is to run code at all."""
+    """Choose where the code of an answer runs, or that it runs no code."""
     label, setting = options.setup.label, options.setting
     engines = Conversation.Engine
     if options.is_private:
@@ -35,7 +35,7 @@ def choose_engine(options: EngineOptions) -> EngineChoice:
         if setting == engines.NATIVE:
             return EngineChoice(Engine.NATIVE)
         if obstacle := _obstacle(options):
-            # Only a person who has chosen the session wants to know why it is not used.
+            # Say why the session is not used only if the person has chosen it.
             return EngineChoice(Engine.NATIVE, obstacle if setting == engines.SESSION else "")
         if reason := _reason(options):
             return _session(options, reason)

@@ -1,4 +1,4 @@
-"""How the Python session takes part in answers. `settings.TOOL_SETS` names `python_tools`."""
+"""Makes the tool set of the Python session for turns. `settings.TOOL_SETS` names `python_tools`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from chat.vocabulary.file_labels import native_name
 from chat.vocabulary.parts import Engine
 
 READING_LIMIT_S = 20.0
-"""How long a turn waits for the readings of its tables. They are begun when files are uploaded."""
+"""Maximum time that a turn waits for the readings of its tables. They are begun when files are uploaded."""
 IN_SESSION = "[The file {name} ({size:,} bytes) is in the working directory of the Python session, as “{label}”.]"
 
 
 class PythonTools:
-    """Makes the tool sets of turns, and says what `CodeTools` asks."""
+    """Makes the tool sets of turns, and implements `CodeTools`."""
 
     function = RUN_PYTHON
     own_code_reason = "You ran this code in the Python session."
@@ -41,20 +41,20 @@ class PythonTools:
     takes_file = staticmethod(is_kept_in_session)
 
     def __init__(self) -> None:
-        """Read the default instructions."""
+        """Read the default instructions from `instructions.toml`."""
         texts = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))
         self.instructions = {name: text.strip() for name, text in texts.items()}
 
     def __call__(self, turn: Turn) -> PythonSessionTools | None:
-        """Return the tool set for a turn whose code may run in the session."""
+        """Return the tool set for a turn; `None` if its code may not run in the session."""
         return PythonSessionTools(turn) if turn.engine == Engine.SESSION or turn.offers_session else None
 
     def obstacle(self) -> str:
-        """Return a sentence if this server has no Python sessions."""
+        """Return a sentence if this server has no Python sessions, else an empty text."""
         return "" if is_enabled() else TURNED_OFF
 
     def with_state(self, conversation_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
-        """Return which conversations have a running session. One query."""
+        """Return the conversations that have a running session. Runs one query."""
         running = select_rows(
             PythonSession,
             "conversation_id IN %s AND state = %s",
@@ -65,7 +65,7 @@ class PythonTools:
         return {session.conversation_id for session in running if session.conversation_id}
 
     def file_notes(self, files: Sequence[Attachment], *, is_private: bool) -> dict[uuid.UUID, str]:
-        """Return the sentences about the files that are only in the session, with the names that code finds."""
+        """Return a sentence about each file that is only in the session, with the name by which code finds it."""
         labels = labels_of(files)
         return {
             file.pk: IN_SESSION.format(name=file.name, size=file.size_bytes, label=labels[file.pk])
@@ -74,15 +74,15 @@ class PythonTools:
         }
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
-        """Wait until the tables of a question, and of earlier ones, are read, so that requests say how."""
+        """Wait until the tables of a question and of earlier ones are read, for at most `READING_LIMIT_S`."""
         await reading_for_turn(files, READING_LIMIT_S, earlier)
 
     def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:
-        """Return what is told about the tables whose reading is stored, with the names that code finds."""
+        """Return the notes about tables whose reading is stored, with the names by which code finds the files."""
         is_native, is_private = turn.engine == Engine.NATIVE, turn.private_data
         labels = {pk: native_name(label) if is_native else label for pk, label in labels_of(files).items()}
         tables = [file for file in files if can_hold_table(file)]
-        # What a person must release first is not told either: cells, of which notes give examples.
+        # If a person must release results first, leave out these notes: they give examples of cells.
         needs_release = results_need_release(turn.conversation) and not is_private
         told = [file for file in tables if not (needs_release and is_kept_in_session(file))]
         readings = stored_readings({file.pk for file in told}) if told else {}

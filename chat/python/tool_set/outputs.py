@@ -1,8 +1,8 @@
-"""Outputs of a kernel as parts of the answer, while the code runs.
+"""Turns outputs of a kernel into parts of the answer, while the code runs.
 
 The parts of one call are the code, then texts, graphs and rich outputs in the order of arrival, then a result with the
-outcome and all texts. The assembler joins texts that follow each other, and does not repeat what it has shown. If the
-code changes what it showed before, one event holds all its outputs as they are then.
+outcome and all texts. The assembler joins successive texts, and does not repeat text that it has shown. If the code
+changes earlier outputs, one event (`OutputsRedrawn`) holds all outputs as they are then.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from chat.vocabulary.stream_events import OutputsRedrawn, ToolOutput
 class OutputParts:
     """Collects outputs as parts until they are taken.
 
-    Neighbouring texts are joined, so its size is bounded by the limits of one cell
-    (`chat.python.kernels.output_reader`). It belongs to one event loop.
+    Successive texts are joined, so the size is limited by the limits of one cell
+    (`chat.python.kernels.output_reader`). An object belongs to one event loop.
     """
 
     def __init__(self) -> None:
         self._parts = _JoinedParts()
         self._redrawn: Redrawn | None = None
-        """The last change of earlier outputs, if it is not taken yet."""
+        """The last change of earlier outputs, until `take` returns it."""
         self._cleared: list[str] = []
         self._left_out = 0
         self._notes_before: list[str] = []
         self._notes_after: list[str] = []
-        """Sentences of the server, before and after the first output of the code."""
+        """Sentences of the server after the first output of the code; `_notes_before` has those before it."""
         self._has_output = False
         self._is_changed = asyncio.Event()
 
     @property
     def graph_count(self) -> int:
-        """How many graphs the code shows."""
+        """Number of different graphs that the code shows."""
         return self._parts.graph_count
 
     def add(self, output: Output | Redrawn) -> None:
@@ -62,12 +62,12 @@ class OutputParts:
             self._cleared += output.cleared
             self._left_out += output.left_out
         elif self._redrawn is None:
-            # Otherwise the outputs that are read later hold this one.
+            # If outputs have been redrawn, `take` reads all of them later, also this one.
             self._parts.add(output)
         self._is_changed.set()
 
     def add_note(self, sentence: str) -> None:
-        """Add a sentence of the server."""
+        """Add a sentence of the server, in brackets on its own line."""
         (self._notes_after if self._has_output else self._notes_before).append(sentence)
         self._parts.add_line(f"[{sentence}]")
         self._is_changed.set()
@@ -104,7 +104,10 @@ class OutputParts:
         table_changes: tuple[str, ...] = (),
         missing_cells: tuple[str, ...] = (),
     ) -> CodeExecutionResult:
-        """Return the last result, with all text, and what the code wrote, changed and found missing."""
+        """Return the last part of the code: the result with all text.
+
+        `files`, `table_changes`, `missing_cells`: see `CellResult`.
+        """
         return CodeExecutionResult(
             output="".join(self._parts.all_text) or None,
             outcome=outcome,
@@ -116,7 +119,7 @@ class OutputParts:
 
 
 def joined_parts(outputs: Iterable[Output]) -> list[Part]:
-    """Return all outputs of code as parts."""
+    """Return outputs of code as parts, with successive texts joined."""
     joined = _JoinedParts()
     for output in outputs:
         joined.add(output)
@@ -124,7 +127,7 @@ def joined_parts(outputs: Iterable[Output]) -> list[Part]:
 
 
 class _JoinedParts:
-    """Joins outputs to parts."""
+    """Turns outputs into parts, and joins successive texts."""
 
     def __init__(self) -> None:
         self._parts: list[Part] = []
@@ -137,7 +140,7 @@ class _JoinedParts:
 
     @property
     def graph_count(self) -> int:
-        """How many different graphs there are: displays that change together show the same one."""
+        """Number of different graphs. Displays with the same id show the same graph, which counts once."""
         return len(self._graphs)
 
     def add(self, output: Output) -> None:
@@ -157,7 +160,7 @@ class _JoinedParts:
                 self._add_part(Display(output.bundle))
 
     def add_line(self, text: str) -> None:
-        """Add text on lines of its own."""
+        """Add text that begins and ends a line."""
         self._add_text(f"{'' if self._is_at_line_start else chr(10)}{text}\n")
 
     def take(self) -> list[Part]:

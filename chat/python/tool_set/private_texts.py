@@ -1,4 +1,4 @@
-"""The texts of a result that may show data of files, for the filter of private conversations. Pure."""
+"""Finds and replaces texts of a result that may show data of files, for private conversations. Pure."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from chat.python.kernels.in_kernel.private_texts import WITHHELD
 from chat.vocabulary.parts import JSON, JSONObject
 
 OF_THE_SERVER = frozenset({"error", "outcome"})
-"""Fields in which only the server writes: words for ends of code, and its sentences about what could not be run."""
+"""Fields that only the server writes: how the code ended, and sentences about code that could not run."""
 NOT_FILTERED = "[This text is withheld from you, because it could not be filtered. The user sees it.]"
 
 
 def private_texts(result: Mapping[str, JSON]) -> list[str]:
-    """Return the texts of a result that code or files may have written, in order. Keys and numbers are the server's."""
+    """Return the texts of a result that code or files may have written, in order. They write no keys or numbers."""
     return [text for name, value in result.items() if name not in OF_THE_SERVER for text in _texts(value)]
 
 
 def with_texts(result: Mapping[str, JSON], texts: Iterable[str]) -> JSONObject:
-    """Return the result with other texts in the places of those that `private_texts` returns."""
+    """Return the result with each text that `private_texts` returns replaced by one of `texts`, in order."""
     others = iter(NOT_FILTERED if text == WITHHELD else text for text in texts)
     return {name: value if name in OF_THE_SERVER else _replaced(value, others) for name, value in result.items()}
 

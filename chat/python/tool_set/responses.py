@@ -1,4 +1,4 @@
-"""Results for the model, which are bounded and say what was cut. Pure."""
+"""Makes results for the model. They have a limited length, and say what was cut. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FILES_LIMIT = 50
 
 
 def cell_response(result: CellResult, graph_count: int) -> JSONObject:
-    """Return what a model is told about a cell that it ran."""
+    """Return the result for the model of a cell that it ran."""
     execution = result.execution
     notes = list(result.notes)
-    # Base64 means nothing to a model. The page shows the whole output.
+    # Remove images as Base64, which a model cannot read. The page shows the whole output.
     text = without_data_uris(execution.text)
     if len(text) > OUTPUT_LIMIT_CHARS:
         notes.append(f"The output has {len(text):,} characters; its middle is left out here.")
@@ -42,13 +42,13 @@ def cell_response(result: CellResult, graph_count: int) -> JSONObject:
 
 
 def listed(files: Sequence[WrittenFile], limit: int) -> tuple[list[JSON], int]:
-    """Return names and sizes of some files, and how many are left out."""
+    """Return names and sizes of the first files, and the number of files that are left out."""
     some: list[JSON] = [{"name": file.name, "size_bytes": file.size_bytes} for file in files[:limit]]
     return some, max(0, len(files) - limit)
 
 
 def fitting_items(items: Sequence[JSONObject], limit_chars: int = OUTPUT_LIMIT_CHARS) -> tuple[list[JSON], int]:
-    """Return as many items as fit into a number of characters of JSON, and how many are left out."""
+    """Return the first items that fit into a number of characters of JSON, and the number that is left out."""
     fitting: list[JSON] = []
     size_chars = 0
     for item in items:

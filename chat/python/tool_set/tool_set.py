@@ -1,4 +1,4 @@
-"""The functions of the Python session for one turn."""
+"""Runs the functions of the Python session for one turn."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
 
 
 class PythonSessionTools:
-    """The functions of one turn."""
+    """The tool set of one turn: runs the functions that its model calls."""
 
     def __init__(self, turn: Turn) -> None:
         """Use the session of the turn's conversation. Nothing is started or connected yet."""
         self._turn = turn
         self._is_beside_native = turn.engine == Engine.NATIVE
-        """Whether the model runs code at its service, and may choose the session."""
+        """Whether the model runs code at its own service, and may also use the session."""
         self._has_run = False
         self._kernel = SessionKernel(turn.conversation_id, turn.conversation.owner_id)
 
@@ -76,16 +76,16 @@ class PythonSessionTools:
         return declarations(settings.KERNEL_CELL_LIMIT_S)
 
     def needs_approval(self, call: FunctionCall) -> bool:
-        """Return whether the call runs code in a conversation whose user approves code."""
+        """Return whether the call runs code, and the conversation is set to ask the user before code runs."""
         return call.name == RUN_PYTHON and self._turn.conversation.approval == Conversation.Approval.ASK
 
     async def run(self, call: FunctionCall) -> AsyncGenerator[list[ToolOutput], None]:
-        """Run the code of `run_python`, or look up what another function asks. Raises ToolFailed."""
+        """Run the code of `run_python`, or another function. Raises ToolFailed if the call cannot be carried out."""
         self._has_run = True
         arguments = call.arguments or {}
         if call.name == RUN_PYTHON:
             read = read_run_arguments(arguments, settings.KERNEL_CELL_LIMIT_S)
-            # The inner generator must have ended when this one is closed: it interrupts the code.
+            # Close the inner generator together with this one, which interrupts the code.
             async with aclosing(self._run_code(call, read)) as outputs:
                 async for parts in outputs:
                     yield parts
@@ -99,11 +99,11 @@ class PythonSessionTools:
         yield [FunctionResponse(call.name, result)]
 
     async def private_response(self, call: FunctionCall, response: FunctionResponse) -> FunctionResponse:
-        """Return the response without cells of the files: the kernel filters each text. See `KeepsDataPrivate`."""
+        """Return the response without cells of the files. The kernel filters each text. See `KeepsDataPrivate`."""
         texts = private_texts(response.result)
         if not texts:
             return response
-        # What the model has written, and what the user has written to it, comes through.
+        # Words that the model has written, or the user has written to it, are not withheld.
         known = self._turn.user_message.text, *map(str, (call.arguments or {}).values())
         try:
             async with self._kernel.hold(starts=False) as held:
@@ -113,9 +113,9 @@ class PythonSessionTools:
         return replace(response, result=with_texts(response.result, filtered))
 
     async def state(self, *, with_data: bool) -> str:
-        """Return a text about the session's variables and files; empty where the session plays no part."""
+        """Return a text about the session's variables and files; empty if the turn does not use the session."""
         if self._is_beside_native and not self._has_run:
-            # A turn only begins at the model's service if no session is running: there is nothing to tell.
+            # A turn begins at the model's service only if no session is running, so there is no state.
             return ""
         session, state = await session_store.run(self._read_state, with_data=with_data)
         if session is not None and not self._has_run and await note_if_lost(session):
@@ -149,7 +149,7 @@ class PythonSessionTools:
             ]
             return
         rest = outputs.take()
-        # In a thread, because reading the text of large HTML takes time.
+        # In a thread, because converting large HTML to text takes time.
         result = run.result
         response = await asyncio.to_thread(cell_response, result, outputs.graph_count)
         yield [
@@ -176,7 +176,7 @@ class PythonSessionTools:
     async def _call(self, call: FunctionCall) -> JSONObject:
         if call.name == INSPECT_VARIABLE:
             return await self._inspect_variable(read_variable_name(call.arguments or {}))
-        # Arguments of the others are ignored: they can change nothing.
+        # The other functions have no arguments. If a model sends some, they are ignored.
         functions = {LIST_VARIABLES: self._list_variables, LIST_FILES: self._list_files, RESET_SESSION: self._reset}
         return await functions[call.name]()
 
@@ -209,7 +209,7 @@ class PythonSessionTools:
         return {"note": WAS_RESET}
 
     async def _refreshed(self) -> PythonSession:
-        """Return the session with what its kernel holds now. Raises NotRunning."""
+        """Return the session with its kernel's present variables and files. Raises NotRunning if it has no kernel."""
         async with self._kernel.hold(starts=False) as held:
             held.columns |= contents_columns(await held.kernel.contents())
             for name, value in held.columns.items():
@@ -219,7 +219,7 @@ class PythonSessionTools:
     # --- state --------------------------------------------------------------------------------------------------------
 
     def _read_state(self, *, with_data: bool) -> tuple[PythonSession | None, str]:
-        """Return the session, and the text about it. Runs on a database thread."""
+        """Return the session, and the text about its state. Runs on a database thread."""
         session = find_session(self._turn.conversation_id)
         return session, self._state_text(session, with_data=with_data)
 
@@ -246,7 +246,7 @@ class PythonSessionTools:
 
 
 def _note(session: PythonSession, *, with_data: bool) -> str:
-    """Return why the last kernel has ended. The reason may quote an error of code, which shows data."""
+    """Return why the last kernel has ended. `with_data`: whether the text may quote data, as the stored reason may."""
     return session.note if with_data or not session.note else VARIABLES_LOST
 
 

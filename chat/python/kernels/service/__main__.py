@@ -94,7 +94,7 @@ async def run(arguments: argparse.Namespace, options: GatewayOptions) -> None:
     health_check = HealthCheck(arguments.health_interval, arguments.health_limit)
     supervisor = Supervisor(directory, options, health_check)
     with control.lock(directory) as folder:
-        # A killed service has left its gateway's folder.
+        # An earlier service that was killed may have left the folder of its gateway.
         runtime_directory.remove(directory)
         server = await control.serve(supervisor, control.open_socket(folder))
         tasks: list[asyncio.Task[object]] = [asyncio.create_task(supervisor.watch_launches())]

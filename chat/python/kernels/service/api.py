@@ -1,4 +1,4 @@
-"""The gateway's resources: those of Jupyter's API that clients need, and no others.
+"""The HTTP resources of the gateway: only those of Jupyter's API that clients need, and two of Plotline.
 
 Kernel Gateway loads this module by its name and calls `create_personality`.
 """
@@ -33,14 +33,14 @@ class KernelListHandler(MainKernelHandler):
     _client_has_gone = False
 
     def on_connection_close(self) -> None:
-        """Record that nobody waits for the response."""
+        """Record that the client no longer waits for the response."""
         self._client_has_gone = True
         super().on_connection_close()
 
     async def post(self) -> None:
         """Start a kernel. An environment in the request is ignored, as every kernel has the same.
 
-        A kernel whose id nobody has received would run until it was idle for long, so it is ended.
+        If the client has gone, nobody has received the id of the kernel. Then the kernel is ended at once.
         """
         limit = self.settings["kg_max_kernels"]
         if limit is not None and len(self.kernel_manager.list_kernels()) >= limit:
@@ -81,12 +81,12 @@ class ChannelsHandler(
     """`/api/kernels/<id>/channels`: the websocket of one kernel."""
 
     async def open(self, kernel_id: str) -> None:
-        """Start to forward messages, each at once: Nagle's algorithm would add 40 ms to every call."""
+        """Start to forward messages. Each is sent at once: Nagle's algorithm would add 40 ms to every call."""
         self.set_nodelay(True)
         await super().open(kernel_id)
 
     def write_message(self, message: bytes | str | dict[str, object], binary: bool = False) -> asyncio.Future[None]:
-        """Send a message, and count its bytes until they are sent."""
+        """Send a message. Its bytes are counted as unsent until they are sent."""
         sent = super().write_message(message, binary)
         connection = self.connection
         size_bytes = len(message)
@@ -95,7 +95,7 @@ class ChannelsHandler(
         def count_sent(sent: asyncio.Future[None]) -> None:
             connection.count_unsent(-size_bytes)
             if not sent.cancelled():
-                # A client that has gone is no error. An exception that nobody reads would be logged.
+                # Read the exception, or asyncio would log it. A closed connection is no error.
                 sent.exception()
 
         sent.add_done_callback(count_sent)
@@ -106,7 +106,7 @@ class StatusHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler
     """The health check of the supervisor."""
 
     def get(self) -> None:
-        """Return the numbers of kernels."""
+        """Return the number of kernels in use, and the number that are kept ready."""
         kernel_manager = self.settings["kernel_manager"]
         count = len(kernel_manager.list_kernels())
         self.finish({"kernels": count, "warm_kernels": len(kernel_manager.warm_kernels), "pid": os.getpid()})
@@ -116,7 +116,7 @@ class CpuHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler):
     """`/plotline/kernels/<id>/cpu`: the CPU time of one kernel."""
 
     def post(self, kernel_id: str) -> None:
-        """Return the CPU seconds since the last request. So each second is counted once, whoever asks."""
+        """Return the CPU seconds since the last request of any client. So each second is counted only once."""
         kernel_manager = self.settings["kernel_manager"]
         if kernel_id not in kernel_manager:
             raise web.HTTPError(HTTPStatus.NOT_FOUND)
@@ -124,7 +124,7 @@ class CpuHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler):
 
 
 class SandboxPersonality(JupyterWebsocketPersonality):
-    """Chooses the resources, and ends all kernels with the gateway."""
+    """Chooses the resources of the gateway, and ends all kernels when the gateway ends."""
 
     def create_request_handlers(self) -> list[tuple[object, ...]]:
         """Return the handlers by their patterns; those of Kernel Gateway answer 404 for everything else."""
@@ -145,5 +145,5 @@ class SandboxPersonality(JupyterWebsocketPersonality):
 
 
 def create_personality(**kwargs: object) -> SandboxPersonality:
-    """Return the choice of resources; Kernel Gateway calls this."""
+    """Return the object that chooses the resources. Kernel Gateway calls this function."""
     return SandboxPersonality(**kwargs)

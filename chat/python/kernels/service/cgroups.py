@@ -20,9 +20,9 @@ from chat.python.kernels.service import memory
 logger = logging.getLogger(__name__)
 
 PROCESSES_LIMIT = 80
-"""A kernel's own limit is 64; bubblewrap's processes count too."""
+"""Maximum number of processes in a group. A kernel may have 64; the processes of bubblewrap count, too."""
 CPU_PERIOD_US = 100_000
-"""A kernel gets one processor: as much time as the period."""
+"""Length of a scheduling period. A kernel may use as much CPU time in each period, which is one processor."""
 _SERVICE_GROUP = "plotline-service"
 _KERNEL_PREFIX = "plotline-kernel-"
 _REMOVAL_ATTEMPTS = 20
@@ -54,14 +54,14 @@ class KernelGroup:
         return 0
 
     def cpu_s(self) -> float | None:
-        """Return the CPU seconds of the group's processes, also of those that have exited; `None` if it counts none."""
+        """Return the CPU seconds of the group's processes, also of exited ones; `None` if it is not counted."""
         for folder in self.folders:
             with suppress(OSError):
                 lines = (folder / "cpu.stat").read_text().splitlines()
                 counts = [int(line.split()[1]) for line in lines if line.startswith("usage_usec ")]
                 if counts:
                     return counts[0] / 1e6
-            # With cgroup v1, most systems have the two controllers in one folder.
+            # With cgroup v1, most systems have the controllers `cpu` and `cpuacct` in one folder.
             with suppress(OSError):
                 return int((folder / "cpuacct.usage").read_text()) / 1e9
         return None
@@ -84,7 +84,7 @@ class KernelGroups:
     """Creates groups below the folders that are delegated to this service."""
 
     def __init__(self, parents: Iterable[Path], memory_limit_bytes: int) -> None:
-        """Use these folders; `find_parents` finds them. Groups that a killed service has left are removed."""
+        """Use the folders that `find_parents` returns. Groups that a killed service has left are removed."""
         self._parents = tuple(parents)
         self._memory_limit_bytes = memory_limit_bytes
         for parent in self._parents:
@@ -114,7 +114,7 @@ class KernelGroups:
         return group
 
     def _set_limits(self, folder: Path) -> None:
-        """Write the limits that this folder has a file for."""
+        """Write each limit for which this folder has a file. The files depend on the version and on the controller."""
         limits = {
             "memory.max": self._memory_limit_bytes,
             "memory.swap.max": 0,
@@ -170,7 +170,7 @@ def _is_delegated(folder: Path, is_root_allowed: bool) -> bool:
         return False
     if os.geteuid() != 0:
         return folder.stat().st_uid == os.geteuid()
-    # systemd marks the groups that it leaves to a service.
+    # systemd marks the groups that it has delegated with this attribute.
     for name in ("user.delegate", "trusted.delegate"):
         with suppress(OSError):
             if os.getxattr(folder, name) == b"1":
@@ -179,10 +179,10 @@ def _is_delegated(folder: Path, is_root_allowed: bool) -> bool:
 
 
 def _prepare_v2(parent: Path) -> bool:
-    """Make groups with limits possible in this folder; returns whether that succeeded.
+    """Prepare this folder, so that groups with limits can be created in it. Return whether that succeeded.
 
-    Processes may only be in leaves of the tree. Those of this service move to a group of their own. If others are
-    there, the folder is left alone.
+    Linux allows processes only in the leaves of the tree of groups. So the processes of this service move to a group
+    of their own. If the folder also has processes of other programs, it is not used.
     """
     try:
         if "memory" not in (parent / "cgroup.controllers").read_text().split():

@@ -8,18 +8,15 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from traitlets import default
 
 UNSENT_LIMIT_BYTES = 32 * 1024 * 1024
-"""Bytes that wait for a slow client; then the kernel's output is not read until the client has received them."""
+"""Maximum number of bytes that wait for a slow client. Above it, the kernel's output is not read until half is sent."""
 BYTES_PER_S = 8_000_000.0
-"""Text that a kernel may send on average over three seconds: more than a client reads before it stops the cell."""
+"""Maximum of text that a kernel may send per second, on average of three seconds. A client stops a cell earlier."""
 MESSAGES_PER_S = 3000.0
 _OUTPUT_LEFT_OUT = "[output left out: the code writes faster than it can be sent]"
 
 
 class LimitedConnection(ZMQChannelsWebsocketConnection):
-    """Jupyter's connection.
-
-    It stops reading from a kernel whose client is slow; the kernel then drops output itself.
-    """
+    """Jupyter's connection, which stops reading from a kernel whose client is slow. The kernel then drops output."""
 
     _unsent_bytes = 0
     _is_paused = False
@@ -37,7 +34,7 @@ class LimitedConnection(ZMQChannelsWebsocketConnection):
         super().write_stderr(_OUTPUT_LEFT_OUT, parent_header)
 
     def count_unsent(self, size_bytes: int) -> None:
-        """Count bytes that were given to the websocket, or (negative) that it has sent."""
+        """Count bytes that were given to the websocket. A negative number: bytes that it has sent."""
         self._unsent_bytes += size_bytes
         iopub = self.channels.get("iopub")
         if iopub is None or iopub.closed():

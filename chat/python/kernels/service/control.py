@@ -1,4 +1,4 @@
-"""The control socket of the service: one request and one reply, each a line of JSON, for each connection."""
+"""Serves the control socket. Each connection has one request and one reply; each is a line of JSON."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ class DirectoryInUse(Exception):
 
 @contextmanager
 def lock(directory: Path) -> Iterator[int]:
-    """Create the folder and keep it for this process during the block; yields a descriptor of the folder.
+    """Create the folder if it is missing, and lock it for this process during the block. Yield a descriptor of it.
 
-    A folder that exists may be open to a group, so that a web server of another user reaches the socket. It is closed
-    to all others. Linux frees the lock when the process ends, in any way. Raises DirectoryInUse or OSError.
+    The group may keep its rights to an existing folder, so that a web server of another user reaches the socket. All
+    others lose theirs. Linux releases the lock when the process ends in any way. Raises DirectoryInUse if another
+    service has the lock, and OSError if the folder cannot be used.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = stat.S_IMODE(directory.stat().st_mode)
@@ -50,11 +51,11 @@ def lock(directory: Path) -> Iterator[int]:
 
 
 def open_socket(folder: int) -> socket.socket:
-    """Create the control socket in this folder, in place of one that a killed service has left.
+    """Create the control socket in this folder. It replaces the socket that a killed service may have left.
 
-    The old one is replaced and not removed, so that a client that waits for a restart finds one at any moment.
+    The old socket is not removed before, so that a client that waits for a restart finds a socket at any moment.
     """
-    # Through the descriptor, because paths of Unix sockets are limited to 107 bytes.
+    # This path uses the descriptor and is short, because paths of Unix sockets are limited to 107 bytes.
     path = Path(f"/proc/self/fd/{folder}/{SOCKET_NAME}")
     new = path.with_name(f"{SOCKET_NAME}.new")
     new.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Adds up the CPU time of a kernel's processes, also of those that have exited since.
 
-Linux adds the time of a child to its parent's when the parent has waited for it. A parent that ignores SIGCHLD waits
-for none: the time that such a child uses after the last sample before its exit is not counted.
+Linux adds the time of a child to that of its parent when the parent waits for the exited child. A parent that ignores
+SIGCHLD never waits. Then the time that the child uses between the last sample and its exit is not counted.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ class ProcessTimes:
     """The CPU time of one process, in clock ticks."""
 
     started: int
-    """When it was started. A later process may have the same id."""
+    """Start time of the process. It tells a process from a later one with the same id."""
     own: int
-    """Of all its threads."""
+    """Time of all threads of the process."""
     children: int
-    """Of its children that have exited, with theirs."""
+    """Time of the children that have exited, and of their own exited children."""
 
 
 class CpuMeter:
-    """The CPU time of one kernel's processes. Threads may use it at once."""
+    """Counts the CPU time of one kernel's processes. Several threads may use it at the same time."""
 
     def __init__(self) -> None:
-        """Begin with no time."""
+        """Start to count at zero."""
         self._lock = threading.Lock()
         self._known: dict[int, ProcessTimes] = {}
         self._ticks = 0
@@ -42,12 +42,12 @@ class CpuMeter:
         return self._ticks / _TICKS_PER_S
 
     def sample(self, pids: Iterable[int]) -> None:
-        """Add what these processes, which are all that the kernel has now, have used since the last sample."""
+        """Add the time used since the last sample. `pids`: all processes that the kernel has now."""
         with self._lock:
             self.add({pid: times for pid in pids if (times := read_times(pid))})
 
     def add(self, now: dict[int, ProcessTimes]) -> None:
-        """Add a sample that was read before. Pure."""
+        """Add a sample of all processes of the kernel, by their ids. Reads nothing from the system."""
         own = of_children = 0
         for pid, times in now.items():
             before = self._known.get(pid)
@@ -56,7 +56,7 @@ class CpuMeter:
             own += times.own - before.own
             of_children += times.children - before.children
         exited = [old for pid, old in self._known.items() if pid not in now or now[pid].started != old.started]
-        # Parents have now what was counted while their children lived.
+        # The time of exited children is now in that of their parents. It was counted before, while they lived.
         of_children -= sum(old.own + old.children for old in exited)
         self._ticks += own + max(0, of_children)
         self._known = now

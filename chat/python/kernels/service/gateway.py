@@ -1,4 +1,4 @@
-"""The gateway process: Jupyter Kernel Gateway with classes of ours. Only the supervisor starts it.
+"""The gateway process: Jupyter Kernel Gateway with classes of Plotline. Only the supervisor starts it.
 
 It reads its options as JSON from standard input and writes one line of JSON to standard output: `{"port": ...}` once it
 accepts connections, or `{"error": sentence}` before it exits with status 1.
@@ -40,7 +40,9 @@ OPEN_FILES_LIMIT = 16_384
 REQUEST_LIMIT_BYTES = 1 * MIB
 WEBSOCKET_MESSAGE_LIMIT_BYTES = 16 * MIB
 _OOM_SCORE_ADJ = 500
-"""The kernel's out-of-memory killer ends Jupyter kernels (1000) first, then the gateway, then the web server (0)."""
+"""Linux kills processes with a high score first if memory is full: Jupyter kernels (1000), the gateway, the web
+server (0).
+"""
 
 
 class SandboxGateway(KernelGatewayApp):
@@ -54,20 +56,20 @@ class SandboxGateway(KernelGatewayApp):
         return SandboxMappingKernelManager
 
     def migrate_config(self) -> None:
-        """Do nothing: configuration of the user is not used."""
+        """Do nothing: the user's configuration of Jupyter is not used."""
 
     def load_config_file(self, suppress_errors: bool = True) -> None:
-        """Do nothing, for the same reason."""
+        """Do nothing: configuration files are not used."""
 
     def init_webapp(self) -> None:
         """Create the web application, which logs no requests."""
         super().init_webapp()
         self.web_app.settings["log_function"] = lambda handler: None
         interval_ms = self.options.ping_interval_s * 1000
-        # Jupyter compares the age of the last answer before it sends the next ping. A timeout of one interval would
-        # close every connection at the first one.
+        # Before each ping, Jupyter compares the age of the last answer with the timeout. A timeout of one interval
+        # would close every connection at the first ping.
         self.web_app.settings.update(ws_ping_interval=interval_ms, ws_ping_timeout=3 * interval_ms)
-        # Jupyter logs the end of every kernel as an error. It shares its level with all loggers.
+        # Jupyter logs the end of every kernel as an error. Its logger has the level of the root logger.
         logging.getLogger().setLevel(logging.WARNING)
         # Tornado warns about each request for a kernel that is gone.
         logging.getLogger("tornado.general").setLevel(logging.ERROR)
@@ -92,7 +94,7 @@ class SandboxGateway(KernelGatewayApp):
         self.io_loop.start()
 
     async def _stop(self) -> None:
-        # Jupyter's own method waits for every websocket. The kernels end at once, and so may the process.
+        # Jupyter's own method waits until all websockets are closed. This is not needed, as all kernels are killed.
         await self.personality.shutdown()
         self.io_loop.stop()
 
@@ -106,9 +108,9 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
     config = Config()
     config.SandboxMappingKernelManager.cull_idle_timeout = options.idle_limit_s
     config.SandboxMappingKernelManager.cull_interval = min(60, max(1, options.idle_limit_s // 5))
-    # A client that was killed has not ended its kernel, whose code may run on. A kernel with a client is never culled.
+    # Also end busy kernels: a killed client may have left code running. A kernel with a client is never ended.
     config.SandboxMappingKernelManager.cull_busy = True
-    # A kernel without a client could fill the memory with its output.
+    # Do not buffer output for kernels without a client, because it could fill the memory.
     config.SandboxMappingKernelManager.buffer_offline_messages = False
     config.SandboxPersonality.list_kernels = True
     provisioner.register()
@@ -118,7 +120,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
         status_stream=status_stream,
         api=api.__name__,
         auth_token=options.token,
-        # Nobody logs in with a cookie. Without this, Jupyter would write a file.
+        # No cookies are used, but without this value, Jupyter would write one into a file.
         cookie_secret=secrets.token_bytes(),
         max_kernels=options.kernels_limit,
         kernel_spec_manager_class=SandboxKernelSpecs,
@@ -153,7 +155,7 @@ def main() -> NoReturn:
     """Serve with the options on standard input."""
     options = GatewayOptions.from_json(sys.stdin.readline())
     end_with_parent(options.parent_pid)
-    # Prints of libraries must not mix with the report.
+    # Output that libraries print must not mix with the report, so it goes to standard error.
     status_stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     limit_resources()

@@ -41,7 +41,7 @@ class GatewayProcess:
 
     @classmethod
     async def start(cls, options: GatewayOptions) -> GatewayProcess:
-        """Start a gateway and wait until it accepts connections. Raises GatewayFailed.
+        """Start a gateway and wait until it accepts connections. Raises GatewayFailed if it does not start.
 
         Call this on the main thread: the gateway ends with the thread that started it.
         """
@@ -52,7 +52,7 @@ class GatewayProcess:
             stdout=asyncio.subprocess.PIPE,
             env=_environment(Path(options.directory)),
             cwd=PROJECT,
-            # A terminal's Ctrl-C reaches the supervisor alone, which ends the gateway in order.
+            # Ctrl-C in a terminal must reach only the supervisor, which then ends the gateway.
             start_new_session=True,
         )
         assert process.stdin is not None
@@ -110,7 +110,7 @@ class GatewayProcess:
             return None
 
     async def end(self) -> None:
-        """End the process and with it all kernels: politely for a moment, then by force."""
+        """End the process and with it all kernels: by SIGTERM, and by SIGKILL if it still runs after `STOP_LIMIT_S`."""
         for send, limit_s in ((self._process.terminate, STOP_LIMIT_S), (self._process.kill, None)):
             with suppress(ProcessLookupError):
                 send()
@@ -127,7 +127,7 @@ class GatewayProcess:
 
 
 def _environment(directory: Path) -> dict[str, str]:
-    """Return the gateway's environment. Jupyter's folders lead into its own one, so that it reads no configuration."""
+    """Return the gateway's environment. Jupyter's folders are its own folder, so that it reads no configuration."""
     passed = {name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ}
     jupyter = {f"JUPYTER_{name}_DIR": str(directory) for name in ("CONFIG", "DATA", "RUNTIME")}
     return {

@@ -1,4 +1,4 @@
-"""The manager of one kernel: it notices the kernel's end, and never starts it again silently."""
+"""The manager of one kernel. It notices when the kernel ends, and does not start it again by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXIT_GRACE_S = 1.0
 
 
 class ExitWatcher(AsyncIOLoopKernelRestarter):
-    """Notices the exit of a kernel. Jupyter's own restarter would start it again, without its variables."""
+    """Notices the exit of a kernel. Jupyter's own class would restart the kernel, without its variables."""
 
     _pidfd = -1
 
@@ -70,16 +70,16 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
         assert isinstance(self.provisioner, SandboxProvisioner)
         return self.provisioner
 
-    # jupyter_client declares a socket, and its own subclass for Tornado returns a stream.
+    # The type in jupyter_client is a socket, but its subclass for Tornado returns a stream.
     def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:
         """Return a stream of the kernel's output.
 
-        ZeroMQ ends a connection for good when a message exceeds the size limit. No output would arrive any more, so the
-        kernel is ended then.
+        ZeroMQ closes a connection if a message exceeds the size limit, and does not open it again. No more output could
+        arrive, so the kernel is then ended.
         """
         stream: ZMQStream = super().connect_iopub(identity)
         # The context is asyncio's, so the monitor's methods are coroutines.
-        # The default address is made from a descriptor, which may be that of a monitor that is just being closed.
+        # A new address, because the default one is made from a descriptor, which a closing monitor may still have.
         events, address = zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED, f"inproc://{uuid.uuid4()}"
         monitor = stream.socket.get_monitor_socket(events, address)
         assert isinstance(monitor, zmq.asyncio.Socket)
@@ -91,8 +91,8 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
     async def _watch_connection(self, monitor: zmq.asyncio.Socket, pid: int) -> None:
         """Read the events of one connection until it is closed.
 
-        The monitor must stay open until then: ZeroMQ would wait for ever to send the last event to a closed one, and
-        would close no other socket meanwhile.
+        The monitor must stay open until then. ZeroMQ would wait forever to send the last event to a closed monitor, and
+        would not close other sockets meanwhile.
         """
         event = 0
         while event != zmq.EVENT_MONITOR_STOPPED:
@@ -107,7 +107,7 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
             self.process.end("It sent more at once than can be read.")
 
     async def wait_until_ready(self) -> None:
-        """Wait until the kernel answers a request. Raises SandboxUnavailable if it exits or is too late."""
+        """Wait until the kernel answers a request. Raises SandboxUnavailable if it exits or takes too long."""
         is_ready = asyncio.Event()
         channel = self.connect_shell()
         channel.on_recv(lambda _: is_ready.set())

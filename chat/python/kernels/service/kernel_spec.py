@@ -1,4 +1,4 @@
-"""The one kind of kernel that the gateway offers."""
+"""Describes the only kind of kernel that the gateway offers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SandboxKernelSpecs(KernelSpecManager):
             argv=["kernel", str(options.address_space_mib)],
             display_name="Python 3",
             language="python",
-            # A signal would reach and end bubblewrap.
+            # By a message, because a signal would reach bubblewrap and end it.
             interrupt_mode="message",
             metadata={"kernel_provisioner": {"provisioner_name": name, "config": config}},
         )

@@ -1,4 +1,4 @@
-"""All kernels of the gateway by their ids: starts them, keeps some ready, and remembers why they ended."""
+"""Manages all kernels of the gateway by their ids: starts them, keeps some ready, and stores why they ended."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from chat.python.kernels.service.warm_kernels import WarmKernels
 logger = logging.getLogger(__name__)
 
 FRAME_LIMIT_BYTES = 16 * 1024 * 1024
-"""A larger frame of a message breaks the kernel's connection before it is read. A stored image fits in, as base64."""
+"""Maximum size of a message's frame. ZeroMQ closes the connection on a larger one. A stored image fits, as base64."""
 QUEUE_LIMIT_MESSAGES = 8
 """Maximum number of messages that one socket queues; the kernel queues further messages, or drops them."""
 ENDS_LIMIT_COUNT = 1000
-"""Maximum number of ended kernels whose reason is kept."""
+"""Maximum number of ended kernels for which the reason of the end is kept."""
 LAST_OUTPUT_S = 0.1
-"""How long connections of a kernel that has ended pass on what it sent before."""
+"""Time in which the connections of an ended kernel still pass on its last output."""
 ENDED_BY_ITSELF = "It ended by itself."
 
 
@@ -39,7 +39,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
     """The kernels of the gateway."""
 
     def __init__(self, **kwargs: object) -> None:
-        """Start with no kernel."""
+        """Create the manager without a kernel. Limits and sizes come from the gateway's options."""
         super().__init__(**kwargs)
         assert self.parent is not None
         self._options: GatewayOptions = self.parent.options
@@ -81,7 +81,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
             return warm_id
         try:
             started_id = await self._start(kernel_id or self.new_kernel_id())
-            # Its start is not the work of its code.
+            # The CPU time of the start does not count, because no code of a user has run.
             self.take_cpu_s(started_id)
             return started_id
         except SandboxUnavailable as error:
@@ -89,13 +89,14 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         except OSError as error:
             logger.warning("The Python kernel cannot be started: %s", error)
             sentence = f"The Python kernel cannot be started: {error.strerror}."
-        # Tornado formats the message with its arguments, of which there are none.
+        # Tornado formats the message with `%`, so a percent sign is doubled.
         raise web.HTTPError(503, log_message=sentence.replace("%", "%%"))
 
     def take_cpu_s(self, kernel_id: str) -> float:
         """Return the CPU seconds of a kernel since the last call. Raises KeyError if it has ended.
 
-        The web server whose session it is asks every few seconds, and ends it in time. So it is not idle here.
+        The web server that owns the session calls this every few seconds, and ends an idle session itself. So the call
+        counts as activity here.
         """
         kernel = self._kernel(kernel_id)
         kernel.last_activity = datetime.now(UTC)
@@ -110,7 +111,10 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         return kernel_id
 
     async def _limit(self, kernel: SandboxKernelManager) -> None:
-        """Limit a kernel that has just been launched, and wait until it answers. Raises SandboxUnavailable."""
+        """Limit a kernel that has just been launched, and wait until it answers.
+
+        Raises SandboxUnavailable if it exits or takes too long.
+        """
         kernel_id = kernel.kernel_id
         assert kernel_id is not None
         self.memory_watch.add(kernel.process)
@@ -120,7 +124,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
             if not kernel.exit_event.is_set():
                 await self.shutdown_kernel(kernel_id)
             raise
-        # No code of a user has run yet, so all processes of the kernel can be found.
+        # All processes of the kernel can be found now, before code of a user has run and started others.
         kernel.process.group = self._groups.create(kernel_id, kernel.process.pid)
 
     async def restart_kernel(self, kernel_id: str, now: bool = True) -> None:
@@ -136,12 +140,12 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
     # --- ends -----------------------------------------------------------------------------------------------------
 
     async def shutdown_kernel(self, kernel_id: str, now: bool = True, restart: bool = False) -> None:
-        """End a kernel at once: its variables are lost in any case, so it gets no time to shut down."""
+        """Kill a kernel. Its variables are lost in any case, so it gets no time to shut down."""
         self.warm_kernels.discard(kernel_id)
         await super().shutdown_kernel(kernel_id, now=True, restart=restart)
 
     def remove_ended_kernel(self, kernel: SandboxKernelManager, report_death: Callable[[], None]) -> None:
-        """Forget a kernel that has exited by itself or was killed, and tell its connections."""
+        """Remove a kernel that has exited by itself or was killed, and notify its connections."""
         task = asyncio.create_task(self._remove(kernel, report_death))
         self._removals.add(task)
         task.add_done_callback(self._removals.discard)
@@ -150,7 +154,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         kernel_id = kernel.kernel_id
         assert kernel_id is not None
         self._remember_end(kernel_id, kernel.process.exit_reason or ENDED_BY_ITSELF)
-        # The exit is noticed before the last output has been read, and then the connections are closed.
+        # The exit may be noticed before the last output is read, so the connections stay open for a moment.
         await asyncio.sleep(LAST_OUTPUT_S)
         if kernel_id in self:
             await self.shutdown_kernel(kernel_id)
@@ -173,12 +177,12 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
     # --- what Jupyter's API shows -----------------------------------------------------------------------------------
 
     def list_kernels(self) -> list[dict[str, object]]:
-        """Return the kernels that belong to somebody."""
+        """Return the kernels in use, without those that are kept ready."""
         kernels: list[dict[str, object]] = super().list_kernels()
         return [kernel for kernel in kernels if kernel["id"] not in self.warm_kernels]
 
     async def cull_kernel_if_idle(self, kernel_id: str) -> None:
-        """End a kernel that nobody has used for long, unless it is kept ready."""
+        """End a kernel that was idle for longer than the limit, unless it is kept ready."""
         if kernel_id not in self.warm_kernels:
             await super().cull_kernel_if_idle(kernel_id)
             if kernel_id not in self:

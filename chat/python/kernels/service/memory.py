@@ -1,8 +1,8 @@
-"""Measures the memory that a kernel's processes hold, including what Linux charges to no process.
+"""Measures the memory of a kernel's processes, and memory of the kernel that belongs to no process.
 
 Three things count besides the processes: files in the sandbox's folders, which are in memory; their inodes; and the
-buffers of sockets. Measured without these: 720,000 empty files took 620 MiB, and the sockets of 50 processes 2 GiB.
-Nothing here opens a file inside a sandbox: what lies there belongs to the code.
+buffers of sockets. They can be large: 720,000 empty files took 620 MiB, and the sockets of 50 processes 2 GiB. This
+module opens no file inside a sandbox, because untrusted code controls these files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def process_tree(pid: int) -> Iterator[int]:
 
 
 def process_bytes(pids: tuple[int, ...]) -> int:
-    """Return the resident memory and page tables of processes: cheap, but counts a shared page for each process."""
+    """Return the resident memory and page tables of processes. It is fast, but counts a shared page in each process."""
     total = 0
     for pid in pids:
         total += sum(_sizes_bytes(f"/proc/{pid}/status", ("VmRSS:", "VmPTE:")))
@@ -40,7 +40,7 @@ def process_bytes(pids: tuple[int, ...]) -> int:
 
 
 def proportional_bytes(pids: tuple[int, ...]) -> int:
-    """Return the memory of processes with each shared page counted once (PSS); it costs milliseconds."""
+    """Return the memory of processes with each shared page counted once (PSS). It takes milliseconds."""
     total = 0
     for pid in pids:
         total += sum(_sizes_bytes(f"/proc/{pid}/smaps_rollup", ("Pss:",)))
@@ -74,14 +74,14 @@ def file_bytes(pid: int) -> int:
 
 
 def socket_bytes(pid: int) -> int:
-    """Return the memory that the sockets in a process's network namespace can hold at most."""
+    """Return the maximum memory that the sockets in a process's network namespace can use."""
     counts = _socket_counts(_read(f"/proc/{pid}/net/sockstat"))
     return counts.get("sockets", 0) * _socket_buffer_bytes() + counts.get("TCP", 0) * _tcp_buffer_bytes()
 
 
 def host_memory_bytes() -> tuple[int, int]:
-    """Return the memory of this machine that is available, and all of it."""
-    # The order of lines is the file's: the total comes first.
+    """Return the available memory and the total memory of this machine."""
+    # The sizes are in the order of the file, which has the total first.
     total_bytes, available_bytes = _sizes_bytes("/proc/meminfo", ("MemTotal:", "MemAvailable:"))
     return available_bytes, total_bytes
 

@@ -1,6 +1,6 @@
 """Ends kernels that use too much memory, and the largest one if the machine runs out of memory. Samples CPU time.
 
-A thread of its own measures, because reading the numbers of many busy processes can take a second. A kernel may exceed
+A separate thread measures, because reading the numbers of many busy processes can take a second. A kernel may exceed
 the limit for a fraction of a second; a cgroup, where one is delegated (see `cgroups`), has no such gap.
 """
 
@@ -21,23 +21,23 @@ INTERVAL_S = 0.25
 IDLE_INTERVAL_CHECKS = 4
 """A kernel that runs no cell is measured in each fourth check only, which saves CPU time."""
 DROP_BYTES = 64 * MIB
-"""If the machine's available memory falls by this between two checks, idle kernels are measured too: code may have left
-threads or processes that run on."""
+"""If the available memory of the machine falls by this between two checks, idle kernels are measured too. Code may have
+left threads or processes running there."""
 SOCKET_FILES_LIMIT_COUNT = 64
-"""Files in a kernel's folder on the host's disk. Code in the sandbox can create sockets there, and nothing else."""
+"""Maximum number of files in a kernel's folder on the host. Code in the sandbox can create only sockets there."""
 FREE_SHARE_LIMIT = 0.05
-"""Share of the machine's memory that stays available."""
+"""Minimum share of the machine's memory that must be available. Below it, the largest kernel is ended."""
 VICTIM_MINIMUM_BYTES = 150 * MIB
-"""Ending a smaller kernel would not help the machine."""
+"""Minimum size of a kernel that is ended for the machine. Ending a smaller one would not help."""
 RECOVERY_S = 1.0
-"""How long the memory of an ended kernel may take to become free, before the next one is ended."""
+"""Time for the memory of an ended kernel to become free, before the next kernel is ended."""
 
 
 class MemoryWatch:
     """Measures kernels in a thread, from the first `add` on."""
 
     def __init__(self, limit_bytes: int) -> None:
-        """Watch for kernels that use more than this."""
+        """Prepare to watch kernels. `limit_bytes`: the maximum memory of one kernel."""
         self._limit_bytes = limit_bytes
         self._processes: dict[int, SandboxProvisioner] = {}
         self._sandboxed_pids: dict[int, int] = {}
@@ -59,7 +59,7 @@ class MemoryWatch:
             time.sleep(INTERVAL_S)
             try:
                 self.check()
-            except Exception:  # the watch must go on: without a cgroup, only it limits the memory of a whole kernel
+            except Exception:  # continue: without a control group, only this watch limits the memory of a whole kernel
                 logger.exception("The memory of kernels could not be measured.")
 
     def check(self) -> None:

@@ -14,7 +14,7 @@ _MAPPED_MIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """How the gateway runs kernels."""
+    """Options with which the gateway runs kernels."""
 
     token: str = ""
     directory: str = ""
@@ -22,17 +22,19 @@ class GatewayOptions:
     parent_pid: int = 0
     host: str = "127.0.0.1"
     port: int = 0
-    """0 takes a free port."""
+    """0: any free port."""
     warm_kernels: int = 1
     """Number of kernels that are started in advance."""
     kernels_limit: int = 32
-    """Kernels that may belong to somebody at once; the web server has lower limits of its own."""
+    """Maximum number of kernels in use, without those that are kept ready. The web server has lower limits."""
     memory_limit_mib: int = _MEMORY_LIMIT_MIB
-    """Memory of one kernel with all that its processes hold."""
+    """Maximum memory of one kernel, with all its processes."""
     idle_limit_s: int = 45 * 60
-    """Kernels that have no client and show nothing for this time are ended: the web server ends its own much sooner."""
+    """Time after which a kernel without a client and without activity is ended. The web server ends its kernels much
+    sooner.
+    """
     ping_interval_s: float = 30.0
-    """A client that answers none of three pings is disconnected."""
+    """Time between two pings. A client that does not answer three pings is disconnected."""
     is_sandboxed: bool = True
     uses_cgroups_as_root: bool = False
     """Whether a service that runs as root creates control groups although none is delegated to it."""
@@ -44,10 +46,10 @@ class GatewayOptions:
 
     @property
     def address_space_mib(self) -> int:
-        """Address space of one process of a kernel in MiB, if the kernel may use more memory than by default.
+        """Maximum address space of one process of a kernel, in MiB. It is larger if the memory limit is raised.
 
-        Libraries map more than they use. Measured: 600 MiB more in a new kernel, 970 MiB more with pandas, scipy and
-        matplotlib.
+        Libraries map more memory than they use. Measured: 600 MiB more in a new kernel, 970 MiB more with pandas, scipy
+        and matplotlib.
         """
         if self.memory_limit_mib <= _MEMORY_LIMIT_MIB:
             return _ADDRESS_SPACE_MIB

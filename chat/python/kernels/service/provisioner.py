@@ -1,7 +1,7 @@
 """Launches kernels: provisioners for Jupyter's kernel manager.
 
 Each kernel has a folder of its own for its sockets and its key, `k-…` in the gateway's folder. The sandbox shows only
-this one, as `/rt`, so no kernel sees the key of another.
+this folder, as `/rt`, so no kernel sees the key of another kernel.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OUT_OF_MEMORY = "It used too much memory."
 
 
 def register() -> None:
-    """Make the provisioners known to Jupyter. Entry points would need an installed package."""
+    """Register the provisioners in Jupyter. Entry points would need an installed package."""
     for name, kind in ((SANDBOX, SandboxProvisioner), (PLAIN, PlainProvisioner)):
         KernelProvisionerFactory.provisioners[name] = EntryPoint(
             name, f"{__name__}:{kind.__name__}", KernelProvisionerFactory.GROUP_NAME
@@ -56,15 +56,16 @@ class SandboxProvisioner(LocalProvisioner):
     exit_reason = ""
     """Why the service ended the kernel; empty if the service did not."""
     stderr = b""
-    """Complete once the process has exited."""
+    """Standard error of the process; empty until it has exited."""
     group: KernelGroup | None = None
-    """The kernel's control group, where there are any."""
+    """The kernel's control group; `None` if no group was created for it."""
 
     def __init__(self, **kwargs: object) -> None:
-        """Create the kernel's folder."""
+        """Create the kernel's folder. `launch_kernel` starts the process."""
         super().__init__(**kwargs)
         self.folder = Path(tempfile.mkdtemp(prefix="k-", dir=self.directory))
-        # The memory watch ends kernels in a thread of its own. Descriptors of closed files are used again.
+        # The memory watch calls `end` in another thread. Without the lock, the pidfd could be closed meanwhile, and its
+        # number could belong to another file.
         self._pidfd_lock = threading.Lock()
         self.cpu = CpuMeter()
         self._taken_cpu_s = 0.0
@@ -76,7 +77,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not been cleaned up."""
+        """Whether the kernel was launched, and `cleanup` was not called yet. The process may have exited."""
         return self.pidfd >= 0
 
     @property
@@ -92,9 +93,10 @@ class SandboxProvisioner(LocalProvisioner):
         return await super().pre_launch(**kwargs | {"env": {}})
 
     async def launch_kernel(self, cmd: list[str], **kwargs: object) -> KernelConnectionInfo:
-        """Launch the kernel; `cmd` holds the arguments of `bootstrap`. Raises SandboxUnavailable.
+        """Launch the kernel; `cmd` holds the arguments of `bootstrap`.
 
-        This runs on the gateway's main thread, with which the kernel ends.
+        This runs on the gateway's main thread, because the kernel ends with the thread that launched it. Raises
+        SandboxUnavailable if a tool or the interpreter is missing.
         """
         key = self.connection_info["key"]
         text = key.decode() if isinstance(key, bytes) else key
@@ -111,7 +113,7 @@ class SandboxProvisioner(LocalProvisioner):
         return self.connection_info
 
     def launch(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Launch the process. Raises SandboxUnavailable."""
+        """Launch the process. Raises SandboxUnavailable if a tool or the interpreter is missing."""
         return sandbox.launch(self.folder, *arguments)
 
     async def send_signal(self, signum: int) -> None:
@@ -123,7 +125,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.process.send_signal(signum)
 
     def end(self, reason: str) -> None:
-        """Kill the kernel, from any thread; the first reason is kept."""
+        """Kill the kernel. Any thread may call this. If it is called again, the first reason is kept."""
         with self._pidfd_lock:
             if self.pidfd >= 0:
                 self.exit_reason = self.exit_reason or reason
@@ -134,7 +136,7 @@ class SandboxProvisioner(LocalProvisioner):
                     return
 
     def inspect_exit(self) -> None:
-        """Find out why the process has exited: read its standard error, and whether Linux has killed it."""
+        """Find out why the process has exited: read its standard error, and check for an exceeded memory limit."""
         if self.group is not None and self.group.count_memory_kills():
             self.exit_reason = self.exit_reason or OUT_OF_MEMORY
         if self.process is not None and self.process.stderr is not None and not self.process.stderr.closed:
@@ -160,7 +162,7 @@ class SandboxProvisioner(LocalProvisioner):
             return 0
 
     async def cleanup(self, restart: bool = False) -> None:
-        """Remove the kernel's folder, and close what belongs to the process."""
+        """Close the pidfd, and remove the control group and the folder of the kernel. A restart keeps the folder."""
         await super().cleanup(restart=restart)
         with self._pidfd_lock:
             if self.pidfd >= 0:
@@ -200,7 +202,7 @@ class PlainProvisioner(SandboxProvisioner):
             stderr=pipe,
             start_new_session=True,
         )
-        # The kernel inherits the gateway's own limit, which is lower than that of a kernel may be.
+        # The kernel inherits the gateway's memory limit, which may be lower than that of kernels. So it is raised.
         _, hard_limit_bytes = resource.getrlimit(resource.RLIMIT_DATA)
         resource.prlimit(process.pid, resource.RLIMIT_DATA, (hard_limit_bytes, hard_limit_bytes))
         return process

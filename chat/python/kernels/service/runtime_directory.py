@@ -1,4 +1,4 @@
-"""The gateway's own folder for connection files and sockets, and what a killed gateway left of an earlier one."""
+"""Creates and removes the gateway's folder for connection files and sockets, also one that a killed gateway left."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SOCKET_PATH_LIMIT_BYTES = 107
 
 
 def create(directory: Path) -> Path:
-    """Create the folder, which only this user can open. Raises OSError or SandboxUnavailable.
+    """Create the folder, which only this user can open. Raises OSError if that fails.
 
-    It is `run` in the service's folder. Paths of Unix sockets are limited to 107 bytes. If the service's folder has a
-    longer path, `run` is a link to a folder with a short one.
+    It is `run` in the service's folder. Paths of Unix sockets are limited to 107 bytes. If the path would
+    be longer, `run` is a link to a folder with a short path. Raises SandboxUnavailable if there is none.
     """
     remove(directory)
     path = directory / _LINK

@@ -1,4 +1,4 @@
-"""Checks at start that the sandbox holds on this machine."""
+"""Checks at the start that code cannot escape from the sandbox on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATH = "/self_test.py"
 
 
 async def run(directory: Path) -> None:
-    """Make attempts to escape from a sandbox like a kernel's, whose folder is created in `directory`.
+    """Run code that tries to escape from a sandbox like that of a kernel. Its folder is created in `directory`.
 
     Raises SandboxUnavailable, with a sentence, if one of them succeeds or no sandbox can be set up. Call this on the
     main thread: the sandbox ends with the thread that started it.
@@ -50,7 +50,7 @@ async def run(directory: Path) -> None:
 def _wait(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     """Return the output and the standard error of the process once it has exited.
 
-    Its standard input stays open until then, which tells it that this process lives. Both outputs fit into a pipe.
+    Its standard input stays open until then, because the sandbox ends when it is closed. Both outputs fit into a pipe.
     """
     with process:
         try:

@@ -1,4 +1,4 @@
-"""Keeps the gateway running while it is wanted, and reports its state."""
+"""Keeps the gateway running until the service is stopped, and reports its state."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from chat.python.kernels.service.options import GatewayOptions
 logger = logging.getLogger(__name__)
 
 BACKOFF_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Pauses before the first, second ... restart in a row."""
+"""Pauses before the first, second and further restarts after successive failures."""
 STABLE_AFTER_S = 60.0
-"""A gateway that has run for this time is restarted like one that never failed."""
+"""After this time, earlier failures of a gateway no longer count: its next restart has no pause."""
 MINIMUM_PAUSE_S = 1.0
-"""A failed start is repeated on request, but not sooner than this."""
+"""Minimum time between a failed start and the next one on request."""
 EXIT_NOTICE_S = 0.2
 
 _STOPPED = "The service for Python sessions was stopped. An administrator can start it again on the admin page."
@@ -34,19 +34,19 @@ _NO_ANSWER = "The gateway for Python sessions did not answer and was ended."
 
 
 class State(StrEnum):
-    """What the service does."""
+    """State of the gateway."""
 
     STOPPED = "stopped"
     STARTING = "starting"
     RUNNING = "running"
     STOPPING = "stopping"
     ERROR = "error"
-    """The gateway did not start, or it ended. It is tried again after a pause, and on request."""
+    """The gateway did not start, or it ended. It is started again after a pause, or on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """How the supervisor finds out that the gateway hangs."""
+    """Times of the health check, by which the supervisor notices that the gateway hangs."""
 
     interval_s: float = 5.0
     limit_s: float = 10.0
@@ -56,7 +56,7 @@ class Supervisor:
     """Starts, checks and restarts the gateway. It belongs to one event loop, on the main thread."""
 
     def __init__(self, directory: Path, options: GatewayOptions, health_check: HealthCheck | None = None) -> None:
-        """Create a supervisor that has not started the gateway. An empty token means a new one for each start."""
+        """Create a supervisor that has not started the gateway. If the token is empty, each start makes a new one."""
         self._directory = directory
         self._options = options
         self._health_check = health_check or HealthCheck()
@@ -91,7 +91,7 @@ class Supervisor:
         return replace(status, kernels=health.kernels, warm_kernels=health.warm_kernels) if health else status
 
     async def watch_launches(self) -> None:
-        """Test whether code can run, and again while it cannot: somebody may install what is missing meanwhile."""
+        """Test whether code can run, until the test succeeds: a missing tool may be installed meanwhile."""
         is_tested = False
         while True:
             if self._launch_error or not is_tested:
@@ -105,9 +105,9 @@ class Supervisor:
             await asyncio.sleep(self._health_check.interval_s)
 
     async def _test_launch(self, directory: Path) -> None:
-        """Launch a program like a kernel, with a folder in `directory`. Raises SandboxUnavailable."""
+        """Launch a program like a kernel, with a folder in `directory`. Raises SandboxUnavailable if that fails."""
         try:
-            # On a thread, because an interpreter that hangs would block the service. The answer is cached.
+            # On a thread, because an interpreter that hangs would block the service. The result is cached.
             await asyncio.to_thread(find_interpreter)
             if self._options.is_sandboxed:
                 await self_test.run(directory)
@@ -119,7 +119,7 @@ class Supervisor:
     async def start(self, *, on_demand: bool = False) -> ServiceStatus:
         """Start the gateway if it does not run, and return the status once it runs or has failed.
 
-        With `on_demand` a service stays stopped that a person has stopped.
+        With `on_demand`, a service that a person has stopped stays stopped.
         """
         if on_demand and self._is_stopped_by_person:
             return replace(await self.status(), error=_STOPPED)
@@ -166,7 +166,7 @@ class Supervisor:
                 logger.warning("The folder %s of the service cannot be used: %s", self._directory, error)
                 self._error = f"The folder of the service for Python sessions cannot be used: {error.strerror}."
             except Exception:
-                # Whoever waits for the start must learn that it failed.
+                # Requests that wait for the start must get an error.
                 logger.exception("The gateway for Python sessions ended because of an unexpected error.")
                 self._error = _NO_ANSWER
             logger.warning("%s", self._error)
@@ -185,7 +185,10 @@ class Supervisor:
             self._set(State.STARTING)
 
     async def _run_once(self) -> str:
-        """Run one gateway until it fails, and return a sentence that says how. Raises if it does not start."""
+        """Run one gateway until it fails, and return a sentence that says how it failed.
+
+        Raises GatewayFailed, SandboxUnavailable or OSError if it does not start.
+        """
         path = await asyncio.to_thread(runtime_directory.create, self._directory)
         try:
             self._token = self._options.token or secrets.token_urlsafe(32)
@@ -206,7 +209,10 @@ class Supervisor:
                 logger.warning("The folder of the gateway could not be removed.", exc_info=True)
 
     async def _start_gateway(self, options: GatewayOptions) -> GatewayProcess:
-        """Start a gateway, and test the sandbox meanwhile. Raises GatewayFailed or SandboxUnavailable."""
+        """Start a gateway, and test the sandbox meanwhile.
+
+        Raises GatewayFailed if the gateway does not start, and SandboxUnavailable if the test fails.
+        """
         start = asyncio.create_task(GatewayProcess.start(options))
         try:
             await self._test_launch(Path(options.directory))

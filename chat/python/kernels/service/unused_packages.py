@@ -1,4 +1,4 @@
-"""Keeps packages out of the gateway that its own packages would import and that it never calls.
+"""Prevents the import of a package that the gateway's packages would import, but never use.
 
 `jsonschema` imports `rfc3987_syntax` if it is installed. That compiles 38 grammars, which takes two thirds of the
 gateway's start and 20 MB, to check strings of the format `iri`. No schema of Jupyter's has such a string. Import this

@@ -1,4 +1,4 @@
-"""Keeps kernels ready, so that a first cell does not wait for a start."""
+"""Keeps kernels ready, so that the first cell of a session does not wait for the start of a kernel."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ logger = logging.getLogger(__name__)
 
 
 class WarmKernels:
-    """The ids of kernels that are ready and belong to nobody yet. It belongs to one event loop."""
+    """Pool of the ids of kernels that are ready and not in use yet. It belongs to one event loop."""
 
     def __init__(self, size: int, start: Callable[[str], Awaitable[str]]) -> None:
-        """Create an empty pool for `size` kernels; `start` starts one with this id, with imports done."""
+        """Create an empty pool for `size` kernels. `start` starts one with a given id, and imports libraries in it."""
         self._size = size
         self._start = start
         self._ids: deque[str] = deque()
@@ -42,7 +42,7 @@ class WarmKernels:
         return kernel_id
 
     def discard(self, kernel_id: str) -> None:
-        """Forget a kernel that has ended. It is replaced after the next `take`, because a failure could repeat."""
+        """Forget a kernel that has ended. It is replaced only at the next `take`, because the failure could repeat."""
         if kernel_id in self._ids:
             self._ids.remove(kernel_id)
 
