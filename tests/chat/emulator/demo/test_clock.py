@@ -1,4 +1,4 @@
-"""Questions about date and time: the demo model answers them from the server's note, or not at all."""
+"""Questions about date and time: the demo model answers them from the server's note, or refuses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that the request describes: any format, the questions of previews, and what an answer leaves out is said."""
+"""Tables that the request describes: every format, the questions of previews, and notes about left out rows."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_button_below_the_last_graph_begins_a_follow_up() -> None:
     assert "np.cos(x)" in changed.program
     untitled = plan("Plot a sine wave", "Change graph 1: now from 0 to 10", program=program)
     assert isinstance(untitled, Plan), untitled
-    # Of a graph before the last one, only the look can be changed.
+    # Only the look of a graph before the last one can be changed.
     changed = plan("Plot a sine wave", "Change the graph “x^2” (graph 1): Make it a cosine", program=program)
     assert isinstance(changed, str)
 

@@ -57,7 +57,7 @@ def test_message_is_parsed_with_and_without_buffers(buffers: Sequence[bytes]) ->
 
 
 @pytest.mark.parametrize("parent", [None, {}])
-def test_message_without_a_parent_belongs_to_no_request(parent: object) -> None:
+def test_message_without_a_valid_parent_belongs_to_no_request(parent: object) -> None:
     assert unpack_message(message_text(parent_header=parent)).parent_id == ""
 
 

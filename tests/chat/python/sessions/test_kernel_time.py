@@ -82,7 +82,7 @@ async def new_conversation() -> Conversation:
 
 
 @pytest.mark.parametrize("code", [PROCESSES, DAEMON_THREAD])
-async def test_cpu_time_of_threads_that_a_cell_leaves_running_is_counted(sessions: Settings, code: str) -> None:
+async def test_cpu_time_of_code_that_a_cell_leaves_running_is_counted(sessions: Settings, code: str) -> None:
     conversation = await new_conversation()
     cell_ms = await run(conversation, code)
     before = await counted_ms(conversation)

@@ -1,4 +1,4 @@
-"""Kernels and servers that end are noticed, and nothing is said to live that does not."""
+"""The client detects that a kernel or a server has ended, and never reports an ended kernel as running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that meets a limit of Linux is told which one and how large it is, after the traceback of its error."""
+"""If code exceeds a limit of Linux, a sentence after the traceback names the limit and its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel says about the tables that cells change: 100 faults of analysts, and 100 cells that change nothing."""
+"""Reports of a kernel about tables that cells change: 100 typical faults of analysts, and 100 harmless cells."""
 
 from __future__ import annotations
 
