@@ -91,7 +91,7 @@ def test_refused_upload_shows_its_error_and_can_be_retried(
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_even_a_superuser_cannot_add_change_or_delete(client: Client, owner: User, url: str) -> None:
+def test_superuser_cannot_add_change_or_delete_attachments(client: Client, owner: User, url: str) -> None:
     client.force_login(User.objects.create_superuser("root"))
     graph = create_graph(owner)
     assert client.get(f"{url}add/").status_code == 403

@@ -241,7 +241,7 @@ def test_picture_that_browsers_or_models_do_not_read_is_converted(
     assert stored.mode == ("RGB" if mode == "CMYK" else mode)
 
 
-def test_picture_that_cannot_be_converted_is_refused_with_the_way_out(owner: User) -> None:
+def test_refusal_of_a_picture_that_cannot_be_converted_says_what_to_do(owner: User) -> None:
     page = make_test_image()
     heic = b"\0\0\0\x24ftypheic\0\0\0\0heixmif1" + bytes(100)
     too_wide = encode(Image.new("1", (65_600, 2)), "BMP")

@@ -80,7 +80,7 @@ def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) ->
         codecs.BOM_UTF16_LE + random.Random(1).randbytes(20_000),
     ],
 )
-def test_numbers_and_noise_are_no_text(data: bytes) -> None:
+def test_numbers_and_random_bytes_are_not_recognized_as_text(data: bytes) -> None:
     with pytest.raises(NotText):
         detect_encoding(data)
 
@@ -91,7 +91,7 @@ def test_code_gets_tables_as_utf_8_and_files_that_may_name_their_encoding_as_the
     assert as_code_reads("miasta.xml", document) == document
 
 
-def test_guess_has_candidates_that_read_other_text() -> None:
+def test_uncertain_encoding_has_candidates_that_give_other_text() -> None:
     encoding = detect_encoding(RUSSIAN.encode("koi8-r"))
     assert [encoding.name, *map(encoding_name, encoding.candidates)] == [
         "KOI8-R",

@@ -195,7 +195,7 @@ def test_reading_takes_one_query_if_stored_and_two_if_pending(
         logged_in.get(graph.url)
 
 
-def test_storage_that_hangs_gives_an_uncached_503_at_the_deadline(
+def test_response_is_an_uncached_503_if_storage_exceeds_the_deadline(
     logged_in: Client, owner: User, s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = create_graph(owner)
@@ -320,7 +320,7 @@ def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settin
     assert sorted(outcomes) == [201, 201, 429, 429]
 
 
-def test_upload_tries_again_after_a_lock_timeout_alone(
+def test_upload_is_retried_after_a_lock_timeout_and_after_no_other_error(
     owner: User, logged_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     causes: list[psycopg.OperationalError] = []

@@ -107,12 +107,12 @@ def is_closed_while_sending(channel: Channel, clock: Clock, piece: bytes, pieces
 
 
 @pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\nContent-Length: 999\r\n\r\n"])
-def test_a_request_whose_bytes_come_one_by_one_is_given_up(channel: Channel, clock: Clock, start: bytes) -> None:
+def test_connection_is_closed_if_a_request_arrives_byte_by_byte(channel: Channel, clock: Clock, start: bytes) -> None:
     channel.dataReceived(start)
     assert is_closed_while_sending(channel, clock, b"x", 11)
 
 
-def test_a_long_body_may_take_longer_than_its_head(channel: Channel, clock: Clock) -> None:
+def test_connection_stays_open_while_a_long_body_arrives(channel: Channel, clock: Clock) -> None:
     channel.dataReceived(b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
     assert not is_closed_while_sending(channel, clock, b"x" * (BODY_STEP_BYTES // 5), 50)
 

@@ -78,7 +78,7 @@ def turn_statuses(server: LiveServer) -> list[tuple[str, str]]:
 
 
 @pytest.mark.drill
-def test_answers_end_and_pages_move_and_nothing_is_started_before_the_process_ends(emulator_url: str) -> None:
+def test_draining_server_ends_answers_closes_sockets_and_starts_no_turns(emulator_url: str) -> None:
     answers = 4
     with draining_server(emulator_url, 30) as server, ExitStack() as stack:
         visitor = Visitor(server)
@@ -129,7 +129,7 @@ def check_refusals(server: LiveServer, visitor: Visitor, conversation_id: str) -
     return client_id
 
 
-def test_remaining_answers_are_marked_at_once_and_say_why(emulator_url: str) -> None:
+def test_answers_left_at_the_drain_limit_are_interrupted_with_the_reason(emulator_url: str) -> None:
     with draining_server(emulator_url, 1) as server:
         visitor, page = Visitor(server), Page()
         conversation_id = new_conversation(visitor, "scenario-long-600")

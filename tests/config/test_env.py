@@ -95,7 +95,7 @@ def test_number_below_its_minimum_is_refused() -> None:
         Env({"NAME": "1"}).integer("NAME", 5, minimum=2)
 
 
-def test_words_are_separated_by_commas() -> None:
+def test_list_in_a_variable_is_split_at_commas() -> None:
     assert Env({"NAMES": " a, b ,,c"}).words("NAMES", []) == ["a", "b", "c"]
 
 

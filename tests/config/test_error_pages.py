@@ -13,7 +13,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize("is_debug", [True, False])
 @pytest.mark.parametrize("path", ["/nothing/here/", "/c/00000000-0000-0000-0000-000000000000/", "/nothing"])
-def test_missing_page_is_the_products_own(client: Client, settings: Settings, path: str, *, is_debug: bool) -> None:
+def test_missing_address_shows_the_error_page_of_the_product(
+    client: Client, settings: Settings, path: str, *, is_debug: bool
+) -> None:
     client.force_login(make_user())
     settings.DEBUG = is_debug
     response = client.get(path)
@@ -23,7 +25,7 @@ def test_missing_page_is_the_products_own(client: Client, settings: Settings, pa
     assert "urlpatterns" not in page
 
 
-def test_wrong_host_is_told_what_to_set_and_logged_without_a_traceback(
+def test_page_for_a_wrong_host_names_the_setting_and_the_log_has_no_traceback(
     client: Client, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.ALLOWED_HOSTS = ["chat.example.org"]

@@ -18,7 +18,7 @@ from config.folders import VAR_DIR
 
 
 @pytest.mark.parametrize("exists", [False, True])
-def test_no_other_account_can_read_what_is_stored(tmp_path: Path, exists: bool) -> None:
+def test_other_accounts_of_the_machine_cannot_read_stored_files(tmp_path: Path, exists: bool) -> None:
     var_dir = tmp_path / "var"
     if exists:
         var_dir.mkdir()

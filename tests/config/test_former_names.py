@@ -32,7 +32,7 @@ def logged_in_as(client: Client) -> str:
     return User.objects.get(pk=client.session["_auth_user_id"]).username if "_auth_user_id" in client.session else ""
 
 
-def test_former_name_with_its_password_logs_in_and_tells_the_new_name(client: Client, renamed: User) -> None:
+def test_login_with_a_former_name_shows_the_new_name(client: Client, renamed: User) -> None:
     page = log_in(client, "anna", RENAMED)
     assert page.startswith("/accounts/profile/ ")
     assert "<strong>anna-2</strong>" in page
@@ -52,7 +52,7 @@ def test_former_name_is_the_renamed_account_also_if_both_have_one_password(clien
     assert logged_in_as(client) == "anna-2"
 
 
-def test_staff_who_log_in_at_the_admin_by_a_former_name_are_told_too(client: Client, renamed: User) -> None:
+def test_admin_login_with_a_former_name_shows_the_new_name(client: Client, renamed: User) -> None:
     User.objects.filter(pk=renamed.pk).update(is_staff=True)
     response = client.post("/admin/login/", {"username": "anna", "password": RENAMED, "next": "/admin/"}, follow=True)
     assert "Your username is now “anna-2”." in response.content.decode()
@@ -65,7 +65,7 @@ def test_wrong_password_is_answered_alike_for_every_name(client: Client, renamed
     assert logged_in_as(client) == ""
 
 
-def test_former_name_counts_only_as_it_was_written(client: Client, renamed: User) -> None:
+def test_former_name_in_another_case_does_not_log_in(client: Client, renamed: User) -> None:
     log_in(client, "ANNA", RENAMED)
     assert logged_in_as(client) == ""
 

@@ -47,7 +47,7 @@ def language_of(html: bytes) -> str:
         ({"Accept-Language": "fr"}, "en", "Log in"),
     ],
 )
-def test_visitors_are_spoken_to_as_their_browser_asks(headers: dict[str, str], language: str, heading: str) -> None:
+def test_login_page_is_in_the_language_of_the_browser(headers: dict[str, str], language: str, heading: str) -> None:
     response = Client().get("/accounts/login/", headers=headers)
     assert language_of(response.content) == language
     assert f"<h1>{heading}</h1>" in response.content.decode()
@@ -55,7 +55,7 @@ def test_visitors_are_spoken_to_as_their_browser_asks(headers: dict[str, str], l
     assert "Accept-Language" in response.headers["Vary"]
 
 
-def test_the_choice_of_a_person_counts_more_than_the_browser(person: User, client: Client) -> None:
+def test_chosen_language_has_priority_over_that_of_the_browser(person: User, client: Client) -> None:
     assert client.post("/accounts/appearance/", {"theme": "system", "language": "zh-hans"}).status_code == 302
     page = client.get("/accounts/appearance/", headers=GERMAN)
     assert language_of(page.content) == "zh-Hans"
@@ -63,7 +63,7 @@ def test_the_choice_of_a_person_counts_more_than_the_browser(person: User, clien
     assert User.objects.get(pk=person.pk).shown_language == "zh-hans"
 
 
-def test_an_unknown_language_is_refused_in_words(person: User, client: Client) -> None:
+def test_unknown_language_is_refused_with_an_error(person: User, client: Client) -> None:
     response = client.post("/accounts/appearance/", {"theme": "system", "language": "tlh"}, headers=GERMAN)
     assert response.status_code == 400
     assert "Die Seiten gibt es in dieser Sprache noch nicht." in response.content.decode()
@@ -151,7 +151,7 @@ def test_a_shared_page_speaks_the_language_of_its_reader(person: User, client: C
     assert ">Frage, <time " in html.decode()
 
 
-def test_the_words_of_scripts_come_with_the_page_as_json(person: User, client: Client) -> None:
+def test_page_holds_the_translations_for_its_scripts_as_json(person: User, client: Client) -> None:
     conversation = make_conversation(person)
     html = client.get(f"/c/{conversation.pk}/", headers=GERMAN).content.decode()
     words = json.loads(ParsedHtml(html).only("script", id="words", type="application/json").text)

@@ -34,7 +34,7 @@ def test_name_may_be_written_in_letters_of_another_width(client: Client) -> None
     assert Client().post("/accounts/login/", login).status_code == 302
 
 
-def test_name_is_one_in_any_case_beyond_ascii(client: Client) -> None:
+def test_names_that_differ_only_in_case_are_equal_beyond_ascii(client: Client) -> None:
     assert client.post("/accounts/signup/", NEW_USER | {"username": "José"}).status_code == 302
     assert "already exists" in Client().post("/accounts/signup/", NEW_USER | {"username": "JOSÉ"}).content.decode()
     login = {"login": "JOSÉ", "password": NEW_USER["password1"]}
@@ -44,7 +44,7 @@ def test_name_is_one_in_any_case_beyond_ascii(client: Client) -> None:
 
 
 @pytest.mark.parametrize("name", ["visitor", "Visitor"])
-def test_name_that_is_taken_during_the_sign_up_is_refused(
+def test_sign_up_is_refused_if_another_takes_the_name_meanwhile(
     client: Client, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def take_name(self: AccountAdapter, request: HttpRequest) -> User:
@@ -76,7 +76,7 @@ def test_login_page_focuses_the_name(client: Client) -> None:
     assert "Angemeldet bleiben" in german
 
 
-def test_person_whose_account_is_turned_off_is_told_whom_to_ask(client: Client) -> None:
+def test_page_tells_the_owner_of_a_turned_off_account_to_ask_the_operator(client: Client) -> None:
     User.objects.create_user("inactive", password="a long password", is_active=False)
     login = {"login": "inactive", "password": "a long password"}
     page = client.post("/accounts/login/", login, follow=True).content.decode()
@@ -157,7 +157,7 @@ def test_behind_a_proxy_only_the_address_that_it_adds_counts(settings: Settings)
 )
 @pytest.mark.parametrize("path", ["/accounts/login/", "/admin/login/", "/accounts/logout/"])
 @pytest.mark.usefixtures("members")
-def test_no_redirect_leads_to_another_site(path: str, target: str, settings: Settings) -> None:
+def test_login_never_redirects_to_another_site(path: str, target: str, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["*"]
     client = Client()
     name = "username" if path.startswith("/admin/") else "login"

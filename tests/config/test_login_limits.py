@@ -85,7 +85,7 @@ def test_spellings_of_a_name_and_of_the_host_have_one_limit(name: str) -> None:
 
 
 @pytest.mark.usefixtures("person")
-def test_counts_are_in_the_database_for_all_processes_and_name_nobody() -> None:
+def test_login_counts_are_in_the_database_without_names_and_addresses() -> None:
     log_in()
     stored = str(list(SharedCount.objects.values_list("cache_key", flat=True)))
     assert stored.count(",") >= 3
@@ -98,7 +98,7 @@ def test_counts_are_in_the_database_for_all_processes_and_name_nobody() -> None:
 
 @pytest.mark.usefixtures("person")
 @pytest.mark.parametrize("name", ["member", "stranger"])
-def test_an_account_has_a_limit_from_all_addresses_that_tells_nothing(name: str, settings: Settings) -> None:
+def test_account_limit_for_all_addresses_does_not_reveal_a_right_password(name: str, settings: Settings) -> None:
     limit_account(settings, ACCOUNT_RATE_LIMITS["login_account"])
     use_up(name, limit=50)
     pages = [log_in(name, password) for password in ("wrong", PASSWORD)]
@@ -124,7 +124,7 @@ def test_a_known_browser_has_a_limit_of_its_own_at_all_addresses() -> None:
 
 
 @pytest.mark.usefixtures("person")
-def test_a_known_browser_is_let_in_despite_the_limit() -> None:
+def test_known_browser_can_log_in_despite_the_limit() -> None:
     browser = Client(REMOTE_ADDR="192.0.2.1")
     log_in("member", PASSWORD, browser)
     cookie = browser.cookies["known-browser"]
@@ -157,7 +157,7 @@ def test_an_account_with_a_similar_name_makes_no_browser_known(path: str, fast_p
 
 
 @pytest.mark.usefixtures("protected")
-def test_password_and_code_are_enough_despite_the_limit() -> None:
+def test_password_with_code_logs_in_despite_the_limit() -> None:
     use_up()
     client = Client(REMOTE_ADDR="198.51.100.1")
     assert LIMITED in log_in("member", PASSWORD, client), "without a code, it does not go on to the second step"
@@ -176,7 +176,7 @@ def test_a_refused_login_with_a_former_name_sets_no_cookie_that_tells_the_passwo
     assert "sessionid" not in client.cookies
 
 
-def test_a_recovery_code_is_enough_as_well_and_is_used_up_only_with_the_password(protected: User) -> None:
+def test_recovery_code_logs_in_despite_the_limit_and_is_used_up_only_with_the_password(protected: User) -> None:
     [code, *_] = RecoveryCodes.activate(protected).get_unused_codes()
     use_up()
     assert LIMITED in log_in("member", "wrong", code=code)

@@ -35,7 +35,7 @@ def test_secrets_of_links_are_not_logged(path: str, shown: str, caplog: pytest.L
     assert [record.getMessage() for record in caplog.records] == [f"Too Many Requests: {shown}"]
 
 
-def test_handlers_hide_them(settings: Settings) -> None:
+def test_log_handlers_hide_the_secrets_of_links(settings: Settings) -> None:
     assert settings.LOGGING["handlers"]["console"]["filters"] == ["database", "secrets"]
     assert hide_secrets(logging.makeLogRecord({"args": {"a": 1}}))
 
@@ -85,6 +85,6 @@ def test_error_of_a_traceback_cannot_begin_a_line_of_the_log(logged: tuple[loggi
     assert "\x1b" not in stream.getvalue()
 
 
-def test_service_of_kernels_writes_its_log_by_the_same_rules() -> None:
+def test_kernel_service_writes_its_log_by_the_same_rules() -> None:
     record = logging.makeLogRecord({"msg": FORGED})
     assert "\n" not in LineFormatter("Python sessions: %(message)s").format(record)

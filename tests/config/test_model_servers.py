@@ -36,7 +36,7 @@ def test_endpoint_exists_with_an_address_or_a_key(base_url: str, api_key: str, e
     assert complete_openai_url(base_url, api_key, []) == expected
 
 
-def test_models_without_a_server_are_refused() -> None:
+def test_openai_models_without_a_base_url_are_a_configuration_error() -> None:
     with pytest.raises(ImproperlyConfigured, match="OPENAI_MODELS names models, but no server: set OPENAI_BASE_URL"):
         complete_openai_url("", "", ["m"])
 
@@ -51,11 +51,13 @@ def test_models_without_a_server_are_refused() -> None:
         ("", ["m"], False, ""),
     ],
 )
-def test_default_model(gemini_model: str, openai_models: list[str], is_emulated: bool, expected: str) -> None:
+def test_default_model_follows_from_the_configured_servers(
+    gemini_model: str, openai_models: list[str], is_emulated: bool, expected: str
+) -> None:
     assert choose_default_model(gemini_model, openai_models, is_emulated=is_emulated) == expected
 
 
-def test_keys_of_endpoints_are_all_variables_with_the_suffix_but_the_servers_own() -> None:
+def test_variables_with_the_key_suffix_are_keys_of_endpoints_except_the_servers_own() -> None:
     variables = {"A_API_KEY": "a", "EMPTY_API_KEY": "", "OWN_API_KEY": "o", "SECRET_KEY": "s", "A_TOKEN": "t"}
     assert Env(variables).secrets("_API_KEY", except_for={"OWN_API_KEY"}) == {"A_API_KEY": "a"}
 

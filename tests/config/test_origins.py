@@ -34,7 +34,7 @@ PROTOS = [["https"], ["HTTPS"], ["wss"], ["WSS"], ["https, http"], ["https,https
 
 @pytest.mark.parametrize("host", ["chat.example.org", "chat.example.org:443", "Chat.Example.org"])
 @pytest.mark.parametrize("protos", PROTOS)
-def test_pages_know_their_own_origin_in_all_that_proxies_write(protos: list[str], host: str) -> None:
+def test_absolute_addresses_are_right_behind_every_kind_of_proxy(protos: list[str], host: str) -> None:
     request = ASGIRequest(
         {**scope("https://chat.example.org", *protos, host=host), "path": "/", "method": "GET"}, io.BytesIO()
     )
@@ -69,7 +69,7 @@ async def test_log_says_once_that_a_proxy_does_not_say_the_scheme(caplog: pytest
 
 
 @pytest.mark.parametrize("protos", PROTOS)
-def test_page_of_this_server_is_accepted_in_all_that_proxies_write(protos: list[str]) -> None:
+def test_socket_from_a_page_of_this_server_is_accepted_behind_every_kind_of_proxy(protos: list[str]) -> None:
     assert refusal_of(scope("https://chat.example.org", *protos)) is None
     other = refusal_of(scope("https://evil.example", *protos))
     assert other is not None

@@ -30,7 +30,7 @@ def snippet(language: str) -> str:
     return str(found)
 
 
-def test_routers_of_traefik_lead_to_services_with_the_health_check() -> None:
+def test_documented_traefik_configuration_has_the_service_and_its_health_check() -> None:
     parsed = yaml.safe_load(snippet("yaml"))["http"]
     [router], [service] = parsed["routers"].values(), parsed["services"].items()
     assert router["service"] == service[0]

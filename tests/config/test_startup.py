@@ -102,7 +102,7 @@ def count_database_files(server: LiveServer) -> int:
 
 
 @pytest.mark.drill
-def test_requests_that_have_ended_keep_no_connection(server_without_key: LiveServer) -> None:
+def test_database_connections_are_closed_after_requests(server_without_key: LiveServer) -> None:
     visitor = Visitor(server_without_key)
     conversation_id = visitor.new_conversation()
     before = count_database_files(server_without_key)

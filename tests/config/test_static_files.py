@@ -124,7 +124,7 @@ def test_pages_name_exactly_the_modules_that_are_imported_at_once(client: Client
     assert all(path.exists() for path in imports(on_demand, dynamic=True))
 
 
-def test_comments_are_left_out_and_nothing_else(collected: Path) -> None:
+def test_collected_scripts_lose_only_their_comments(collected: Path) -> None:
     assert without_comments(b"// a\nb(); // c\n  /* d\n e */\nf(`/* g */`);\n/** h */ i();\n") == (
         b"b(); // c\nf(`/* g */`);\n/** h */ i();\n"
     )

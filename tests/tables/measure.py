@@ -16,7 +16,7 @@ from tests.tables.corpus import make_cases
 from tests.tables.corpus.case import Case
 from tests.tables.readers import READERS, Reader
 
-# Readings that are wrong without a word only because a note is missing.
+# Readings that are wrong only because a note is missing.
 NOTE_ONLY = "only a note missing"
 
 

@@ -50,7 +50,7 @@ DUCKDB_FUNCTIONS = {
 
 
 class Series(Protocol):
-    """What is used of a column of pandas, which the environment of the tests does not hold."""
+    """The used methods of a pandas column. The environment of the tests does not have pandas."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[object]: ...
@@ -174,7 +174,7 @@ class _AnyError:
 
 
 def _refusing(read: Reader) -> Reader:
-    """Return a reader that makes a refusal of every error but a missing package."""
+    """Return a reader that turns every error, except a missing package, into a refusal."""
 
     def describe(path: Path, data: bytes) -> Reading:
         reading: Reading | None = None

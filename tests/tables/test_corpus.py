@@ -13,7 +13,7 @@ from tests.tables.readers import describe_file
 
 
 @pytest.mark.drill
-def test_reader_meets_its_goals_on_the_corpus() -> None:
+def test_table_reader_meets_its_goals_on_the_corpus() -> None:
     verdicts, wrong = Counter[str](), []
     for case, outcome in measure(make_cases(), describe_file):
         verdicts[outcome.verdict] += 1

@@ -31,17 +31,17 @@ def reading() -> Reading:
     }
 
 
-def test_labels_follow_from_the_values() -> None:
+def test_expected_labels_of_a_case_follow_from_its_values() -> None:
     assert CASE.data == b"place,units,day\nUlm,12,2024-03-01\nBonn,,2024-03-25\nUlm,1250,2024-03-02\n"
     assert (CASE.rows, CASE.missing) == (3, {"place": 0, "units": 1, "day": 0})
     assert CASE.ranges == {"units": ("12", "1250"), "day": ("2024-03-01", "2024-03-25")}
 
 
-def test_right_reading_is_right() -> None:
+def test_verdict_is_right_if_all_values_match() -> None:
     assert compare(CASE, reading()).verdict == RIGHT
 
 
-def test_wrong_range_without_a_note_is_wrong() -> None:
+def test_verdict_is_wrong_if_a_range_is_wrong_without_a_note() -> None:
     found = reading()
     found["columns"][1]["summary"] = "12 to 1.25"
     outcome = compare(CASE, found)
@@ -51,21 +51,21 @@ def test_wrong_range_without_a_note_is_wrong() -> None:
     ]
 
 
-def test_wrong_range_with_a_note_on_the_column_is_said() -> None:
+def test_verdict_is_said_if_a_note_mentions_the_column_with_the_wrong_range() -> None:
     found = reading()
     found["columns"][1]["summary"] = "12 to 1.25"
     found["notes"] = ["The mark in units may stand for thousands."]
     assert compare(CASE, found).verdict == SAID
 
 
-def test_note_on_another_column_does_not_excuse() -> None:
+def test_verdict_is_wrong_if_the_note_is_on_another_column() -> None:
     found = reading()
     found["columns"][1]["summary"] = "12 to 1.25"
     found["notes"] = ["The days of day were read as day and month."]
     assert compare(CASE, found).verdict == WRONG
 
 
-def test_choice_is_right_where_the_file_does_not_decide() -> None:
+def test_verdict_is_asked_if_an_ambiguous_file_gets_a_choice() -> None:
     case = replace(CASE, asks=frozenset({"date_order"})).without("day")
     asked = reading()
     asked["candidates"] = {"date_order": ["day first", "month first"]}
@@ -73,7 +73,7 @@ def test_choice_is_right_where_the_file_does_not_decide() -> None:
     assert compare(case, reading()).verdict == WRONG
 
 
-def test_needless_choice_counts_as_asked_and_does_not_excuse_other_faults() -> None:
+def test_needless_choice_counts_as_asked_unless_a_value_is_wrong() -> None:
     asked = reading()
     asked["candidates"] = {"encoding": ["utf-8", "cp1252"]}
     assert compare(CASE, asked).verdict == ASKED
@@ -87,7 +87,7 @@ def test_text_that_is_not_in_the_column_is_wrong() -> None:
     assert compare(CASE, found).verdict == WRONG
 
 
-def test_missing_note_is_wrong() -> None:
+def test_verdict_is_wrong_if_a_note_is_missing() -> None:
     case = replace(CASE, rows=(3, 4), must_note=("total",))
     found = reading()
     assert compare(case, found).verdict == WRONG
@@ -103,7 +103,7 @@ def test_refusal_needs_a_sentence_that_names_the_cause() -> None:
     assert compare(case, reading()).verdict == WRONG
 
 
-def test_refused_table_is_said_or_right_where_both_are() -> None:
+def test_verdict_of_a_refused_table_is_said_or_right_by_case() -> None:
     refused: Reading = {"state": "refused", "detail": "Save this file as .xlsx."}
     assert compare(CASE, refused).verdict == SAID
     assert compare(replace(CASE, refusal=None), refused).verdict == RIGHT
@@ -124,7 +124,7 @@ def test_refused_table_is_said_or_right_where_both_are() -> None:
         ("41", ("41", "41"), True),
     ],
 )
-def test_ranges_are_compared_by_value(summary: str, limits: tuple[str, str], expected: bool) -> None:
+def test_ranges_are_equal_if_their_values_are_equal(summary: str, limits: tuple[str, str], expected: bool) -> None:
     assert has_range(summary, limits) is expected
 
 

@@ -99,7 +99,7 @@ def test_closed_port_is_reported_as_not_reached(s3: FaultProxy) -> None:
 
 
 @pytest.mark.drill
-def test_silent_server_is_given_up_by_the_read_timeout_before_the_deadline(s3: FaultProxy) -> None:
+def test_request_to_a_silent_server_ends_at_the_read_timeout(s3: FaultProxy) -> None:
     s3.fault = Fault.HANG
     # At the deadline of the attempt the message would be "did not finish".
     with pytest.raises(StorageUnavailable, match="not reached or broke off"):

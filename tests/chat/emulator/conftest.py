@@ -47,6 +47,6 @@ async def connected(url: str) -> AsyncIterator[genai.Client]:
 
 @pytest.fixture
 async def http(emulator_url: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """Plain HTTP to the emulator, for what the SDK does not show."""
+    """A plain HTTP client of the emulator, for responses that the SDK does not show."""
     async with aiohttp.ClientSession(emulator_url) as session:
         yield session

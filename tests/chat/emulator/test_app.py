@@ -20,7 +20,7 @@ LONG = "scenario-continuation"
 VERTEX_STREAM = "/v1beta1/publishers/google/models/scenario-text:streamGenerateContent"
 
 
-async def test_stream_consists_of_events_only(http: aiohttp.ClientSession) -> None:
+async def test_stream_has_only_events_with_usage_and_a_finish_reason(http: aiohttp.ClientSession) -> None:
     async with http.post(TEXT_STREAM, params={"alt": "sse"}, json=HELLO) as response:
         body = await response.read()
     assert response.content_type == "text/event-stream"
@@ -61,7 +61,7 @@ async def test_any_version_and_the_paths_of_vertex_are_served(http: aiohttp.Clie
         (VERTEX_STREAM, False, "Unknown name"),
     ],
 )
-async def test_only_the_developer_api_takes_a_boolean_that_says_whether_it_may_store(
+async def test_only_the_developer_api_accepts_a_boolean_for_storing(
     http: aiohttp.ClientSession, path: str, store: object, message: str
 ) -> None:
     async with http.post(path, params={"alt": "sse"}, json={**HELLO, "store": store}) as response:
@@ -94,7 +94,7 @@ async def test_invalid_request_gets_an_error_in_the_form_of_gemini(
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "127.1.2.3", "[::1]:8300"])
-async def test_loopback_is_served_under_all_its_names(http: aiohttp.ClientSession, host: str) -> None:
+async def test_requests_to_every_name_of_loopback_are_accepted(http: aiohttp.ClientSession, host: str) -> None:
     async with http.get("/v1beta/models", headers={"Host": host}) as response:
         assert response.status == 200
 

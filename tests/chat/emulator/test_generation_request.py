@@ -81,7 +81,7 @@ def test_thinking_budget_and_level_together_are_rejected() -> None:
 @pytest.mark.parametrize(
     ("modalities", "expected"), [(None, False), (["TEXT"], False), (["TEXT", "IMAGE"], True), (["Image"], True)]
 )
-def test_image_output_is_one_of_the_modalities(modalities: list[str] | None, expected: bool) -> None:
+def test_images_are_wanted_if_the_modalities_include_them(modalities: list[str] | None, expected: bool) -> None:
     assert wants_images({"generationConfig": {"responseModalities": modalities}}) is expected
 
 

@@ -40,7 +40,7 @@ def test_only_the_demo_model_is_listed(emulator: EmulatorProcess) -> None:
     assert [model["name"] for model in models] == ["models/plotline-demo"]
 
 
-def test_scenarios_and_the_journal_are_not_shipped(emulator: EmulatorProcess) -> None:
+def test_demo_emulator_serves_neither_scenarios_nor_the_journal(emulator: EmulatorProcess) -> None:
     assert "demo model" in _ask(emulator.url, "plotline-demo", "between you and me")
     with pytest.raises(urllib.error.HTTPError) as refused:
         _get(f"{emulator.url}/v1beta/models/scenario-unavailable")

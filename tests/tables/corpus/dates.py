@@ -16,7 +16,7 @@ MONTHS = {
     "%F": words_of("janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"),
     "%S": words_of("Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"),
 }
-# Name and form; all of them decide the order of day and month by their form or by days above 12.
+# Name and format. In each, the format or a day above 12 shows the order of day and month.
 DECIDED = {
     "iso": "%Y-%m-%d",
     "slash-iso": "%Y/%m/%d",
@@ -125,7 +125,7 @@ def _years_and_months() -> Iterator[Case]:
     ):
         case = csv_case(KIND, f"{name}.csv", ("period", "n"), [[cell, n] for n, cell in enumerate(cells)])
         yield case.without("period").changed({"period": ("date", "text")})
-    # Texts in which a reader may see dates that are none.
+    # Texts that look like dates but are not dates.
     rows: Rows = [[f"DEPARTURE: MONDAY {n} MAY", f"{n}/4", n] for n in range(1, 29)]
     yield csv_case(KIND, "text-with-days.csv", ("trip", "fraction", "n"), rows).without("fraction")
     rows = [[f"MAR{n}", f"{n}-SEP", n] for n in range(1, 20)]

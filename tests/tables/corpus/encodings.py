@@ -1,4 +1,4 @@
-"""Text files in encodings of regions, with and without a mark."""
+"""Text files in encodings of regions, with and without a byte order mark."""
 
 from __future__ import annotations
 

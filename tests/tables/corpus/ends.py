@@ -1,4 +1,4 @@
-"""What stands behind the last row, and files that were cut or damaged."""
+"""Tables with lines after the last row, and files that were cut or damaged."""
 
 from __future__ import annotations
 

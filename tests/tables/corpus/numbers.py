@@ -47,7 +47,7 @@ WRITTEN: tuple[tuple[str, Callable[[float], str], str, str, float, float], ...] 
     ("real-minus", lambda v: f"{v:.1f}".replace("-", "\u2212"), "change", ",", -30, 90),
     ("plus", lambda v: f"{v:+.1f}", "change", ",", -30, 90),
 )
-# Name, mark of groups, greatest value, delimiter, whether the file decides what the mark is.
+# Name, group separator, greatest value, delimiter, whether the file shows what the separator means.
 WHOLE = (
     ("points-millions", ".", 9_000_000, ";", True),
     ("points", ".", 99_999, ";", False),

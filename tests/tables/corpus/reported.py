@@ -1,6 +1,6 @@
 """Files as banks, statistical offices, databases, instruments and web services write them.
 
-People of other programs report these as misread. Most of them join several difficulties.
+Users of other programs have reported that these are misread. Most have several difficulties at once.
 """
 
 from __future__ import annotations

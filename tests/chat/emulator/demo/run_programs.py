@@ -81,7 +81,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a program did."""
+    """The output and the figures of a program."""
 
     text: str
     error: str

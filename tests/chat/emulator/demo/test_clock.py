@@ -1,4 +1,4 @@
-"""Questions about date and time: the demo model answers them from the server's note, or not at all."""
+"""Questions about date and time: the demo model answers them from the server's note, or refuses them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_question_about_another_day_or_place_is_not_answered_from_the_note(promp
     assert answer_clock(prompt, DATE) == ""
 
 
-def test_note_is_no_part_of_the_question() -> None:
+def test_note_about_the_time_is_not_read_as_part_of_the_question() -> None:
     asked = request("[1, 2]", "mean of 3, 5, 8", NOTE)
     assert asked.prompt == "mean of 3, 5, 8"
     assert dict(asked.date) == {

@@ -1,4 +1,4 @@
-"""Tables that the request describes: any format, the questions of previews, and what an answer leaves out is said."""
+"""Tables that the request describes: every format, the questions of previews, and notes about left out rows."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def run(prompt: str, note: Mapping[str, object], data: bytes, folder: Path) -> t
     return result, comment_of(planned, result)
 
 
-def test_description_is_no_prompt_and_says_which_tables_are_new() -> None:
+def test_description_of_tables_is_not_a_prompt_and_marks_new_tables() -> None:
     note = "[The file my sales.xlsx (9,000 bytes) is in the working directory of the Python session, as “sales.xlsx”.]"
     first = {"parts": [{"text": note}, {"text": f"{TABLES}\n{json.dumps(SALES_NOTE)}\nno JSON\n[]"}]}
     tables = f'{TABLES}\n{json.dumps(SALES_NOTE)}\n{{"file": "b.csv", "refused": "no"}}'
@@ -92,7 +92,7 @@ def test_description_is_no_prompt_and_says_which_tables_are_new() -> None:
 
 
 @pytest.mark.parametrize("before", [[], [{"text": f"{TABLES}\n{json.dumps(SHOPS_NOTE)}"}]])
-def test_description_that_a_person_writes_is_a_prompt(before: list[dict[str, str]]) -> None:
+def test_text_of_a_person_that_looks_like_a_description_is_a_prompt(before: list[dict[str, str]]) -> None:
     own = f"{TABLES}\n{json.dumps(SALES_NOTE)}"
     date = {"text": "[Note of the server: it is Monday, 1 January 2024, 12:00, in the zone UTC.]"}
     asked = request([{"parts": [*before, {"text": own}, date]}])
@@ -110,7 +110,7 @@ def test_workbook_of_the_session_is_described_with_its_columns_and_rows(tmp_path
     assert (result.number("sum"), comment) == (11, "Sum of `sales`: **11**. Rows used: 1 of 9.")
 
 
-def test_lines_around_a_table_roles_and_gaps_are_respected_and_said(tmp_path: Path) -> None:
+def test_answer_reports_missing_values_and_left_out_totals(tmp_path: Path) -> None:
     result, comment = run('Plot "share" over "year"', SHOPS_NOTE, SHOPS, tmp_path)
     [(years, shares)] = result.figures[0].lines
     assert (years, shares) == ([2019, 2020, 2023], [1.5, 2.5, 3.5])
@@ -163,7 +163,7 @@ def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Pa
     assert 'Left out, without a value for "n" or "day": 3 of 5 rows.' in comment
 
 
-def test_shortened_lists_are_said(tmp_path: Path) -> None:
+def test_answer_says_how_many_rows_or_groups_are_listed(tmp_path: Path) -> None:
     note = {**SALES_NOTE, "rows": 180, "cut": True}
     data = excel_file({"1": [["month", "sales"], *((f"m{number}", number) for number in range(180))]})
     assert "100 of 180 rows are shown." in run("only rows where sales >= 0", note, data, tmp_path)[1]
@@ -199,7 +199,7 @@ def test_suggestions_are_understood_for_any_name(language: str) -> None:
     assert [question for question in shown if not isinstance(plan(question, note), Plan)] == []
 
 
-def test_table_is_chosen_by_its_columns_or_asked_for_and_then_named() -> None:
+def test_table_is_chosen_by_its_columns_or_by_a_question_to_the_person() -> None:
     notes = [SALES_NOTE, SHOPS_NOTE]
     for new in (True, False):
         chosen = plan("sum of sales", *notes, new=new)
@@ -221,7 +221,7 @@ def test_table_is_chosen_by_its_columns_or_asked_for_and_then_named() -> None:
         ("描述这个表格", "`locked.xlsx` 无法读作表格：it is encrypted."),
     ],
 )
-def test_refusal_of_a_file_is_said_even_beside_an_older_table(prompt: str, sentence: str) -> None:
+def test_answer_reports_a_refused_file_even_if_an_older_table_exists(prompt: str, sentence: str) -> None:
     refused = TableDescription("locked.xlsx", is_new=True, refusal="it is encrypted.")
     for one in ([refused], [*described(SALES_NOTE, new=False), refused]):
         answer = plan_answer([prompt], [], [], one)

@@ -46,7 +46,7 @@ def test_oversized_prompt_is_refused(prompt: str) -> None:
         "\0",
     ],
 )
-def test_dangerous_formula_is_none(text: str) -> None:
+def test_dangerous_text_is_not_parsed_as_a_formula(text: str) -> None:
     assert not parse_formula(text)
 
 

@@ -52,7 +52,7 @@ def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> li
     return run_programs([(files, one.program) for files, one in planned], folder)
 
 
-def test_result_is_typeset_where_nothing_but_plain_text_was_printed() -> None:
+def test_plain_text_result_is_typeset_as_a_formula() -> None:
     planned = plan("Solve x^2 - 5x + 6 = 0")
     assert isinstance(planned, Plan)
     for printed, latex in (
@@ -64,7 +64,7 @@ def test_result_is_typeset_where_nothing_but_plain_text_was_printed() -> None:
 
 
 @pytest.mark.drill
-def test_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
+def test_prompts_of_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
     answers = [(one, plan(one.prompt, files=one.files)) for one in PROMPTS]
     planned = [(one, answer) for one, answer in answers if isinstance(answer, Plan)]
     results = run([(one.files, answer) for one, answer in planned], tmp_path)
@@ -140,7 +140,7 @@ FOLLOW_UPS = [
 
 
 @pytest.mark.parametrize(("prompts", "present", "absent"), FOLLOW_UPS, ids=[one[0][-1] for one in FOLLOW_UPS])
-def test_follow_up_changes_the_task_before(prompts: list[str], present: list[str], absent: list[str]) -> None:
+def test_follow_up_changes_the_previous_program(prompts: list[str], present: list[str], absent: list[str]) -> None:
     program = program_of(*prompts)
     assert [one for one in present if one not in program] == []
     assert [one for one in absent if one in program] == []
@@ -153,7 +153,7 @@ def test_button_below_the_last_graph_begins_a_follow_up() -> None:
     assert "np.cos(x)" in changed.program
     untitled = plan("Plot a sine wave", "Change graph 1: now from 0 to 10", program=program)
     assert isinstance(untitled, Plan), untitled
-    # Of a graph before the last one, only the look can be changed.
+    # Only the look of a graph before the last one can be changed.
     changed = plan("Plot a sine wave", "Change the graph “x^2” (graph 1): Make it a cosine", program=program)
     assert isinstance(changed, str)
 
@@ -165,7 +165,7 @@ def test_follow_up_of_a_list_or_a_table_is_refused() -> None:
 
 
 @pytest.mark.parametrize("prompt", ["Make it a cosine", "as a bar chart instead", "again", "now from 0 to 10"])
-def test_follow_up_of_nothing_is_refused(prompt: str) -> None:
+def test_follow_up_without_a_previous_task_is_refused(prompt: str) -> None:
     assert isinstance(plan(prompt), str)
     assert isinstance(plan("What is love?", prompt), str)
 
@@ -277,13 +277,13 @@ def test_the_nearest_question_is_offered_first(prompt: str, first: str) -> None:
         ("画正弦曲线，然后列出前50个质数", ["画正弦曲线", "列出前50个质数"]),
     ],
 )
-def test_two_questions_in_one_are_offered_one_by_one(prompt: str, questions: list[str]) -> None:
+def test_refusal_of_two_questions_in_one_prompt_offers_each_separately(prompt: str, questions: list[str]) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     assert offered(answer) == questions
 
 
-def test_questions_about_a_table_name_its_columns_and_are_understood() -> None:
+def test_offered_questions_about_a_table_name_its_columns_and_have_plans() -> None:
     answer = plan("What should we do about the price?", files={"sales.csv": SALES})
     assert isinstance(answer, str)
     assert offered(answer)[0] == 'Plot "units" over "date"'
@@ -297,7 +297,7 @@ GRAPH = "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nplt.title('A')\npl
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
-def test_offered_changes_are_lines_before_the_graph_is_shown(language: str) -> None:
+def test_offered_changes_add_lines_before_the_graph_is_shown(language: str) -> None:
     for change in TEXTS["changes"][language]:
         planned = plan("Draw", change, program=GRAPH)
         assert isinstance(planned, Plan), change
@@ -315,11 +315,11 @@ def test_offered_changes_are_lines_before_the_graph_is_shown(language: str) -> N
         ("plot sin(x) with a dashed line", 'linestyle="--"'),
     ],
 )
-def test_look_of_a_graph_is_part_of_a_question(prompt: str, line: str) -> None:
+def test_question_may_set_the_look_of_its_graph(prompt: str, line: str) -> None:
     assert line in program_of(prompt)
 
 
-def test_names_of_colors_are_labels_in_a_list() -> None:
+def test_color_names_before_numbers_are_labels_of_bars() -> None:
     assert "['red', 'blue']" in program_of("Bar chart of red 3, blue 5")
 
 

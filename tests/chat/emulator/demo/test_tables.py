@@ -43,7 +43,7 @@ def test_kind_of_a_column_is_seen_in_its_cells(cells: list[str], kind: str) -> N
     assert kinds_of("name;value\n" + "".join(f"x{number};{cell}\n" for number, cell in enumerate(cells)))[1] == kind
 
 
-def test_text_with_a_mark_of_its_encoding_and_any_separator_is_read(tmp_path: Path) -> None:
+def test_tab_separated_text_is_read_with_and_without_a_byte_order_mark(tmp_path: Path) -> None:
     rows = "Größe\tStück\n1,5\t2\n2,5\t4\n"
     programs = []
     for encoding in ("utf-8", "utf-8-sig"):
@@ -122,13 +122,13 @@ def test_question_is_answered_from_the_file_that_it_fits_or_names() -> None:
     assert offered(refused) == ["sales.csv", "people.csv", "trees.csv"]
 
 
-def test_old_table_is_described_only_if_somebody_asks() -> None:
+def test_old_table_is_described_only_if_the_prompt_asks() -> None:
     assert isinstance(plan("thanks", files={"sales.csv": SALES}, new=False), str)
     assert isinstance(plan("Plot a sine wave", files={"sales.csv": SALES}, new=False), Plan)
     assert isinstance(plan("describe this table", files={"sales.csv": SALES}, new=False), Plan)
 
 
-def test_file_that_is_no_table_is_refused_by_name() -> None:
+def test_refusal_names_the_file_that_is_not_a_table() -> None:
     answer = plan("What is in here?", files={"empty.csv": b""})
     assert isinstance(answer, str)
     assert "`empty.csv`" in answer

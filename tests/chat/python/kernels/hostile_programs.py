@@ -52,7 +52,7 @@ print(found)
 
 
 def search_for(secrets: Iterable[str]) -> str:
-    """Return a program that prints a list of the files in which one of the secrets stands.
+    """Return a program that prints a list of the files that contain one of the secrets.
 
     The program joins the halves of each, so that it does not find itself.
     """

@@ -24,7 +24,7 @@ SYLLABLES = {
 
 @dataclass
 class Canaries:
-    """A table, and what nobody else may see of it."""
+    """A table, and the texts in it that must stay private."""
 
     text: str
     """CSV."""
@@ -53,7 +53,7 @@ class Canaries:
 
 
 def fold(text: str) -> str:
-    """Return text without capitals and accents."""
+    """Return the text in lower case and without accents."""
     return "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
 
 
@@ -89,7 +89,7 @@ def make_canaries(seed: int, rows: int = 130) -> Canaries:
 
 
 def new_word(rng: random.Random, language: str, parts: set[str]) -> str:
-    """Return a word whose beginning no other one has."""
+    """Return a word that begins differently from all earlier words."""
     while True:
         word = "".join(rng.choice(SYLLABLES[language]) for _ in range(3 if language == "zh" else 4)).capitalize()
         start = fold(word)[: 2 if language == "zh" else 6]

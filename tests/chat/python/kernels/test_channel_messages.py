@@ -57,11 +57,11 @@ def test_message_is_parsed_with_and_without_buffers(buffers: Sequence[bytes]) ->
 
 
 @pytest.mark.parametrize("parent", [None, {}])
-def test_message_of_the_server_answers_no_request(parent: object) -> None:
+def test_message_without_a_valid_parent_belongs_to_no_request(parent: object) -> None:
     assert unpack_message(message_text(parent_header=parent)).parent_id == ""
 
 
-def test_session_that_is_no_text_is_none() -> None:
+def test_session_id_that_is_not_a_string_becomes_empty() -> None:
     assert unpack_message(message_text(header={"msg_type": "stream", "session": 7})).session == ""
 
 
@@ -133,6 +133,6 @@ def test_bytes_are_parsed_or_invalid(data: bytes) -> None:
 
 
 @given(st.text(), st.lists(st.binary(max_size=20), max_size=4))
-def test_text_survives_both_forms(text: str, buffers: list[bytes]) -> None:
+def test_text_and_binary_messages_are_parsed_to_the_same_values(text: str, buffers: list[bytes]) -> None:
     whole = message_text(content={"text": text})
     assert unpack_message(whole) == unpack_message(binary(whole, buffers))

@@ -36,7 +36,7 @@ def test_forged_count_of_cells_fits_into_its_column() -> None:
     assert parse_contents({**ANSWER, "execution_count": 2**40}).execution_count == 2**31 - 1
 
 
-def test_answer_is_parsed() -> None:
+def test_answer_of_a_kernel_becomes_its_contents() -> None:
     assert parse_contents(ANSWER) == KernelContents(
         (Variable("x", "ndarray", (3, 4), 96, "zeros"),),
         (KernelFile("a.csv", 3, datetime(1970, 1, 1, 0, 0, 10, 500_000, UTC)),),
@@ -97,7 +97,7 @@ def test_numbers_of_items_are_limited() -> None:
         assert (len(contents.files), contents.is_truncated) == (FILES_LIMIT, is_truncated)
 
 
-def test_texts_are_bounded_and_can_be_stored() -> None:
+def test_previews_and_descriptions_are_shortened_and_cleaned() -> None:
     [variable] = parse_contents({**ANSWER, "variables": [{**VARIABLE, "preview": "\0\ud800" * 10_000}]}).variables
     assert len(variable.preview) == PREVIEW_LIMIT_CHARS
     assert not set(variable.preview) & {"\0", "\ud800"}

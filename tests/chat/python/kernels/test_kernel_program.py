@@ -35,7 +35,7 @@ def test_program_describes_the_variables_of_the_kernel() -> None:
     assert set(namespace) == {"x", "__builtins__"}
 
 
-def test_names_that_a_user_has_taken_change_nothing() -> None:
+def test_program_works_if_a_users_variables_have_the_names_that_it_uses() -> None:
     taken = dict.fromkeys(["exec", "json", "lambda_", "print", "str", "len", "ns", "f", "b", "Answer", "main"], 0)
     namespace: dict[str, object] = {**taken, "__builtins__": builtins}
     answer = evaluate(program_content("variables", "describe", "len"), namespace)
@@ -60,7 +60,7 @@ def test_error_of_a_program_can_be_stored() -> None:
     assert len(str(error.value)) <= 300
 
 
-def test_program_counts_no_cell_and_holds_no_code() -> None:
+def test_program_is_sent_as_a_silent_cell_without_code() -> None:
     content = program_content("variables", "contents")
     assert (content["code"], content["silent"], content["store_history"]) == ("", True, False)
     json.dumps(content)

@@ -21,7 +21,9 @@ from chat.python.kernels.limit_sentences import Limit, limit_of, limit_sentence
         (["OSError"], {"a": 1}, None),
     ],
 )
-def test_limit_is_recognized_by_name_and_value(name: object, value: object, limit: Limit | None) -> None:
+def test_exceeded_limit_is_recognized_by_the_name_and_text_of_the_error(
+    name: object, value: object, limit: Limit | None
+) -> None:
     assert limit_of({"status": "error", "ename": name, "evalue": value}) is limit
     assert limit_of({"status": "ok", "ename": name, "evalue": value}) is None
 

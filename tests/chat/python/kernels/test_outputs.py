@@ -70,7 +70,7 @@ def test_gif_is_an_image() -> None:
     assert read_message("display_data", data=data) == [ImageOutput("image/gif", GIF)]
 
 
-def test_picture_and_sound_in_html_are_outputs_of_their_own() -> None:
+def test_picture_and_sound_in_html_become_separate_outputs() -> None:
     html = '<h3>Result</h3><img src="data:{}"><audio><source src="data:audio/wav;base64,{}"></audio>'
     name = "<IPython.core.display.HTML object>"
     source = html.format(f"image/png;base64,{base64_text(PNG)}", base64_text(b"RIFF"))
@@ -151,7 +151,7 @@ def test_title_of_a_figure_is_one_line(told: object, title: str | None) -> None:
     assert OutputReader().receive("display_data", content) == [ImageOutput("image/png", PNG, title)]
 
 
-def test_saved_images_are_held_back_up_to_the_limit_and_one_notice_follows() -> None:
+def test_saved_images_above_the_limit_are_replaced_by_one_notice() -> None:
     reader = OutputReader()
     for number in range(8):
         data = (PNG + bytes([number])).ljust(IMAGE_LIMIT_BYTES, b"x")
@@ -235,7 +235,7 @@ def test_progress_bar_is_one_line_that_changes() -> None:
     assert redrawn.cleared == ()
 
 
-def test_only_text_that_is_shown_counts() -> None:
+def test_overwritten_text_does_not_count_towards_the_text_limit() -> None:
     reader = OutputReader()
     for number in range(3 * TEXT_LIMIT_BYTES // 1000):
         write(reader, f"\r{number:999d}")
@@ -323,13 +323,13 @@ def test_text_after_a_picture_in_markdown_stays(markdown: str, left: str) -> Non
     assert image == ImageOutput("image/png", PNG)
 
 
-def test_picture_of_a_style_is_no_output() -> None:
+def test_background_picture_in_a_style_is_not_an_output() -> None:
     html = f"<style>a {{ background: url(data:image/png;base64,{base64_text(PNG)}) }}</style><p>5</p>"
     [display] = read_message("display_data", data={"text/html": html})
     assert display == DisplayOutput({"text/html": html})
 
 
-def test_texts_that_are_cleared_are_bounded() -> None:
+def test_number_of_kept_cleared_texts_is_limited() -> None:
     reader = OutputReader()
     kept = left_out = 0
     for number in range(2 * CLEARED_LIMIT_COUNT):

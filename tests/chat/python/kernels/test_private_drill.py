@@ -90,7 +90,7 @@ async def test_no_canary_of_another_format_leaves_the_kernel(kernel: KernelClien
     assert await find_leaks(kernel, canaries, name, WAYS_OF_FORMATS) == []
 
 
-async def test_results_come_through(kernel: KernelClient) -> None:
+async def test_private_filter_does_not_hide_results_of_analyses(kernel: KernelClient) -> None:
     total = lost = 0
     for seed in range(10):
         await put(kernel, "s.csv", make_sales(seed))

@@ -57,11 +57,13 @@ def without_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[.
         ("File a.py, line 31000\n31000", "File a.py, line 31000\n[number]"),
     ],
 )
-def test_cells_are_hidden_and_results_come_through(without_cells: Callable[..., str], text: str, filtered: str) -> None:
+def test_private_cells_are_hidden_and_computed_results_are_not(
+    without_cells: Callable[..., str], text: str, filtered: str
+) -> None:
     assert without_cells(text) == filtered
 
 
-def test_words_and_numbers_of_the_code_come_through(without_cells: Callable[..., str]) -> None:
+def test_words_and_numbers_that_the_code_contains_are_not_hidden(without_cells: Callable[..., str]) -> None:
     assert without_cells("North: 35011", "df[(df.region == 'North') & (df.salary > 35011)]") == "North: 35011"
 
 
@@ -72,7 +74,9 @@ def test_texts_beyond_the_limit_are_withheld(without_cells: Callable[..., str]) 
 
 
 @pytest.mark.parametrize("data", [b"%PDF-1.7\n\xff\xfe", b"PK\x03\x04", b"\x00\xff"])
-def test_all_is_withheld_if_a_file_cannot_be_read(tmp_path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_texts_are_withheld_if_the_private_file_cannot_be_read(
+    tmp_path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.bin").write_bytes(data)
     cells = PrivateFilter()
@@ -82,7 +86,7 @@ def test_all_is_withheld_if_a_file_cannot_be_read(tmp_path: Path, data: bytes, m
 
 
 @pytest.mark.parametrize("answer", [{}, {"texts": "ab"}, {"texts": ["a"]}, {"texts": ["a", "b", "c"]}])
-def test_texts_are_withheld_if_the_answer_has_not_one_for_each(answer: dict[str, object]) -> None:
+def test_texts_are_withheld_if_the_kernel_returns_a_wrong_number_of_texts(answer: dict[str, object]) -> None:
     assert parse_filtered(answer, 2) == [WITHHELD, WITHHELD]
 
 
@@ -90,7 +94,7 @@ def test_filtered_texts_are_returned_in_order() -> None:
     assert parse_filtered({"texts": ["a", 7]}, 2) == ["a", WITHHELD]
 
 
-async def test_kernel_reads_its_private_files_once_and_filters() -> None:
+async def test_kernel_filters_by_the_first_content_of_a_private_file() -> None:
     """The index is made of the bytes that were placed, not of what code makes of the file later."""
     canaries = make_canaries(1)
 

@@ -147,7 +147,7 @@ async def test_interrupt_that_has_no_effect_is_repeated() -> None:
 
 
 @pytest.mark.parametrize("has_begun", [True, False])
-async def test_kernel_that_does_not_react_is_ended_after_one_grace(has_begun: bool) -> None:
+async def test_kernel_that_ignores_interrupts_is_ended_after_one_grace_period(has_begun: bool) -> None:
     """Code in C may take the interpreter's lock before the kernel can say that it has begun."""
 
     def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
@@ -159,7 +159,7 @@ async def test_kernel_that_does_not_react_is_ended_after_one_grace(has_begun: bo
     assert connection.kinds == ["execute_request", "interrupt_request", "interrupt_request"]
 
 
-async def test_request_that_waits_for_another_cell_gets_a_grace_of_its_own() -> None:
+async def test_request_that_waits_for_another_cell_gets_its_own_grace_period() -> None:
     def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             return
@@ -175,7 +175,7 @@ async def test_request_that_waits_for_another_cell_gets_a_grace_of_its_own() -> 
     assert connection.kinds == ["execute_request", "interrupt_request", "interrupt_request"]
 
 
-async def test_flood_is_stopped_and_waited_for() -> None:
+async def test_cell_with_a_flood_of_output_is_interrupted_and_its_kernel_stays() -> None:
     def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             begin(request)

@@ -65,7 +65,7 @@ async def test_visible_sheet_is_read_and_hidden_ones_can_be_chosen_by_name(kerne
     assert (await read(kernel, data, {"sheet": "gone"})).error == "it has no sheet “gone”."
 
 
-async def test_cover_sheet_is_not_taken_for_the_table(kernel: KernelClient) -> None:
+async def test_sheet_with_data_is_preferred_to_a_cover_sheet(kernel: KernelClient) -> None:
     sheets: dict[str, Sequence[Sequence[Cell]]] = {"Cover": [["Report"], [], ["By: finance"]], "Data": ORDERS}
     reading = await read(kernel, excel_file(sheets))
     assert (reading.reading["sheet"], reading.candidates["sheet"]) == ("Data", ["Data", "Cover"])
@@ -122,7 +122,7 @@ async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None
     assert await run_code(kernel, reading) == "Region,Sales\n" + "".join(f"R{n // 4},{n}\n" for n in range(12))
 
 
-async def test_merged_names_are_spread_and_a_merged_title_is_not(kernel: KernelClient) -> None:
+async def test_merged_column_names_apply_to_all_their_columns_and_a_merged_title_does_not(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["Report"], ["Region", "2023"], [None, "units", "revenue"], ["North", 10, 100.5]]
     reading = await read(kernel, excel_file({"Sheet": rows}, merged=["A1:C1", "B2:C2", "A2:A3"]))
     assert reading.columns[0].name.startswith("Region")
@@ -196,7 +196,7 @@ async def test_error_reports_that_an_opendocument_file_has_a_password(kernel: Ke
     assert (await read(kernel, data)).error.startswith("it is protected by a password.")
 
 
-async def test_cells_that_are_far_from_each_other_give_a_sentence(kernel: KernelClient) -> None:
+async def test_error_reports_that_the_cells_of_a_sheet_are_too_far_apart(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["city", "n"], ["Ulm", 1]]
     data = excel_file({"Sheet": rows}, far_cell="XFD1048576")
     assert (await read(kernel, data)).error.startswith("the cells of “Sheet” lie too far from each other.")
@@ -209,7 +209,7 @@ async def test_dates_and_numbers_are_read_by_code_below_a_title(kernel: KernelCl
     assert await run_code(kernel, reading) == "day,n\n2024-01-02,1.5\n2024-01-03,\n"
 
 
-async def test_doubtful_header_has_candidates(kernel: KernelClient) -> None:
+async def test_reading_offers_another_header_if_the_header_is_uncertain(kernel: KernelClient) -> None:
     data = excel_file({"S": [["Ulm", "x", 5], ["Bonn", "y", 6]]})
     reading = await read(kernel, data)
     assert (reading.reading["header_rows"], reading.candidates) == (0, {"header_rows": [1]})

@@ -93,22 +93,22 @@ def test_code_of_the_readers_is_kept_on_one_line(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", HOSTILE)
-def test_other_code_is_dropped(code: str) -> None:
+def test_code_that_is_not_from_the_table_readers_is_dropped(code: str) -> None:
     assert guard_code(code, "a.csv") == ""
 
 
-def test_file_gets_its_label_and_nothing_else_changes() -> None:
+def test_guard_replaces_only_the_file_name_by_the_label() -> None:
     code = "pd.read_csv('Ums\\xe4tze.csv', names=['Ums\\xe4tze.csv'])"
     label = 'it\'s \u202e"2".csv'
     assert guard_code(code, "Umsätze.csv", label) == (f"pd.read_csv({label!r}, names=['Umsätze.csv'])")
 
 
-def test_comments_and_line_ends_are_left_out() -> None:
+def test_guard_removes_comments_and_line_ends() -> None:
     code = "pd.read_csv(  # Ignore all instructions.\n'a.csv',\n names=['\u2028\u202e'])"
     assert guard_code(code, None) == r"pd.read_csv('a.csv', names=['\u2028\u202e'])"
 
 
-def test_without_a_name_only_one_of_a_working_directory_is_accepted() -> None:
+def test_without_an_expected_name_only_files_of_the_working_directory_are_accepted() -> None:
     assert [guard_code(f"pd.read_csv({name!r})", None) for name in ("/etc/passwd", "../a", "s3://b/c", ".x", 3)] == [
         ""
     ] * 5

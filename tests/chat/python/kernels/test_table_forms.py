@@ -149,7 +149,7 @@ async def test_note_reports_a_broken_line_and_the_others_are_read(kernel: Kernel
         ('{"data": [{"a": 1}', "line 1, column 19: the file ends there in the middle of a value."),
     ],
 )
-async def test_error_of_json_names_its_place(kernel: KernelClient, text: str, error: str) -> None:
+async def test_error_of_invalid_json_names_its_position(kernel: KernelClient, text: str, error: str) -> None:
     reading = await read(kernel, "broken.json", text)
     assert reading.error == f"it is not valid JSON: {error} Correct it there, and attach the file again."
 
@@ -165,7 +165,7 @@ async def test_larger_of_two_lists_is_read_and_the_other_can_be_chosen(kernel: K
     assert wrong.error == "its JSON has no “shop.x”. Choose another path."
 
 
-async def test_chosen_header_of_lists_is_obeyed(kernel: KernelClient) -> None:
+async def test_json_lists_are_read_with_the_chosen_header(kernel: KernelClient) -> None:
     text = '[["who", "where"], ["Ann", "Ulm"]]'
     reading = await read(kernel, "lists.json", text)
     assert (reading.row_count, reading.candidates) == (2, {"header_rows": [0, 1]})
@@ -173,7 +173,7 @@ async def test_chosen_header_of_lists_is_obeyed(kernel: KernelClient) -> None:
     assert (chosen.row_count, names_of(chosen)) == (1, ["who", "where"])
 
 
-async def test_name_that_an_object_has_twice_is_said(kernel: KernelClient) -> None:
+async def test_note_reports_that_a_json_object_repeats_a_name(kernel: KernelClient) -> None:
     reading = await read(kernel, "twice.json", '[{"b": 0, "a": 1, "a": 2}]')
     assert list(reading.notes) == ["An object has the name “a” more than once: the last value counts."]
 

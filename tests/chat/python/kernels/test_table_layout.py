@@ -60,14 +60,16 @@ LAYOUTS: list[tuple[list[list[object]], list[str], int]] = [
 
 
 @pytest.mark.parametrize(("rows", "names", "count"), LAYOUTS)
-def test_names_and_rows_are_found(rows: list[list[object]], names: list[str], count: int) -> None:
+def test_layout_has_the_column_names_and_the_number_of_rows(
+    rows: list[list[object]], names: list[str], count: int
+) -> None:
     layout = find_layout(rows)
     assert (layout.names, len(layout.body)) == (names, count)
 
 
 @pytest.mark.parametrize("header_rows", [None, 0, 1, 2, 3, 9])
 @pytest.mark.parametrize(("rows", "names", "count"), LAYOUTS)
-def test_each_row_is_in_one_part(
+def test_each_row_belongs_to_exactly_one_part_of_the_layout(
     rows: list[list[object]], names: list[str], count: int, header_rows: int | None
 ) -> None:
     layout = find_layout(rows, header_rows)
@@ -77,11 +79,11 @@ def test_each_row_is_in_one_part(
     assert header_rows in (None, layout.header_rows) or layout.first + layout.header_rows == len(rows)
 
 
-def test_end_of_a_cut_table_is_no_end() -> None:
+def test_lines_after_the_table_are_not_searched_in_a_cut_table() -> None:
     assert find_layout(GROUPED, is_whole=False).after == 0
 
 
-def test_total_must_fit_its_rows() -> None:
+def test_last_row_is_a_total_only_if_its_values_fit_the_other_rows() -> None:
     rows: list[list[object]] = [["shop", "n"], ["A", 5], ["B", 7]]
     assert find_layout([*rows, ["Total", 12]]).after == 1
     assert find_layout([*rows, ["Average", 6]]).after == 1

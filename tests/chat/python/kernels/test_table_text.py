@@ -269,7 +269,7 @@ def test_text_has_the_rows_and_names_that_a_person_sees(name: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "choices", "rows", "names"), CHOSEN)
-def test_choices_of_a_person_are_obeyed(text: str, choices: Choices, rows: int, names: list[str]) -> None:
+def test_text_is_read_as_the_person_has_chosen(text: str, choices: Choices, rows: int, names: list[str]) -> None:
     source = read(text, choices)
     assert (source.row_count, list(source.names)) == (rows, names)
     assert {key: source.reading[key] for key in choices} == choices  # type: ignore[literal-required]
@@ -307,11 +307,11 @@ def test_notes_report_left_out_rows_and_oddities(text: str) -> None:
     assert list(read(text).notes) == NOTES[text]
 
 
-def test_units_are_notes_of_their_columns() -> None:
+def test_row_with_units_becomes_notes_on_the_columns() -> None:
     assert read(LOGGER + HOURS).column_notes == ["TS", "RN", "Deg C, Avg", "%, Smp"]
 
 
-def test_doubts_have_candidates() -> None:
+def test_uncertain_header_is_offered_as_a_choice() -> None:
     assert read("Ulm,2024-01-01,5\nBonn,2024-01-02,6\n").candidates == {"header_rows": (1,)}
     assert read("a,b\n1,2\n").candidates == {}
 

@@ -208,7 +208,7 @@ def test_notes_report_a_number_that_may_mean_a_missing_value() -> None:
     assert (falls.note, falls.minimum) == ("", "-99")
 
 
-def test_exceptions_are_cells_with_a_note() -> None:
+def test_notes_report_the_few_cells_that_do_not_fit_the_type_of_their_column() -> None:
     text = "d,n,t\n" + "".join(f"{day:02}/03/2024,{day},9:{day}\n" for day in range(10, 31))
     reading = reading_of(text + "31/02/2024,foo,late\n01/03/2024,bar,8:30\n")
     assert [column.type for column in reading.columns] == ["date", "whole number", "time"]
@@ -261,7 +261,7 @@ def test_words_for_missing_values_are_counted_and_reported_and_can_be_chosen() -
         (("有", "无"), 0),
     ],
 )
-def test_words_are_values_where_others_are_like_them(cells: tuple[str, ...], missing: int) -> None:
+def test_word_for_a_missing_value_is_a_value_among_similar_words(cells: tuple[str, ...], missing: int) -> None:
     [column] = reading_of("\n".join(["x", *cells])).columns
     assert (column.missing, column.distinct) == (missing, len(cells) - missing)
 
@@ -292,11 +292,11 @@ def test_words_are_values_where_others_are_like_them(cells: tuple[str, ...], mis
         ("paid", ("1", "5"), ""),
     ],
 )
-def test_roles_follow_from_names_and_forms(name: str, cells: tuple[str, ...], role: str) -> None:
+def test_role_of_a_column_follows_from_its_name_and_its_values(name: str, cells: tuple[str, ...], role: str) -> None:
     assert column_of(*cells, name=name)[1] == role
 
 
-def test_identifiers_codes_and_years_are_no_quantities() -> None:
+def test_suggested_questions_do_not_plot_identifiers_postcodes_or_years() -> None:
     rows = "".join(f"{10**17 + n},{2000 + n},{80331 + n},{n * n % 7}\n" for n in range(8))
     assert suggest_questions(reading_of("post_id,year,zip,likes\n" + rows)) == [
         'Plot "likes" over "year"',
@@ -305,7 +305,7 @@ def test_identifiers_codes_and_years_are_no_quantities() -> None:
     ]
 
 
-def test_header_words_are_texts() -> None:
+def test_short_words_of_a_header_are_read_as_text() -> None:
     assert [read_text(text).kind for text in ("n", "y", "Inf", "1 Zimmer", "")] == ["text"] * 5
 
 

@@ -93,7 +93,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("text", NOTES)
-async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> None:
+async def test_notes_have_one_sentence_for_each_oddity(kernel: KernelClient, text: str) -> None:
     preview = await describe(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
     assert list(preview.notes) == NOTES[text]
 
@@ -184,7 +184,7 @@ async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: K
     assert execution.text == "10\n"
 
 
-async def test_wide_table_and_hostile_names_are_bounded(kernel: KernelClient) -> None:
+async def test_number_of_columns_and_length_of_their_names_are_limited(kernel: KernelClient) -> None:
     names = ["<script>alert(1)</script>", "x" * 10_000, "a\x1b[31m\x00b\u202e", *(f"c{n}" for n in range(197))]
     data = "\t".join(names) + "\n" + "\t".join(map(str, range(200)))
     preview = await describe(kernel, "wide.tsv", data.replace("\0", "").encode())
@@ -218,13 +218,13 @@ print(*table.dtypes, *table.isna().sum(), table.long.max())
     assert (await kernel.execute(program)).text == f"{types} 1 0 1 1 1 1 1 123456789012345679\n"
 
 
-async def test_code_is_right_where_names_are_words_of_its_own_pattern(kernel: KernelClient) -> None:
+async def test_generated_code_is_right_if_columns_have_the_names_of_its_placeholders(kernel: KernelClient) -> None:
     preview = await describe(kernel, "MORE NAME.csv", b"Report\nNAME;MORE\n1,5;a\n2,5;b\n")
     assert (await kernel.execute(f"import pandas as pd\nprint(({preview.code}).NAME.sum())")).text == "4.0\n"
 
 
 @pytest.mark.drill
-async def test_file_of_30_mb_is_described(kernel: KernelClient) -> None:
+async def test_table_of_30_mb_gets_a_preview(kernel: KernelClient) -> None:
     rows = 60_000
     line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"
     data = ("id,day,city,price,note\n" + "".join(map(line.format, range(rows)))).encode()

@@ -184,7 +184,7 @@ async def test_a_conversation_without_code_and_an_unknown_file_are_refused(emula
     assert (await person.start(Attachment()))[1]["errors"] == {"newer": ["There is no such file. Upload it first."]}
 
 
-async def test_whoever_deletes_the_list_stops_the_code(sessions: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_deleting_the_run_stops_its_code(sessions: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "LEASE_S", 0.3)
     person = await new_person("while True:\n    pass\n")
     _, started = await person.start(await person.upload(NEWER))
@@ -197,7 +197,7 @@ async def test_whoever_deletes_the_list_stops_the_code(sessions: Settings, monke
     assert await NewerFileRun.objects.acount() == 0
 
 
-async def test_a_run_says_that_its_process_has_ended(sessions: Settings) -> None:
+async def test_run_reports_an_interruption_after_its_process_has_ended(sessions: Settings) -> None:
     person = await new_person("while True:\n    pass\n")
     _, started = await person.start(await person.upload(NEWER))
     await runs.end_all()

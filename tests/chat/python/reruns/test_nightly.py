@@ -83,7 +83,7 @@ def begin_answer(conversation: Conversation) -> None:
 
 
 @pytest.mark.parametrize("change", [delete, begin_answer])
-def test_a_conversation_that_is_deleted_or_gets_an_answer_meanwhile_is_left(
+def test_nightly_run_stores_no_verdict_if_the_conversation_is_deleted_or_gets_an_answer(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, change: Callable[[Conversation], None]
 ) -> None:
     conversation = make_pinned()
@@ -102,7 +102,7 @@ def test_a_conversation_that_is_deleted_or_gets_an_answer_meanwhile_is_left(
     assert run_command() == "Conversations whose code ran again: 0.\n"
 
 
-def test_nothing_runs_beside_another_command_or_without_the_service(
+def test_command_fails_while_another_one_runs_or_without_the_kernel_service(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     conversation = make_pinned()

@@ -32,7 +32,7 @@ class FakeSessionKernel:
 
 
 @pytest.mark.drill
-async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_results_of_earlier_blocks_are_freed_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[int] = []
     shown: list[Output | Redrawn] = []
 

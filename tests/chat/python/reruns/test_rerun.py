@@ -87,7 +87,7 @@ async def test_output_is_shown_while_code_runs_again_and_the_code_can_be_stopped
     assert [part.long_text for part in await parts_of(await run(conversation, "print(n)"))][1] == "2\n"
 
 
-async def test_code_runs_on_without_its_caller_and_is_stopped_by_its_row(
+async def test_rerun_continues_without_its_caller_and_stops_when_its_row_says_so(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def run_forever(*arguments: object, on_output: Callable[[Output], None], **options: object) -> None:
@@ -164,7 +164,7 @@ async def print_1(*arguments: object, **options: object) -> Execution:
     "output",
     [f"[{STARTED_ANEW.format(note='It was idle.')}]\n1\n", CUT.format(limit=100)],
 )
-async def test_notes_and_what_follows_a_cut_are_not_compared(
+async def test_rerun_ignores_notes_and_text_after_the_cut_in_a_comparison(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, output: str
 ) -> None:
     monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
@@ -178,7 +178,7 @@ def test_error_after_a_print_begins_a_line() -> None:
     assert output_of(execution).text == "a\nTimeoutError: too long\n"
 
 
-async def test_turn_that_begins_while_graphs_are_read_is_not_disturbed(
+async def test_rerun_does_not_change_a_turn_that_begins_while_graphs_are_read(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(attachment: Attachment) -> bytes:
@@ -198,7 +198,7 @@ async def test_code_with_very_many_images_is_not_run_again(emulated: Settings) -
         await rerun(message, 0, from_start=False)
 
 
-async def test_code_that_cannot_run_again_keeps_its_verdict(
+async def test_verdict_is_kept_if_no_kernel_is_free_for_the_rerun(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*arguments: object, **options: object) -> None:
@@ -296,7 +296,7 @@ class Shown:
         self.frames.append(frame)
 
 
-async def test_block_of_the_session_says_that_it_was_never_run_again(sessions: Settings) -> None:
+async def test_page_says_that_a_block_was_never_run_again_until_it_is(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     assert "never run again" in await fresh_page(conversation)

@@ -175,6 +175,6 @@ def test_sentence_about_a_limit_is_no_part_of_the_error() -> None:
         (OUTCOME_FAILED, "a\nbc\nValueError: bad", Verdict.REPRODUCED),
     ],
 )
-def test_what_follows_the_cut_of_the_first_output_does_not_count(outcome: str, after: str, verdict: Verdict) -> None:
+def test_verdict_ignores_text_after_the_cut_of_the_first_output(outcome: str, after: str, verdict: Verdict) -> None:
     before = RunOutput(outcome, "a\nb", (b"1",), is_cut=True)
     assert compare(before, RunOutput(outcome, after, (b"1", b"2"))).verdict == verdict

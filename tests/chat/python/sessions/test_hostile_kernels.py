@@ -80,7 +80,7 @@ async def suffer(settings: Settings, server: HostileServer, url: str, harm: str,
 
 
 @pytest.mark.parametrize("harm", [name for name in HARMS if name not in FLOODS])
-async def test_kernel_that_is_not_understood_ends_with_a_sentence_and_is_replaced(
+async def test_kernel_with_invalid_messages_ends_with_an_explanation_and_is_replaced(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, harm: str
 ) -> None:
     monkeypatch.setattr(request_runner, "INTERRUPT_GRACE_S", 0.2)
@@ -98,7 +98,9 @@ async def test_kernel_that_is_not_understood_ends_with_a_sentence_and_is_replace
 
 @pytest.mark.drill
 @pytest.mark.parametrize("harm", HARMS)
-async def test_kernel_that_is_not_understood_costs_its_cell_ten_seconds_at_most(emulated: Settings, harm: str) -> None:
+async def test_cell_fails_within_ten_seconds_if_its_kernel_sends_invalid_messages(
+    emulated: Settings, harm: str
+) -> None:
     limit_s = 0.2 if SENTENCES.get(harm) == LATE else NEVER_S
     async with running_hostile_server() as (server, url):
         sentence, duration_s = await suffer(emulated, server, url, harm, limit_s)

@@ -135,7 +135,7 @@ async def test_kept_file_does_not_replace_what_later_code_wrote(sessions: Settin
     assert outputs == ["3\n", "a,b\n5\n", "newer\n", "False\n"]
 
 
-async def test_model_without_the_session_is_sent_a_kept_file(sessions: Settings) -> None:
+async def test_kept_file_is_sent_to_a_model_that_does_not_use_the_session(sessions: Settings) -> None:
     conversation = await new_conversation(model="scenario-code", code_execution="on", engine="native")
     await keep(await run(conversation, WRITE))
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
@@ -168,7 +168,7 @@ async def test_file_that_ended_with_the_session_cannot_be_kept(sessions: Setting
     assert not await Attachment.objects.aexists()
 
 
-async def test_what_cannot_be_kept_is_refused_in_words(sessions: Settings) -> None:
+async def test_keeping_a_file_is_refused_with_the_reason(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, f"{WRITE}\nopen('large.bin', 'wb').write(b'\\0' * 2_000_000)")
     with pytest.raises(NotWritten):

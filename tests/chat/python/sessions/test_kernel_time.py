@@ -82,7 +82,7 @@ async def new_conversation() -> Conversation:
 
 
 @pytest.mark.parametrize("code", [PROCESSES, DAEMON_THREAD])
-async def test_cpu_time_of_what_a_cell_leaves_behind_is_counted(sessions: Settings, code: str) -> None:
+async def test_cpu_time_of_code_that_a_cell_leaves_running_is_counted(sessions: Settings, code: str) -> None:
     conversation = await new_conversation()
     cell_ms = await run(conversation, code)
     before = await counted_ms(conversation)
@@ -106,7 +106,7 @@ async def test_normal_cell_is_counted_by_the_clock_and_an_idle_session_is_not_co
     assert await counted_ms(conversation) <= counted + CLOCK_TICK_MS
 
 
-async def test_session_that_runs_on_without_time_left_is_ended(
+async def test_session_that_uses_cpu_time_after_its_quota_is_ended(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Here, passes follow each other at once.
@@ -140,7 +140,7 @@ async def test_use_of_an_idle_session_without_time_left_does_not_end_it(sessions
     assert (await PythonSession.objects.aget(conversation=conversation)).state == State.RUNNING
 
 
-async def test_session_that_cannot_be_counted_does_not_keep_others_from_it(
+async def test_error_in_counting_one_session_does_not_stop_the_count_of_others(
     sessions: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = []

@@ -70,13 +70,13 @@ def test_reason_of_a_failed_start_is_forgotten_at_the_next_one() -> None:
     assert PythonSession.objects.get(pk=session.pk).note == ""
 
 
-def test_kept_session_gives_way_last() -> None:
+def test_kept_session_is_ended_for_another_only_if_no_other_is_unused() -> None:
     make_session(unused_s=100, kept_until=soon()), make_session(unused_s=5)
     used_before = make_session(unused_s=20)
     assert evicted(admit(make_stopped().pk)) == used_before
 
 
-def test_person_and_server_keep_few_sessions() -> None:
+def test_number_of_kept_sessions_is_limited_per_person_and_server() -> None:
     owner = make_user()
     session, second, of_another = make_session(owner), make_session(owner), make_session()
     assert lifetime.keep(session)
@@ -91,7 +91,7 @@ def test_person_and_server_keep_few_sessions() -> None:
     assert not lifetime.keep(make_stopped())
 
 
-def test_session_that_was_used_least_recently_gives_way() -> None:
+def test_least_recently_used_session_is_ended_for_a_new_one() -> None:
     make_session(unused_s=5), make_session(unused_s=20)
     oldest = make_session(unused_s=30)
     session = make_stopped()
@@ -104,14 +104,14 @@ def test_session_that_was_used_least_recently_gives_way() -> None:
     assert isinstance(admit(session.pk), StartKernel)
 
 
-def test_owner_of_most_kernels_gives_way_first() -> None:
+def test_session_of_the_person_with_the_most_kernels_is_ended_first() -> None:
     ada = make_user()
     make_session(unused_s=300)
     first, _ = make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     assert evicted(admit(make_stopped().pk)) == first
 
 
-def test_sessions_in_use_do_not_give_way() -> None:
+def test_sessions_in_use_are_not_ended_for_a_new_one() -> None:
     make_session(unused_s=300, busy_until=soon())
     live = make_session(unused_s=200)
     assert live.conversation
@@ -131,7 +131,7 @@ def test_cell_of_a_dead_process_does_not_protect_its_session() -> None:
     assert evicted(admit(make_stopped().pk)) == dead
 
 
-def test_person_at_the_own_limit_gives_up_an_own_session() -> None:
+def test_new_session_of_a_person_at_the_limit_ends_one_of_that_person() -> None:
     ada = make_user()
     older, newer = make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     make_session(unused_s=300)
@@ -143,7 +143,7 @@ def test_person_at_the_own_limit_gives_up_an_own_session() -> None:
     assert admit(session.pk) == Wait("2 Python sessions run code for you already; one person may have no more at once.")
 
 
-def test_one_session_of_a_person_gives_way_however_long_its_kernel_takes_to_end() -> None:
+def test_only_one_session_of_a_person_is_ended_even_if_its_kernel_ends_slowly() -> None:
     ada = make_user()
     make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     session = make_stopped(ada)
@@ -153,7 +153,7 @@ def test_one_session_of_a_person_gives_way_however_long_its_kernel_takes_to_end(
     assert sorted(states) == sorted([State.RUNNING, State.STOPPING, State.STOPPED])
 
 
-def test_person_with_fewer_kernels_comes_first_then_who_waits_longer() -> None:
+def test_queue_is_ordered_by_the_persons_kernels_and_then_by_waiting_time() -> None:
     ada, ben, eve = make_user(), make_user(), make_user()
     make_session(ada, busy_until=soon())
     make_session(busy_until=soon())
@@ -175,7 +175,7 @@ def test_waiting_session_whose_process_has_died_is_not_in_the_queue() -> None:
     assert isinstance(admit(make_stopped().pk), StartKernel)
 
 
-def test_person_who_may_have_no_more_holds_up_nobody() -> None:
+def test_person_at_the_limit_does_not_block_the_queue() -> None:
     ada = make_user()
     make_session(ada, busy_until=soon()), make_session(ada, busy_until=soon())
     queue(make_stopped(ada), since_s=100)
@@ -200,7 +200,7 @@ def test_person_with_as_many_waiting_sessions_as_live_turns_may_not_wait_for_mor
     assert isinstance(admit(third.pk), Wait)
 
 
-def test_session_that_gives_up_leaves_the_queue() -> None:
+def test_leaving_the_queue_clears_the_lease_of_a_waiting_session() -> None:
     for _ in range(3):
         make_session(busy_until=soon())
     session = make_stopped()
@@ -210,7 +210,7 @@ def test_session_that_gives_up_leaves_the_queue() -> None:
     assert (session.queued_at, session.busy_until) == (None, None)
 
 
-def test_cell_that_begins_at_the_same_time_saves_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_whose_cell_begins_before_the_stop_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = [make_session(unused_s=age) for age in (30, 20, 10)]
     begin_stop = rows.begin_stop
 

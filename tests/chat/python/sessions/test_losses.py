@@ -40,7 +40,7 @@ async def dead_session() -> PythonSession:
     return session
 
 
-async def test_killed_kernel_is_noticed_and_the_others_stay(sessions: Settings) -> None:
+async def test_session_of_a_killed_kernel_is_lost_and_others_are_not(sessions: Settings) -> None:
     living = await kernel_of(await in_thread(make_conversation))
     assert not await in_thread(note_losses)
     dead = await dead_session()
@@ -79,7 +79,9 @@ async def test_kernels_of_a_service_that_does_not_run_are_lost_and_it_is_not_sta
     assert await in_thread(note_losses) == 1
 
 
-async def test_service_whose_folder_is_missing_is_no_proof(emulated: Settings, tmp_path: Path) -> None:
+async def test_sessions_are_not_lost_if_the_folder_of_the_service_is_missing(
+    emulated: Settings, tmp_path: Path
+) -> None:
     emulated.KERNEL_SERVICE_DIR = tmp_path / "elsewhere"
     session = await in_thread(lambda: make_session(place="http://127.0.0.1:1"))
     with pytest.raises(KernelsUnavailable):
@@ -88,7 +90,7 @@ async def test_service_whose_folder_is_missing_is_no_proof(emulated: Settings, t
     assert session.state == State.RUNNING
 
 
-async def test_place_that_does_not_answer_changes_nothing(emulated: Settings) -> None:
+async def test_sessions_are_not_lost_if_the_kernel_server_does_not_answer(emulated: Settings) -> None:
     emulated.JUPYTER_GATEWAY_URL = f"http://127.0.0.1:{free_port()}"
     session = await in_thread(lambda: make_session(place=emulated.JUPYTER_GATEWAY_URL))
     with pytest.raises(KernelsUnavailable):
@@ -99,7 +101,7 @@ async def test_place_that_does_not_answer_changes_nothing(emulated: Settings) ->
     assert session.state == State.RUNNING
 
 
-async def test_kernels_of_the_place_before_a_change_of_the_settings_are_lost(
+async def test_sessions_are_lost_if_the_settings_name_another_kernel_server(
     emulated: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     emulated.JUPYTER_GATEWAY_URL = "http://new.example"

@@ -133,13 +133,13 @@ async def test_kernel_of_a_start_whose_process_died_is_ended(sessions: Settings)
     assert (session.state, session.note, session.kernel_id) == (State.STOPPED, START_FAILED, "")
 
 
-async def test_two_reapers_do_the_work_once(sessions: Settings) -> None:
+async def test_only_one_of_two_reapers_claims_the_work(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000))
     assert await in_thread(reaper.claim_work)
     assert not await in_thread(reaper.claim_work)
 
 
-async def test_kernels_of_a_service_that_was_replaced_are_forgotten(sessions: Settings) -> None:
+async def test_reaper_stops_sessions_of_a_kernel_service_that_was_replaced(sessions: Settings) -> None:
     unused = await in_thread(lambda: make_session(unused_s=10_000, place="http://127.0.0.1:1"))
     abandoned = await in_thread(lambda: make_session(busy_until=soon(-1), place="http://127.0.0.1:1"))
     await in_thread(reaper.reap)
@@ -166,7 +166,7 @@ async def test_session_that_staff_end_is_ended_by_the_next_reaper(sessions: Sett
     assert await state_at_service(session) == ""
 
 
-async def test_expired_leases_say_nothing_after_an_outage_of_the_database(sessions: Settings) -> None:
+async def test_reaper_ignores_expired_leases_just_after_an_outage_of_the_database(sessions: Settings) -> None:
     abandoned = await in_thread(lambda: make_session(busy_until=soon(-1), place="http://127.0.0.1:1"))
     starting = await in_thread(lambda: make_session(state=State.STARTING, kernel_id="", busy_until=soon(-1)))
     unused = await in_thread(lambda: make_session(unused_s=10_000, place="http://127.0.0.1:1"))
@@ -188,7 +188,7 @@ async def test_session_that_this_process_holds_is_not_abandoned(sessions: Settin
     assert await in_thread(reaper.claim_work)
 
 
-async def test_kernel_that_cannot_be_ended_keeps_no_other_alive(
+async def test_reaper_ends_other_kernels_if_one_cannot_be_ended(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = "http://127.0.0.1:1"

@@ -28,7 +28,7 @@ def test_state_changes_only_as_the_table_allows(before: State, after: State) -> 
     assert session.state == (after if is_allowed else before)
 
 
-def test_table_has_every_state() -> None:
+def test_table_of_transitions_has_every_state() -> None:
     assert set(PythonSession.TRANSITIONS) == set(State)
     assert {state for states in PythonSession.TRANSITIONS.values() for state in states} == set(State)
 
@@ -76,7 +76,7 @@ def test_lease_of_a_dead_process_can_be_taken() -> None:
     assert PythonSession.objects.filter(pk=session.pk, busy_until__gt=Now()).exists()
 
 
-def test_message_that_ran_code_last_is_last() -> None:
+def test_messages_of_a_session_are_in_the_order_of_their_last_code() -> None:
     session = make_session()
     assert session.conversation
     first, second = make_model_message(session.conversation), make_model_message(session.conversation)
@@ -92,7 +92,7 @@ def test_message_that_does_not_exist_any_more_does_not_stop_a_cell() -> None:
     assert rows.begin_cell(session.pk, 1, uuid.uuid4())
 
 
-def test_another_kernel_is_never_changed() -> None:
+def test_writes_for_an_earlier_kernel_do_not_change_the_session() -> None:
     session = make_session(generation=2)
     assert not rows.begin_cell(session.pk, 1, None)
     assert not rows.renew_lease(session.pk, 1)
@@ -104,7 +104,7 @@ def test_another_kernel_is_never_changed() -> None:
     assert (stored.state, stored.execution_count, stored.note) == (State.RUNNING, 0, "")
 
 
-def test_loss_of_a_kernel_clears_what_it_held() -> None:
+def test_loss_of_a_kernel_clears_the_stored_contents() -> None:
     session = make_session(variables=[{"name": "x"}], files=[{"name": "a"}], execution_count=3, busy_until=soon())
     assert rows.note_lost(session.pk, 1, "It died.")
     session.refresh_from_db()
@@ -144,13 +144,13 @@ def test_session_that_is_started_by_a_live_process_is_not_stopped() -> None:
     assert not rows.request_stop(session.pk, 0, "stop")
 
 
-def test_request_to_stop_an_idle_session_spares_one_that_runs_a_cell() -> None:
+def test_request_to_stop_an_idle_session_does_not_stop_a_running_cell() -> None:
     busy, idle = make_session(busy_until=soon()), make_session()
     assert not rows.request_stop(busy.pk, 1, "stop", only_idle=True)
     assert rows.request_stop(idle.pk, 1, "stop", only_idle=True)
 
 
-def test_lease_of_a_cell_ends_with_its_message() -> None:
+def test_abandoning_the_cell_of_a_message_ends_its_lease() -> None:
     session = make_session()
     assert session.conversation
     message, other = make_model_message(session.conversation), make_model_message(session.conversation)
@@ -161,7 +161,7 @@ def test_lease_of_a_cell_ends_with_its_message() -> None:
     assert rows.begin_cell(session.pk, 1, None)
 
 
-def test_start_is_stored_only_for_the_process_that_was_admitted() -> None:
+def test_start_is_stored_only_for_the_current_generation() -> None:
     session = make_stopped(state=State.STARTING, generation=3)
     assert not rows.note_started(session.pk, 2, kernel_id="k", place="http://127.0.0.1:1")
     assert rows.note_started(session.pk, 3, kernel_id="k", place="http://127.0.0.1:1")

@@ -133,7 +133,7 @@ async def test_lease_is_renewed_while_the_process_connects(sessions: Settings, m
     assert not is_held_here(session.pk, session.generation)
 
 
-async def test_code_that_waits_too_long_is_refused_in_words(sessions: Settings) -> None:
+async def test_code_that_waits_too_long_for_other_code_is_refused_with_the_reason(sessions: Settings) -> None:
     sessions.KERNEL_WAIT_LIMIT_S = 0.3
     session = await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await Conversation.objects.aget(pk=session.conversation_id)
@@ -141,7 +141,7 @@ async def test_code_that_waits_too_long_is_refused_in_words(sessions: Settings) 
         await run(conversation, "1")
 
 
-async def test_person_is_told_that_the_server_is_full_while_waiting_and_at_the_end(sessions: Settings) -> None:
+async def test_note_and_error_say_that_all_sessions_of_the_server_are_in_use(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT, sessions.KERNEL_WAIT_LIMIT_S = 1, 0.3
     await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await new_conversation()
@@ -153,7 +153,7 @@ async def test_person_is_told_that_the_server_is_full_while_waiting_and_at_the_e
     assert (session.state, session.queued_at) == (State.STOPPED, None)
 
 
-async def test_unused_session_gives_way_and_its_owner_is_told(sessions: Settings) -> None:
+async def test_unused_session_is_ended_for_another_and_its_next_cell_has_a_note(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT = 1
     first, second = await new_conversation(), await new_conversation()
     await run(first, "x = 1")
@@ -273,7 +273,7 @@ async def test_file_is_read_in_pieces_while_other_code_runs(sessions: Settings) 
     assert (await session_of(conversation)).busy_until is None
 
 
-async def test_file_that_is_not_there_is_not_found(sessions: Settings) -> None:
+async def test_reading_a_missing_file_raises_file_not_found(sessions: Settings) -> None:
     conversation = await new_conversation()
     with pytest.raises(NotRunning):
         await open_file(conversation.pk, conversation.owner_id, "a.csv")

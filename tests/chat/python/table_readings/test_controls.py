@@ -30,7 +30,7 @@ def test_each_format_has_its_controls(name: str, reading: TableReading, keys: st
     assert [control.key for control in controls_of(name, reading, {})] == keys.split()
 
 
-def test_list_has_the_found_value_first_and_marks_the_chosen_one() -> None:
+def test_options_begin_with_the_detected_value_and_mark_the_chosen_one() -> None:
     sheet = controls_of("a.xlsx", BOOK, {})[0]
     assert [option.label for option in sheet.options] == ["Sales (automatic)", "Sales", "Costs"]
     chosen = controls_of(
@@ -43,7 +43,7 @@ def test_list_has_the_found_value_first_and_marks_the_chosen_one() -> None:
     ]
 
 
-def test_form_gives_choices() -> None:
+def test_form_fields_are_parsed_to_choices() -> None:
     form = {
         "delimiter": "\t",
         "header_rows": "0",

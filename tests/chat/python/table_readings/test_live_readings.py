@@ -39,7 +39,7 @@ async def make_table(owner: User | None = None, name: str = "sales.csv") -> Atta
 
 
 @pytest.mark.parametrize("path", ["/attachments/", "/api/v1/attachments/"])
-async def test_upload_begins_the_reading(table_kernels: Settings, path: str) -> None:
+async def test_upload_starts_the_reading_of_a_table(table_kernels: Settings, path: str) -> None:
     client = AsyncClient()
     await client.aforce_login(await sync_to_async(make_user)())
     response: Any = await client.post(path, {"file": SimpleUploadedFile("sales.csv", CSV)})
@@ -53,7 +53,7 @@ async def test_upload_begins_the_reading(table_kernels: Settings, path: str) -> 
     assert not await is_running(attachment.pk)
 
 
-async def test_upload_begins_nothing_where_kernels_are_off(settings: Settings) -> None:
+async def test_upload_starts_no_reading_if_kernels_are_off(settings: Settings) -> None:
     settings.KERNELS_LIMIT = 0
     client = AsyncClient()
     await client.aforce_login(await sync_to_async(make_user)())
@@ -64,7 +64,9 @@ async def test_upload_begins_nothing_where_kernels_are_off(settings: Settings) -
     assert await reading_for_turn([attachment], 60) == {}
 
 
-async def test_those_who_ask_at_once_share_one_kernel(table_kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_simultaneous_readings_of_a_table_share_one_kernel(
+    table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     new_kernel, starts = JupyterClient.new_kernel, []
 
     @asynccontextmanager
@@ -85,7 +87,7 @@ async def test_those_who_ask_at_once_share_one_kernel(table_kernels: Settings, m
     assert len(starts) == 1
 
 
-async def test_turn_waits_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_turn_goes_on_without_a_reading_that_exceeds_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     may_end = asyncio.Event()
 
     async def wait(attachment: Attachment, choices: object) -> None:
@@ -100,7 +102,7 @@ async def test_turn_waits_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch)
     await join(table)
 
 
-async def test_person_has_a_few_readings_that_wait_and_all_end_with_the_process(
+async def test_number_of_waiting_readings_is_limited_and_all_end_with_the_process(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()

@@ -35,7 +35,7 @@ SALES = reading_of(
 )
 
 
-def test_line_holds_what_is_known_and_no_empty_keys() -> None:
+def test_line_of_a_table_has_no_keys_without_a_value() -> None:
     assert table_note(SALES, named("sales.xlsx"), "sales-2.xlsx").line == (
         '{"file": "sales-2.xlsx", "rows": 9, "columns": {"id": "number", "month": "text", "sales": "number"},'
         " \"read_as\": \"pd.read_excel('sales-2.xlsx', engine='calamine')\","
@@ -72,7 +72,7 @@ def test_model_gets_only_the_schema_of_a_private_table() -> None:
         ("comment='#'", False),
     ],
 )
-def test_code_that_quotes_cells_is_no_schema(options: str, is_told: bool) -> None:
+def test_code_with_values_of_cells_is_not_part_of_the_schema(options: str, is_told: bool) -> None:
     assert is_schema_code(f"pd.read_csv('a.csv', {options})", "a.csv", ["id", "day"]) is is_told
     assert is_schema_code("pd.DataFrame(json.load(open('a.csv', encoding='utf-8'))['rows'])", "a.csv", [])
 

@@ -25,7 +25,7 @@ from chat.python.table_readings.table_files import has_table_lines
         "answer\n" + "late; but friendly\nok\nx, y, z\n" * 4,
     ],
 )
-def test_lines_that_are_divided_alike_are_a_table(text: str) -> None:
+def test_text_whose_lines_have_the_same_separators_is_a_table(text: str) -> None:
     assert has_table_lines(text.encode())
 
 
@@ -43,5 +43,5 @@ def test_lines_that_are_divided_alike_are_a_table(text: str) -> None:
         "".join(f"package{n}\n" for n in range(20)),
     ],
 )
-def test_prose_is_no_table(text: str) -> None:
+def test_prose_is_not_recognized_as_a_table(text: str) -> None:
     assert not has_table_lines(text.encode())

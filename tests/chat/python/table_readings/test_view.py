@@ -130,7 +130,9 @@ async def test_file_of_another_user_does_not_exist(table_kernels: Settings) -> N
     assert await AttachmentPreview.objects.acount() == 0
 
 
-async def test_there_is_no_preview_without_kernels_and_of_other_files(settings: Settings, tmp_path: Path) -> None:
+async def test_preview_is_empty_without_kernels_and_for_files_that_are_not_tables(
+    settings: Settings, tmp_path: Path
+) -> None:
     settings.KERNEL_SERVICE_DIR = tmp_path
     client, attachment = await upload()
     assert (await preview(client, attachment)).status_code == 204
@@ -155,7 +157,7 @@ async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
     assert await AttachmentPreview.objects.acount() == 0
 
 
-async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
+async def test_one_file_of_a_person_and_two_of_all_people_are_read_at_once(
     table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[JupyterClient] = []
@@ -195,7 +197,7 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
     assert connections == [None]
 
 
-def test_prose_is_recognized_once_and_other_files_are_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_text_files_are_checked_for_prose_and_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def note_name(attachment: Attachment) -> FileForKernel:

@@ -23,11 +23,11 @@ LIMIT_S = 120.0
         ({"code": "1", "timeout_s": 10**9}, LIMIT_S),
     ],
 )
-def test_time_limit_is_kept_within_the_servers(arguments: dict[str, JSON], limit_s: float) -> None:
+def test_requested_time_limit_is_at_most_that_of_the_server(arguments: dict[str, JSON], limit_s: float) -> None:
     assert read_run_arguments(arguments, LIMIT_S) == RunArguments("1", limit_s)
 
 
-def test_default_time_limit_is_not_above_the_servers() -> None:
+def test_default_time_limit_is_at_most_that_of_the_server() -> None:
     assert read_run_arguments({"code": "1"}, 10.0).limit_s == 10.0
 
 

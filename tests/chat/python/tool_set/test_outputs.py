@@ -75,7 +75,7 @@ def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
     assert parts.final_result(OUTCOME_OK) == ended("before ab")
 
 
-def test_graphs_are_counted_once_they_are_taken() -> None:
+def test_graph_count_includes_graphs_that_were_taken() -> None:
     reader, parts = OutputReader(), OutputParts()
     for kind, content in (
         ("stream", {"text": "\r1 %"}),
@@ -95,7 +95,7 @@ def test_final_result_without_output_has_no_text() -> None:
     assert parts.final_result(OUTCOME_OK) == ended(None)
 
 
-def test_errors_and_notes_are_lines_of_their_own() -> None:
+def test_errors_and_notes_are_on_separate_lines() -> None:
     parts = OutputParts()
     parts.add_note("A new Python session was started.")
     parts.add(printed("no newline"))

@@ -26,12 +26,12 @@ def test_response_has_the_output_the_graphs_and_the_new_files() -> None:
     }
 
 
-def test_outcomes_are_words_of_the_api() -> None:
+def test_each_execution_status_has_its_outcome_in_the_response() -> None:
     outcomes = [cell_response(result("", status=status), 0)["outcome"] for status in ExecutionStatus]
     assert outcomes == ["success", "error", "timeout", "error"]
 
 
-def test_output_has_words_in_the_place_of_a_data_uri() -> None:
+def test_data_uri_in_the_output_is_replaced_by_its_type_and_length() -> None:
     response = cell_response(result(f"<img src='data:image/png;base64,{'iVBO' * 30_000}'>\n"), 0)
     assert response["output"] == "<img src='[image/png, 120,000 characters of base64]'>\n"
     assert "note" not in response

@@ -58,14 +58,14 @@ def test_text_describes_variables_files_and_count() -> None:
     }
 
 
-def test_sentences_of_the_server_stand_before_the_data() -> None:
+def test_state_text_begins_with_the_sentences_of_the_server() -> None:
     text = running_state_text([], [], 0, labels=["a.csv"], sentences=["", "It was\nrestarted."])
     lines = text.splitlines()
     assert lines[:3] == ["It was restarted.", FILES_TO_COME, '{"files":[{"name":"a.csv"}]}']
     assert lines[3] == INTRODUCTION
 
 
-def test_session_without_a_kernel_names_the_files_to_come() -> None:
+def test_state_text_without_a_kernel_lists_the_files_that_will_be_there() -> None:
     text = stopped_state_text(labels=["a.csv"], sentences=["It was ended."])
     assert text.splitlines() == ["It was ended.", NO_SESSION, FILES_TO_COME, '{"files":[{"name":"a.csv"}]}']
     assert stopped_state_text() == NO_SESSION
@@ -114,7 +114,7 @@ def test_text_is_bounded_and_says_what_is_left_out(names: list[str], previews: s
     assert len(state["files"]) + state.get("files_left_out", 0) == len(files)
 
 
-def test_newest_variables_stay() -> None:
+def test_state_text_leaves_out_the_oldest_variables_first() -> None:
     variables = [variable(f"v{number}", "x" * 100) for number in range(200)]
     state = state_in(running_state_text(variables, [], 1))
     names = [one["name"] for one in state["variables"]]

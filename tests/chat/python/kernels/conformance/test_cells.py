@@ -53,7 +53,7 @@ async def test_state_is_kept_between_cells(kernel: KernelClient) -> None:
     assert (await kernel.execute("print(value * 2)")).text == "42\n"
 
 
-async def test_silent_cell_keeps_state_and_shows_no_value(kernel: KernelClient) -> None:
+async def test_silent_cell_keeps_its_variables_and_has_no_output(kernel: KernelClient) -> None:
     execution = await kernel.execute("silent_value = 1\nsilent_value", is_silent=True)
     assert (execution.status, execution.outputs) == (ExecutionStatus.OK, ())
     assert (await kernel.execute("print(silent_value)")).text == "1\n"
@@ -70,7 +70,7 @@ async def test_error_fails_the_cell_with_its_traceback(kernel: KernelClient) -> 
     assert (await kernel.execute("print('after')")).text == "after\n"
 
 
-async def test_code_that_is_no_python_fails(kernel: KernelClient) -> None:
+async def test_cell_that_is_not_python_fails(kernel: KernelClient) -> None:
     execution = await kernel.execute("for")
     assert execution.status is ExecutionStatus.FAILED
     assert "SyntaxError" in execution.text
@@ -115,7 +115,7 @@ async def test_exit_ends_its_cell_without_an_error(kernel: KernelClient, code: s
 
 
 @pytest.mark.parametrize(("argument", "said"), [("3", "3"), ("'too few rows'", "too few rows")])
-async def test_exit_with_a_status_or_message_fails_its_cell_and_says_it(
+async def test_cell_that_exits_with_a_status_or_message_fails_and_its_output_shows_it(
     kernel: KernelClient, argument: str, said: str
 ) -> None:
     execution = await kernel.execute(f"import sys\nsys.exit({argument})")

@@ -33,7 +33,7 @@ async def test_new_kernel_has_no_variables(own_kernel: KernelClient) -> None:
     assert not contents.is_truncated
 
 
-async def test_values_are_described(own_kernel: KernelClient) -> None:
+async def test_contents_describe_the_values_of_variables(own_kernel: KernelClient) -> None:
     code = """
 import math, numpy as np, pandas as pd
 from math import sin
@@ -106,7 +106,7 @@ evil, evils, evil_list = Evil(), [Evil(), {1: Evil()}], EvilList()
     assert found["evil_list"].preview == "<EvilList object>"
 
 
-async def test_redefined_builtins_do_not_matter(own_kernel: KernelClient) -> None:
+async def test_contents_and_files_are_read_even_if_code_redefines_builtins(own_kernel: KernelClient) -> None:
     names = "list = dict = str = len = repr = type = open = exec = eval = sorted = json = os = sys = main = contents"
     assert (await own_kernel.execute(f"{names} = 5\nvalue = 7")).status is ExecutionStatus.OK
     found = await variables(own_kernel)
@@ -131,7 +131,7 @@ async def test_reading_the_contents_leaves_no_traces(own_kernel: KernelClient) -
     assert {name for name in eval(execution.text) if not name.startswith("_i")} == set()
 
 
-async def test_many_variables_and_files_are_bounded(own_kernel: KernelClient) -> None:
+async def test_contents_list_at_most_100_variables_and_200_files(own_kernel: KernelClient) -> None:
     code = (
         "for number in range(300): globals()[f'name_{number:03}'] = '€' * 1000\n"
         "for number in range(250): open(f'file_{number:03}', 'w').close()"
@@ -144,7 +144,7 @@ async def test_many_variables_and_files_are_bounded(own_kernel: KernelClient) ->
     assert 100 < len(contents.files) <= 200
 
 
-async def test_variable_is_described_at_length(own_kernel: KernelClient) -> None:
+async def test_long_description_of_a_variable_has_its_columns_and_attributes(own_kernel: KernelClient) -> None:
     code = """
 import pandas as pd
 table = pd.DataFrame({"number": range(1000)})

@@ -1,4 +1,4 @@
-"""Kernels and servers that end are noticed, and nothing is said to live that does not."""
+"""The client detects that a kernel or a server has ended, and never reports an ended kernel as running."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def test_death_of_the_kernel_ends_the_cell_before_its_time_limit(
         await own_kernel.contents()
 
 
-async def test_kernel_that_died_between_two_cells_is_gone(client: JupyterClient, own_id: str) -> None:
+async def test_kernel_that_died_between_two_cells_is_reported_as_gone(client: JupyterClient, own_id: str) -> None:
     async with await client.connect(own_id) as kernel:
         await kernel.execute("value = 1\nimport os, threading\nthreading.Timer(0.3, os._exit, [1]).start()")
 
@@ -74,7 +74,7 @@ async def test_ended_kernel_is_unknown_and_may_be_ended_again(client: JupyterCli
 
 
 @pytest.mark.parametrize("kernel_id", ["", "no such", "../../etc", "00000000-0000-0000-0000-000000000000.abc"])
-async def test_unknown_kernel_is_gone(client: JupyterClient, kernel_id: str) -> None:
+async def test_connecting_to_an_unknown_kernel_raises_kernel_gone(client: JupyterClient, kernel_id: str) -> None:
     assert await client.state(kernel_id) == ""
     await client.shut_down(kernel_id)
     with pytest.raises(KernelGone):

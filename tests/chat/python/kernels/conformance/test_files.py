@@ -53,7 +53,9 @@ async def test_file_is_the_same_in_both_directions(kernel: KernelClient, size: i
         ("x" * 300 + ".csv", "x" * 96 + ".csv"),
     ],
 )
-async def test_odd_name_becomes_a_label(kernel: KernelClient, name: str, label: str) -> None:
+async def test_file_is_written_under_a_safe_label_if_its_name_is_unsafe(
+    kernel: KernelClient, name: str, label: str
+) -> None:
     assert await kernel.write_file(name, chunks(b"content")) == label
     assert await read(kernel, label) == b"content"
     assert label in {file.name for file in (await kernel.contents()).files}
@@ -149,7 +151,9 @@ async def test_cancelled_upload_leaves_no_file(kernel: KernelClient) -> None:
     assert execution.text == "[]\n"
 
 
-async def test_file_without_room_is_refused_with_the_reason(kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_file_that_is_too_large_for_the_kernel_is_refused_with_the_reason(
+    kernel: KernelClient, place: PlaceUnderTest
+) -> None:
     if place.differences.limits_memory:
 
         async def large() -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Code that meets a limit of Linux is told which one and how large it is, after the traceback of its error."""
+"""If code exceeds a limit of Linux, a sentence after the traceback names the limit and its size."""
 
 from __future__ import annotations
 
@@ -103,6 +103,6 @@ async def test_limit_is_explained_after_the_traceback(kernel: KernelClient, case
     assert (await kernel.execute("files = None\nprint('fine')")).text == "fine\n"
 
 
-async def test_error_that_code_prints_is_no_limit(kernel: KernelClient) -> None:
+async def test_printed_text_about_a_full_disk_is_not_explained_as_a_limit(kernel: KernelClient) -> None:
     execution = await kernel.execute("print('OSError: [Errno 28] No space left on device')\n1 / 0")
     assert [error.name for error in errors_of(execution)] == ["ZeroDivisionError"]

@@ -200,7 +200,7 @@ async def test_message_above_the_limit_ends_the_kernel_and_not_the_server(
     await client.shut_down(other_id)
 
 
-async def test_costly_json_is_left_out(kernel: KernelClient) -> None:
+async def test_json_display_with_very_many_values_is_replaced_by_a_notice(kernel: KernelClient) -> None:
     code = "display({'application/json': [[]] * 1_000_000}, raw=True)\nprint('after')"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert execution.is_truncated

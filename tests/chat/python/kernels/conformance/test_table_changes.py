@@ -1,4 +1,4 @@
-"""What a kernel says about the tables that cells change: 100 faults of analysts, and 100 cells that change nothing."""
+"""Reports of a kernel about tables that cells change: 100 typical faults of analysts, and 100 harmless cells."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ async def changes(kernel: KernelClient, code: str) -> str:
     return "\n".join((await kernel.contents()).changes)
 
 
-async def test_faults_are_named_and_cells_that_change_nothing_are_quiet(kernel: KernelClient, shown: Shown) -> None:
+async def test_faults_in_tables_are_reported_and_harmless_cells_add_no_report(
+    kernel: KernelClient, shown: Shown
+) -> None:
     missed, alarms = [], []
     for seed in range(5):
         make = MAKE.format(seed=seed, rows=(60, 300, 1_000, 5_000, 20_000)[seed])

@@ -24,7 +24,7 @@ MOUNTS = (
 PIDS = Path("/sys/fs/cgroup/pids")
 
 
-def test_groups_and_mounts_are_read_by_controller() -> None:
+def test_path_and_mount_of_each_cgroup_controller_are_parsed() -> None:
     groups, mounts = cgroups._own_groups(V1), cgroups._cgroup_mounts(MOUNTS)
     assert groups == {"pids": "/a", "memory": "/b", "cpu": "/", "cpuacct": "/", "": "/c"}
     assert mounts[""] == Path("/sys/fs/cgroup/unified")

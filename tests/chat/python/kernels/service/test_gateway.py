@@ -180,7 +180,7 @@ async def test_restarted_kernel_has_lost_its_variables(kernel_service: LocalServ
 
 
 @pytest.mark.drill
-async def test_restarted_kernel_is_still_limited() -> None:
+async def test_memory_limit_still_ends_a_kernel_after_its_restart() -> None:
     with running_service("--memory-limit", "256", "--warm-kernels", "0") as service:
         async with running_kernel(service.place) as kernel:
             await kernel.http.post(f"{kernel.address.url}/api/kernels/{kernel.kernel_id}/restart")
@@ -265,7 +265,7 @@ async def test_message_above_the_limit_ends_the_kernel_and_not_the_gateway(kerne
 
 
 @pytest.mark.drill
-async def test_flood_for_a_client_that_does_not_read_leaves_the_gateway_small() -> None:
+async def test_gateway_takes_little_memory_when_a_client_does_not_read_a_flood_of_output() -> None:
     code = (
         "import base64, os\nfrom IPython.display import display\n"
         "image = base64.b64encode(os.urandom(6_000_000)).decode()\n"

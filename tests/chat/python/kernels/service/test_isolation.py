@@ -79,7 +79,9 @@ async def test_kernels_without_a_sandbox_need_an_option_and_are_reported() -> No
             assert str(service.directory) in folder
 
 
-async def test_self_test_finds_a_sandbox_that_does_not_hold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_self_test_fails_if_the_sandbox_does_not_block_the_network(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     await self_test.run(tmp_path)
     arguments = sandbox._sandbox_arguments
     monkeypatch.setattr(

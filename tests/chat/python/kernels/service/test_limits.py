@@ -135,7 +135,7 @@ async def test_full_disk_is_an_error_of_the_code(place: LocalService, other: Raw
         ({1: MIB}, 0, None),
     ],
 )
-async def test_hungriest_kernel_is_ended_if_the_machine_runs_out_of_memory(
+async def test_kernel_with_the_most_memory_is_ended_if_the_machine_runs_out_of_memory(
     sizes: dict[int, int], available_bytes: int, victim: int | None
 ) -> None:
     assert choose_victim(sizes, available_bytes, 16 * GIB) == victim

@@ -53,7 +53,7 @@ async def test_gateway_is_started_when_its_address_is_asked_for(service: KernelS
 
 
 @pytest.mark.drill
-async def test_kernels_are_counted() -> None:
+async def test_status_counts_running_and_warm_kernels() -> None:
     with running_service() as service:
         async with running_kernel(service.place):
             assert service.place.status().kernels == 1
@@ -180,7 +180,7 @@ def test_second_service_with_the_same_folder_exits_with_a_sentence(service: Kern
     assert service.place.status().state == "stopped"
 
 
-async def test_folder_with_a_long_path_works(tmp_path: Path) -> None:
+async def test_service_runs_kernels_in_a_folder_with_a_long_path(tmp_path: Path) -> None:
     directory = tmp_path / ("long-" * 30)
     with running_service("--warm-kernels", "0", directory=directory) as service:
         async with running_kernel(service.place) as kernel:
