@@ -19,7 +19,7 @@ HANG_LIMIT_S = 60.0
 
 
 class Fault(Enum):
-    """What the proxy does with a request."""
+    """The faults that the proxy can inject into requests."""
 
     NONE = auto()
     """Every request is passed on to the S3 server."""

@@ -71,7 +71,7 @@ WITHOUT_ACCOUNT = {
 }
 """Models whose rows belong to no account."""
 OUTLASTING = {
-    "admin.logentry",  # It says who deleted the account.
+    "admin.logentry",  # The entry names who deleted the account.
     "django_tasks_database.dbtaskresult",  # The worker deletes tasks after a day.
 }
 SEARCH_TABLES = {"chat_searchentry", "chat_searchwords"}

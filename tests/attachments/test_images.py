@@ -1,4 +1,4 @@
-"""Which files are images."""
+"""Recognition of images by MIME type and by size in pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a visitor sees where nothing is."""
+"""Error pages for a missing address and a wrong host."""
 
 from __future__ import annotations
 

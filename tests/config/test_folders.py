@@ -1,4 +1,4 @@
-"""The data folder is for the account of the server alone."""
+"""Only the account of the server can read the data folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of a page: the person's choice, or else the browser's. Programs are spoken to in English."""
+"""The language of a page: the person's choice, or else the browser's. Programs get English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of logins: by address, for the account, and for codes; nobody is locked out, and no sentence tells more."""
+"""Limits of logins: by address, for the account, and for codes; owners can still log in, and errors reveal nothing."""
 
 from __future__ import annotations
 

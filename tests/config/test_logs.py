@@ -1,4 +1,4 @@
-"""What the log does not contain, and that its lines cannot be forged."""
+"""The log contains no secrets, and its lines cannot be forged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the servers that run the models: which are set, and what follows if others are not."""
+"""Settings of the servers that run the models: which are set, and the defaults of the others."""
 
 from __future__ import annotations
 

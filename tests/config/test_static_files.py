@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 LIMIT_BYTES = 90_000
 HEADERS_BYTES = 400
-"""What the headers of a response take at most, and the padding of a compressed page."""
+"""Maximum number of bytes for the headers of a response and the padding of a compressed page."""
 IMPORT = re.compile(r"""\b(?:from|import)\s*(\(?)["'](\./[^"']+)["']""")
 
 

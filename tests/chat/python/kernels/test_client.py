@@ -20,7 +20,7 @@ class SilentKernel:
     kernel_id = "k"
 
     def __init__(self) -> None:
-        """Nothing has happened yet."""
+        """Create a kernel without events."""
         self.events: list[str] = []
         self.waited_s = 0.0
 

@@ -1,4 +1,4 @@
-"""What a kernel says about its state is validated, cleaned and bounded: its code can forge every value."""
+"""Contents that a kernel reports are validated, cleaned and limited, because its code can forge every value."""
 
 from __future__ import annotations
 

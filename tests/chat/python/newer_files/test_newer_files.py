@@ -118,7 +118,7 @@ async def test_code_runs_on_the_newer_file_and_the_conversation_stays(sessions: 
     assert re.findall(r'data-verdict="(\w+)"', html) == ["differs", "reproduced"]
     assert '<b dir="auto">1,315</b> → <b dir="auto">1420</b>' in html
     assert "data-open" not in html
-    # It is found again where it was begun.
+    # The page that started the run shows it again.
     form: Any = await person.client.get(f"/c/{person.conversation.pk}/newer-file/{person.table.pk}/")
     assert f'href="/newer-files/{started["id"]}/"' in form.content.decode()
     # The list holds the file.
@@ -203,6 +203,6 @@ async def test_run_reports_an_interruption_after_its_process_has_ended(sessions:
     await runs.end_all()
     results = await person.results(started["id"])
     assert (results["state"], results["detail"], results["blocks"]) == ("failed", INTERRUPTED, [])
-    # One that was killed could not store that.
+    # A killed process could not store its end.
     now = await sync_to_async(database_time)()
     assert results_of(NewerFileRun(until=now - timedelta(seconds=1)), now) == Results("failed", "", INTERRUPTED)

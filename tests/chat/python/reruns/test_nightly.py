@@ -97,7 +97,7 @@ def test_nightly_run_stores_no_verdict_if_the_conversation_is_deleted_or_gets_an
     monkeypatch.setattr(run_pinned_again, "probe", lambda: None)
     assert run_command() == "Conversations whose code ran again: 0.\n"
     row = Conversation.with_deleted.get(pk=conversation.pk)
-    # It runs the next time.
+    # The next command tries it again.
     assert (row.nightly_at, row.nightly_result, verdicts_of(conversation)) == (None, None, [])
     assert run_command() == "Conversations whose code ran again: 0.\n"
 

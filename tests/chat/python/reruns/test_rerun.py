@@ -255,7 +255,7 @@ async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: S
     tab = Tab(conversation.pk)
     tab.page = Page(f'<div id="transcript">{await fresh_page(conversation)}</div>')
     assert 'data-action="stop-rerun"' in tab.page.transcript
-    # What the death of the process leaves behind: a cell whose lease nobody renews.
+    # A dead process leaves a cell whose lease is not renewed.
     abandoned = PythonSession.objects.filter(conversation=conversation)
     assert await abandoned.filter(last_message=message).aupdate(busy_until=soon(-1)) == 1
     before = (await Conversation.objects.aget(pk=conversation.pk)).revision

@@ -145,7 +145,7 @@ def test_a_transparent_background_counts_as_white() -> None:
         ((OUTCOME_DEADLINE_EXCEEDED, ""), (OUTCOME_FAILED, "KeyError: 1"), Verdict.FAILED),
         ((OUTCOME_OK, "1"), (OUTCOME_DEADLINE_EXCEEDED, "1"), Verdict.FAILED),
         ((OUTCOME_DEADLINE_EXCEEDED, "1"), (OUTCOME_DEADLINE_EXCEEDED, "2"), Verdict.REPRODUCED),
-        # Nobody knows how it ended before, so only the output is compared.
+        # The status of the first run is unknown, so only the output is compared.
         (("OUTCOME_OF_TOMORROW", "1"), (OUTCOME_OK, "1"), Verdict.REPRODUCED),
         (("OUTCOME_OF_TOMORROW", "1"), (OUTCOME_OK, "2"), Verdict.DIFFERS),
         (("OUTCOME_OF_TOMORROW", "KeyError: 1"), (OUTCOME_FAILED, "KeyError: 1"), Verdict.FAILED),

@@ -1,4 +1,4 @@
-"""What a kernel holds, as columns of its row."""
+"""The contents of a kernel, as columns of its session's row."""
 
 from __future__ import annotations
 

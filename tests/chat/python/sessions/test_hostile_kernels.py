@@ -43,7 +43,7 @@ SENTENCES = {
     "flood after idle": f"The cell wrote too much and was stopped. {NOT_INTERRUPTED}",
     "flood of others": f"The cell wrote too much and was stopped. {NOT_INTERRUPTED}",
 }
-"""What the reader and the model are told; for all others NOT_UNDERSTOOD."""
+"""Sentences for the reader and the model, by kind of harm. All other kinds have NOT_UNDERSTOOD."""
 FLOODS = [name for name in HARMS if name.startswith("flood")]
 
 

@@ -1,4 +1,4 @@
-"""Who gets a kernel: limits, the order of the queue, and which session gives way."""
+"""Who gets a kernel: limits, the order of the queue, and which session is ended for another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def small_limits(settings: Settings) -> None:
-    """Three kernels for all, two for each."""
+    """Set the limits: three kernels for all people, two for each person."""
     settings.KERNELS_LIMIT, settings.KERNELS_PER_USER_LIMIT = 3, 2
 
 
@@ -32,7 +32,7 @@ def state_of(session: PythonSession) -> str:
 
 
 def evicted(step: Step) -> PythonSession:
-    """Return the session that gives way."""
+    """Return the session that is ended for another."""
     assert isinstance(step, EvictKernel)
     assert state_of(step.session) == State.STOPPING
     return step.session

@@ -80,7 +80,7 @@ async def test_simultaneous_readings_of_a_table_share_one_kernel(
     gone = asyncio.create_task(join(attachment))
     others = [asyncio.create_task(join(attachment)) for _ in range(3)]
     await asyncio.sleep(0)
-    # One who goes away does not end the reading of the others.
+    # A cancelled request does not end the reading for the others.
     gone.cancel()
     readings = await asyncio.gather(*others)
     assert [reading.row_count for reading in readings if reading] == [2, 2, 2]

@@ -1,4 +1,4 @@
-"""What models are told about a table: one bounded line of JSON, in which nothing can pose as text."""
+"""Models get one line of JSON about a table. Its length is limited, and names in it stay data."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.ports import free_port
 
 @dataclass(frozen=True)
 class Differences:
-    """What differs between places."""
+    """The differences between places."""
 
     death_notice_s: float = 2.0
     """Time until a cell ends whose kernel has died. Jupyter's own servers look at their kernels every 3 s."""

@@ -1,4 +1,4 @@
-"""What a kernel leaves behind when it ends, and what keeps its connection alive."""
+"""All processes of a kernel end with it, and its connection outlives many pings."""
 
 from __future__ import annotations
 
