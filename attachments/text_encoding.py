@@ -126,9 +126,9 @@ class TextEncoding:
 
 
 def to_utf8(data: bytes) -> bytes:
-    """Return the text as UTF-8, with the lines and delimiters of the file.
+    """Return the text as UTF-8. Line ends and delimiters stay as they are.
 
-    The fields of `TextEncoding` describe what is changed.
+    The fields of `TextEncoding` say which characters are removed or replaced.
 
     Data that is not text is decoded as UTF-8, with replacement characters for invalid bytes.
     """

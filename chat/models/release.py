@@ -34,7 +34,7 @@ class Release(Enum):
 
 
 def release_of(connection: BaseDatabaseWrapper) -> Release:
-    """Return the release that a database belongs to."""
+    """Return the release whose migrations a database has."""
     applied = set(MigrationRecorder(connection).applied_migrations())
     if MIGRATIONS_OF_1_0[-1] in applied:
         return Release.CURRENT

@@ -34,5 +34,5 @@ def test_options_in_the_url_are_kept_and_have_priority(tmp_path: Path) -> None:
     assert (str(options["connect_timeout"]), options["sslmode"]) == ("9", "require")
 
 
-def test_no_cursor_outlives_its_transaction_in_a_pool(tmp_path: Path) -> None:
+def test_server_side_cursors_are_disabled_on_postgresql(tmp_path: Path) -> None:
     assert database_settings(URL, tmp_path)["DISABLE_SERVER_SIDE_CURSORS"]

@@ -93,7 +93,7 @@ def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
 
 
 def load_bytes(attachment: Attachment) -> bytes | None:
-    """Return the bytes of an attachment; `None` if storage cannot deliver them. The export continues without them."""
+    """Return the bytes of an attachment; `None` if storage cannot deliver them. Raises ReaderLeft."""
     check_reader()
     try:
         return read_bytes(attachment)

@@ -99,7 +99,10 @@ class Archive:
             raise RefusedImport("This archive is larger than allowed when it is unpacked.")
 
     def read(self, name: str, limit_bytes: int) -> bytes:
-        """Return the bytes of a file. Raises KeyError if it is missing, and RefusedImport above `limit_bytes`."""
+        """Return the bytes of a file. Raises KeyError if it is missing.
+
+        Raises RefusedImport if it has more than `limit_bytes`, exceeds another limit, or cannot be unpacked.
+        """
         size_bytes = 0
         pieces: list[bytes] = []
         try:

@@ -153,7 +153,7 @@ class _Tried:
         ]
 
     def of_sentences_before(self) -> list[Iterable[Result]]:
-        """Return the results that can be computed from earlier sentences, totals and the question."""
+        """Return the results that can be computed from other sentences, tables, the question and code."""
         number, earlier, tables = self._number, self._earlier, self._tables
         distant = self._anywhere if number.is_ratio else _only(self._anywhere, *_DISTANT)
         totals = product((one for table in tables for one in table.totals), [*self._beside, sum(self._beside)])

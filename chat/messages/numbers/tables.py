@@ -291,7 +291,7 @@ class _Lines:
         elif above and not self._rows and (wide := names_below(self._header, line, names)):
             self._header, self._header_line = wide, line
         elif len(names) == 2 and above[:1].isspace() and not self._rows and line[:1].isalpha():
-            # The names of two columns of labels. Only the first row of a group has a label in the first column.
+            # Two columns have labels. The second begins here. Only the first row of a group has a label in the first.
             self._second = line.index(names[1], len(names[0]))
         elif len(names) == 1 and above and not self._rows and above[0] + line[0] == (above[0] + line[0]).strip():
             # This line names the rows of a pivot table. The line above has the name of the columns and their labels.

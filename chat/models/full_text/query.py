@@ -37,8 +37,8 @@ class Term:
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """The words of the term that are prefixes: its phrases, and its last signed word if that ends with
-        the prefix.
+        """The texts that match the beginnings of words; empty if `is_prefix` is false: `words`, each of `others`, and
+        the last signed word if no sign follows the last word (`/etc`, but not `c++`).
         """
         if not self.is_prefix:
             return ()

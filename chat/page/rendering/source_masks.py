@@ -27,7 +27,8 @@ _INSERTED = {
     _FORMULA_START: r"\[{0}9{0}",
     _FORMULA_END: r"{0}9{0}\]",
     _BLANK_LINE: "{0}b{0}",
-    # GFM links an address without a scheme only after a space, and any address up to a space or `<`.
+    # The space at the start is needed because GFM links an address without a scheme (`www.`) only after one. The `<` at
+    # the end is needed because an address ends there.
     _ADDRESS_START: "{0}a{0} ",
     _ADDRESS_END: "<{0}a{0}",
 }

@@ -54,7 +54,7 @@ class Builder:
         """Position of a tag `<a>` in the output -> its address."""
 
     def build(self, raw_html: str) -> str:
-        """Return the parser's HTML with the elements."""
+        """Return the parser's HTML, with an element in place of each marked tag."""
         for token in _TOKEN_OR_BLOCK.finditer(_FOLD_HEADING.sub(r"<p\1>", raw_html)):
             tag, block, slash, name = token[0], token[1], token[2], token[3]
             if block:

@@ -80,8 +80,8 @@ class ResponseReader:
                         await pace.rest()
                         pace.begin()
         except ProviderError as error:
-            # The connection has broken. `flush` yields words for a picture that has not arrived as a whole.
             self.error = error
+            # The connection has broken. Text that was held back is yielded; an incomplete picture becomes words.
             yield list(self._accumulator.flush())
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:

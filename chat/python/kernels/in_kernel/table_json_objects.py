@@ -230,7 +230,7 @@ def has_one_kind(cells: Iterable[object]) -> bool:
 
 
 def has_records(value: Mapping[str, object]) -> bool:
-    """Return whether the object holds a list of objects, which may be the table."""
+    """Return whether a value is a list of two or more items, the first of them an object: it may be the table."""
     return any(isinstance(cells, list) and len(cells) > 1 and is_object(cells[0]) for cells in value.values())
 
 

@@ -127,7 +127,7 @@ async def test_release_is_requested_for_one_result_after_the_other_once_all_call
     assert third["output"] == "33\n"
 
 
-async def test_result_of_the_last_allowed_round_must_be_released_too(held_results: Settings) -> None:
+async def test_result_is_held_for_later_questions_even_if_no_round_follows(held_results: Settings) -> None:
     held_results.ROUNDS_LIMIT = 1
     turn = await decide_and_wait(await ask_and_run_code(), is_approved=False)
     assert (turn.status, turn.finish) == ("done", "round_limit")

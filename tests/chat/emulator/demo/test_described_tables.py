@@ -150,7 +150,7 @@ def test_words_among_numbers_digits_of_other_scripts_and_zones_are_converted(tmp
     assert result.figures
 
 
-def test_types_of_arrow_are_converted_and_impossible_years_are_gaps(tmp_path: Path) -> None:
+def test_arrow_columns_are_summed_by_month_without_years_that_pandas_cannot_hold(tmp_path: Path) -> None:
     cells = "{'day': [*pd.to_datetime(['2024-01-01', '2024-01-03', '2024-01-04'])], 'n': [1, 2, 5]}"
     code = f"pd.DataFrame({cells}).convert_dtypes(dtype_backend='pyarrow')"
     note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}

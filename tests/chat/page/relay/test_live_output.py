@@ -79,7 +79,7 @@ def test_time_of_an_output_grows_with_its_length() -> None:
     assert time_growth(stream, 1600) < GROWTH_LIMIT
 
 
-def test_outcome_replaces_the_result_at_the_end_of_its_code() -> None:
+def test_shown_output_gets_its_outcome_when_its_code_has_ended() -> None:
     page = LivePage()
     page.receive([CODE, printed("1\n")])
     page.receive([printed("2\x1b[")])

@@ -60,7 +60,7 @@ def test_error_of_a_program_can_be_stored() -> None:
     assert len(str(error.value)) <= 300
 
 
-def test_program_is_sent_as_a_silent_cell_without_code() -> None:
+def test_program_is_sent_as_an_expression_of_a_silent_cell_whose_code_is_empty() -> None:
     content = program_content("variables", "contents")
     assert (content["code"], content["silent"], content["store_history"]) == ("", True, False)
     json.dumps(content)
