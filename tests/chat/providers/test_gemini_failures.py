@@ -263,7 +263,8 @@ async def test_response_that_is_not_http_gives_the_error_malformed_response(
 async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
     settings.GEMINI_EMULATED = False
     settings.GEMINI_API_KEY = KEY
-    message = f"API key {KEY} not valid, nor is AIzaSyAnotherKeyThatSomeProxyAdded12345, see /v1?key=abcdef&alt=sse"
+    others = "AIzaSyAnotherKeyThatSomeProxyAdded12345 and ya29.a0AfH6SMBx"
+    message = f"API key {KEY} not valid, nor are {others}, see /v1?key=abcdef&alt=sse"
     error_body = json.dumps({"error": {"code": 403, "message": message}}).encode()
     async with serve(answer_with_error(403, error_body)) as server:
         answers = [
@@ -277,7 +278,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
             assert error is not None
             # Plotline's own reader does not quote data that are no event.
             assert "[removed]" in error.detail or "characters that are no event" in error.detail
-            for secret in (KEY, "AIza", "abcdef"):
+            for secret in (KEY, "AIza", "ya29", "abcdef"):
                 assert secret not in error.detail + str(error) + repr(error)
             assert error.__suppress_context__, "a traceback would show the SDK's error"
         assert server.exchanges[0].headers["x-goog-api-key"] == KEY

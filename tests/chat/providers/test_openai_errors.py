@@ -126,7 +126,7 @@ def test_error_inside_a_stream_has_the_status_that_it_names() -> None:
 
 
 def test_detail_of_an_error_never_has_the_key() -> None:
-    message = f"Incorrect API key provided: {KEY}. Or sk-proj-0123456789abcdefghij."
+    message = f"Incorrect API key provided: {KEY}. Or sk-proj-0123456789abcdefghij, or pk-0123456789ab."
     detail = error_of(401, json.dumps({"error": message})).detail
     assert "Incorrect" in detail
     assert "secret" not in detail

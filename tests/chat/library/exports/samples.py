@@ -73,7 +73,7 @@ def rich_conversation(title: str = "Sales, by month") -> Conversation:
         ExecutableCode(code, language="PYTHON", call_id="call-1", provider_data=SIGNATURE),
         CodeExecutionResult("8\n", outcome=OUTCOME_OK, call_id="call-1"),
         InlineData(mime_type="image/png"),
-        ExecutableCode("1 / 0\n", language="PYTHON"),
+        ExecutableCode("1 / 0\n", language="python"),
         CodeExecutionResult(traceback, outcome=OUTCOME_FAILED),
         Text("The sum is **8**.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n"),
         Text("", provider_data=SIGNATURE),
