@@ -43,7 +43,7 @@ meanwhile.
 
 
 def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
-    """Start a thread that ends turns with an expired lease, every few seconds, until the process ends.
+    """Start a thread that does the work of this module every few seconds, until the process ends.
 
     `loop`: the event loop that runs resumed turns.
     """

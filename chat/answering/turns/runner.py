@@ -60,7 +60,7 @@ async def start_turn(start: Start) -> PlannedTurn:
 
 
 async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UUID) -> None:
-    """Show another version of a message, in every tab. Raises SwitchRefused while an answer is being written.
+    """Show another version of a message, in every tab. Raises SwitchRefused, see `versions.show`.
 
     `authorise`: runs on the database thread, checks that the user may write, and returns the conversation's id.
     """

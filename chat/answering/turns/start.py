@@ -137,7 +137,7 @@ class Continue(Start):
     """
 
     without_tools: bool = field(default=False, kw_only=True)
-    """Whether the model must answer without tools, from the results that it already has."""
+    """True if the model must answer without tools, from the results that it already has."""
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn that continues the last answer, after a short question that asks for it."""

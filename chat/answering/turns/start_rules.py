@@ -67,10 +67,10 @@ class TurnChoices:
     model: str = ""
     """The id of a model or the name of a preset. If empty, the conversation's model is used."""
     continues: bool = False
-    """Whether the turn continues an answer, and uses that answer's decision about code."""
+    """True if the turn continues an answer, and uses that answer's decision about code."""
     without_tools: bool = False
     own_code: bool = False
-    """Whether the question is code of the user that a tool set runs, and no model is asked."""
+    """True if the question is code of the user that a tool set runs, and no model is asked."""
 
     def as_json(self) -> JSONObject:
         """Return the fields that differ from the default."""
@@ -88,7 +88,7 @@ class CodeChoice:
     reason: str
     """A sentence for the reader that says why."""
     offers_session: bool = False
-    """Whether code that runs at the model's service may also run in the tool set that runs code."""
+    """True if code that runs at the model's service may also run in the tool set that runs code."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
