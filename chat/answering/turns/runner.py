@@ -221,7 +221,7 @@ class Runner:
         return {str(turn.turn.conversation_id) for turn in self._turns.values()}
 
     async def drain(self) -> None:
-        """Wait until every turn has ended, and every request for a title."""
+        """Wait until every turn has ended, and every task that follows it, such as the request for a title."""
         while self._starting or self._resuming or self._turns or self._tasks:
             turns = [turn.task for turn in self._turns.values() if turn.task]
             pending: set[PendingTurn] = {*self._starting, *self._resuming, *turns, *self._tasks}

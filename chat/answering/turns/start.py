@@ -77,7 +77,7 @@ class Ask(Start):
 
     text: str
     attachment_ids: Sequence[uuid.UUID] | None = None
-    """`None`: a new version keeps the files of the message that it replaces."""
+    """`None`: no files, but an `Edit` keeps the files of the message that it replaces."""
     code_mode: str = field(default="", kw_only=True)
     """`auto`, `on` or `off` for this message only. If empty, the conversation's setting applies."""
     model: str = field(default="", kw_only=True)
