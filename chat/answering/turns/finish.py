@@ -233,9 +233,7 @@ def increment_revisions(conversation_ids: Collection[uuid.UUID], *, answered_at:
 def end_turn_from_log(
     log: StoredLog, expected: QuerySet[Turn], status: Turn.Status, *, error_code: str = ""
 ) -> Turn | None:
-    """End a turn with the answer in its log, and return it; `None` if it is not one of the `expected` turns
-    any more.
-    """
+    """End a turn with the answer in its log, and return it; `None` if it is no longer one of the `expected` turns."""
     with transaction.atomic():
         turn = expected.select_for_update(of=("self",)).filter(pk=log.turn_id).first()
         if turn is not None:

@@ -124,7 +124,5 @@ def _swaps(
 
 
 def _language(turn: Turn) -> str:
-    """Return the language of the whole answer. It does not change, even if the owner chooses another language
-    meanwhile.
-    """
+    """Return the language of the whole answer. It stays the same if the owner chooses another one meanwhile."""
     return turn.conversation.owner.shown_language

@@ -32,9 +32,7 @@ from chat.vocabulary.parts import Engine, JSONObject, PartKind, Role
 DATA_TYPES = (CSV, JSON_TYPE, *TABLE_TYPES.values())
 """Prefixes of the MIME types of files that hold data, besides images."""
 DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
-"""Suffixes of the names of files that hold data, because the content of a text file does not show that it
-is a table.
-"""
+"""Suffixes of names of files that hold data, because the content of a text file does not show that it is a table."""
 
 
 TOO_MANY_LIVE = "{number} answers are being written for you already. Wait for one, or stop one."

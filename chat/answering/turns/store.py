@@ -292,7 +292,5 @@ def note_stop(
 
 
 def lease_end() -> datetime:
-    """Return the end of a lease that begins now, on the database's clock, because the clocks of processes
-    may differ.
-    """
+    """Return the end of a lease that begins now, on the database's clock, because those of processes may differ."""
     return database_time() + timedelta(seconds=settings.TURN_LEASE_S)
