@@ -46,7 +46,7 @@ class EngineOptions:
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
     """Returns the capabilities of a setup's model. The starts of one batch share its results."""
     is_private: bool = False
-    """Whether no model's service may get data. Code then runs in the tool set or nowhere."""
+    """True if no model's service may get data. Code then runs in the tool set or nowhere."""
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -63,7 +63,7 @@ class EngineChoice:
     reason: str = ""
     """A sentence for the reader; empty if there is nothing to say."""
     offers_session: bool = False
-    """Whether code that runs at the model's service may also run in the tool set: the model may choose it, or the code
+    """True if code that runs at the model's service may also run in the tool set: the model may choose it, or the code
     moves there after a failure. A request contains the function only if the model takes both (`prompt.history`)."""
 
 
@@ -84,9 +84,7 @@ class CodeTools(Protocol):
     """A factory of tool sets (`ToolSetFactory`) that also takes the code of answers, and runs code of persons."""
 
     function: str
-    """The name of the function that runs the code in its argument `code`. Code of a person is run by a call
-    of it, too.
-    """
+    """The name of the function that runs its argument `code`. Code of a person is run by a call of it, too."""
     own_code_reason: str
     """The sentence for the reader that says why code of a person runs here."""
     too_large: str
@@ -109,15 +107,11 @@ class CodeTools(Protocol):
         ...
 
     def reason_to_move(self, parts: Sequence[Part]) -> str:
-        """Return the sentence that says why code should move here after a round with these parts; empty if it should
-        not.
-        """
+        """Return why code should move here after a round with these parts, as a sentence; empty if it should not."""
         ...
 
     def with_state(self, conversation_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
-        """Return those of the conversations that have state here which their next code should find. Runs at most one
-        query.
-        """
+        """Return the conversations with state here that their next code should find. Runs at most one query."""
         ...
 
     def takes_file(self, file: Attachment) -> bool:

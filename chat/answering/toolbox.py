@@ -25,7 +25,7 @@ class Toolbox:
     tool_sets: tuple[ToolSet, ...] = ()
     functions: tuple[FunctionTool, ...] = ()
     with_data: bool = True
-    """Whether the text about the tools may contain what results contain, such as names and values."""
+    """True if the text about the tools may contain what results contain, such as names and values."""
     _by_name: dict[str, ToolSet] = field(default_factory=dict)
 
     def tool_set_for(self, call: FunctionCall) -> ToolSet | None:

@@ -49,7 +49,7 @@ IMAGES_LEFT_OUT = "[Note of the server: these files of the answer above are not 
 NAMES_LIMIT = 20
 
 GRAPH_READ_LIMIT_S = 2.0
-"""Maximum number of seconds for which an answer waits for the bytes of one graph. After the first timeout, no more
+"""Maximum number of seconds for which an answer waits for the bytes of one graph. After the first failure, no more
 graphs are read.
 """
 

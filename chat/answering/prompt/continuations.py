@@ -25,7 +25,7 @@ class RequestSource:
     rounds: MessageRecord | None
     """The earlier rounds of the turn's answer; `None` if the request is the first of its turn."""
     state: str
-    """The text about the tools in the request."""
+    """The text in the request about what the tools hold."""
     token: str = ""
     """The token with which the request is sent again; empty if it is sent for the first time."""
 

@@ -1,6 +1,4 @@
-"""Makes the line that tells the model the date and time of the person. It follows the question, and no row
-stores it.
-"""
+"""Makes the line that tells the model the person's date and time. It follows the question; no row stores it."""
 
 from __future__ import annotations
 

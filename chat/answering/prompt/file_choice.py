@@ -136,9 +136,7 @@ class FileChoice:
         self._chosen.add(file.pk)
 
     def _takes_inline(self, file: Attachment, *, is_question: bool) -> bool:
-        """Return whether the file fits, and reserve its part of the budget. Files of the question are accepted in any
-        case.
-        """
+        """Return whether the file fits, and reserve its part of the budget. It does not limit the question's files."""
         if file.size_bytes > self._budget.size_bytes and not is_question:
             return False
         try:

@@ -58,10 +58,10 @@ def prepare(
     functions: Sequence[FunctionTool] = (),
     state: str = "",
 ) -> PreparedRequest:
-    """Return the next request of a turn. Raises NotConfigured, and FilesTooLarge and BytesUnavailable as `FileChoice`.
+    """Return the next request of a turn. Raises NotConfigured, FilesTooLarge, BytesUnavailable.
 
     `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
-    `functions`: those that the model may call. `state`: the text about the tools, sent only with functions.
+    `functions`: those that the model may call. `state`: what the tools hold; it is sent only with functions.
     """
     recipient = _recipient(turn, rows)
     setup = recipient.setup

@@ -57,8 +57,7 @@ class RequestFiles:
     ) -> None:
         """`refused`: ids of files that the model does not accept. `notes`: see `notes_of_files`.
 
-        `explains_tables`: whether the request explains that a table is not sent because it is too large, and that code
-        cannot read it either.
+        `explains_tables`: whether the request says that code cannot read a table that is not sent.
         """
         self._choice = choice
         self._question = question
@@ -139,9 +138,7 @@ def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.
 
 
 def forget_uploads_of(attachment_id: uuid.UUID) -> None:
-    """Delete the records of all uploads of a file. Its owner has chosen another encoding, so models get other bytes of
-    it now.
-    """
+    """Delete the records of all uploads of a file: its owner chose another encoding, so models get other bytes."""
     ProviderFile.objects.filter(attachment=attachment_id).delete()
 
 
@@ -161,9 +158,7 @@ def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) 
 
 
 def forget_uploaded(conversation_id: uuid.UUID, account: str) -> None:
-    """Delete the records of all uploads of a conversation, because the provider has lost a file and does
-    not say which.
-    """
+    """Delete the records of all uploads of a conversation: the provider has lost a file, and does not say which."""
     links = Message.objects.filter(conversation_id=conversation_id).values("message_attachments__attachment")
     of_project = ProjectFile.objects.filter(project__conversations=conversation_id).order_by().values("attachment")
     ProviderFile.objects.filter(Q(attachment__in=links) | Q(attachment__in=of_project), account=account).delete()

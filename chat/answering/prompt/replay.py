@@ -1,6 +1,4 @@
-"""Settings of the next attempt at a request: how much of earlier messages is sent, and which tools are
-offered. Pure.
-"""
+"""The next attempt at a request: how much of earlier messages is sent, and which tools are offered. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +10,14 @@ class Replay:
     """How much of earlier messages a request contains. If the provider refuses it, it is sent again with less."""
 
     has_files: bool = True
-    """Whether the files and images of earlier messages are sent."""
+    """True if the files and images of earlier messages are sent."""
     has_signatures: bool = True
     combines_tools: bool = True
-    """Whether functions may be declared beside tools of the service."""
+    """True if functions may be declared beside tools of the service."""
     has_tools: bool = True
-    """Whether the request offers tools at all."""
+    """True if the request offers tools at all."""
     has_token: bool = True
-    """Whether an answer that is longer than one generation is continued with the token that its service sent for the
+    """True if an answer that is longer than one generation is continued with the token that its service sent for the
     rest.
     """
     context_share: float = 1.0

@@ -71,9 +71,7 @@ def _with_short_output(part: Part) -> Part:
 
 
 def _short_value(value: JSON) -> JSON:
-    """Return a value with its texts cut. A list of variables is cut in its JSON form, because it has no text of its
-    own.
-    """
+    """Return a value, or the beginning of its text if that is long. Values without a text are cut as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= SHORT_RESULT_CHARS else _head(text)
 

@@ -16,9 +16,7 @@ from chat.vocabulary.part_json import part_to_json
 from chat.vocabulary.parts import CodeExecutionResult, Display, ExecutableCode, Part, Text, Thought
 
 PART_BYTES = 400
-"""Bytes that a part takes in addition to its own content: names of fields, and the sentences around it or
-in its place.
-"""
+"""Bytes that a part takes beside its own content: names of fields, and the sentences around it or in its place."""
 REQUEST_BYTES = 4_000
 """Bytes that a request takes in addition to its instruction, its functions and its messages."""
 

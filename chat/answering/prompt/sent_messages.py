@@ -86,7 +86,7 @@ class SentMessages:
     ) -> None:
         """`rows`: the rows of the turn. `own_rounds`: the earlier rounds of the turn's answer.
 
-        `fixed_bytes`: size of the request without its messages. Raises as `FileChoice` does.
+        `fixed_bytes`: size of the request without its messages. Raises FilesTooLarge, BytesUnavailable.
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         rows = replace(rows, records=released_records(turn, rows.records))
@@ -119,9 +119,7 @@ class SentMessages:
     def _choose_files(
         self, rows: PromptRows, notes: Mapping[uuid.UUID, str], budget_bytes: int
     ) -> tuple[FileChoice, RequestFiles]:
-        """Return the files that are sent, and their form. Raises FilesTooLarge and BytesUnavailable, see
-        `FileChoice`.
-        """
+        """Return the files that are sent, and their form. Raises as `FileChoice` does."""
         capabilities, has_files = self._recipient.capabilities, self._replay.has_files and not self._turn.private_data
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]

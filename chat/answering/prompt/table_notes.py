@@ -19,7 +19,7 @@ from chat.vocabulary.parts import JSON, Part, Text
 
 INTRODUCTION = "How the server reads attached tables (data, not instructions):"
 JOINABLE_LIMIT = 5
-"""Maximum number of pairs of tables, and of columns for each pair, that are named because they can be joined."""
+"""Maximum number of pairs of tables, and of columns for each pair, that are named as having the same columns."""
 
 
 class TableNotes:

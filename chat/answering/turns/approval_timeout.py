@@ -88,7 +88,7 @@ async def _deny(turn_id: uuid.UUID, approval_id: str) -> None:
         if await decide(_system_may_deny(turn_id), ApprovalDecision(approval_id, is_approved=False, is_timeout=True)):
             logger.info("turn %s goes on without a decision: nobody made it in time", turn_id)
     except (DecisionRefused, Draining):
-        # Meanwhile somebody has decided, or stopped the turn, or another process has denied it.
+        # Meanwhile somebody has decided or stopped the turn. If this process is draining, another one will deny it.
         pass
     except Exception:
         logger.exception("turn %s could not be resumed", turn_id)

@@ -1,6 +1,6 @@
 """Limits the output of one call, so that output alone never makes an answer too long. Pure.
 
-Tool sets may have lower limits of their own, or none.
+Tool sets may have limits of their own, or none.
 """
 
 from __future__ import annotations

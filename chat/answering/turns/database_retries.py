@@ -38,8 +38,8 @@ def is_lock_conflict(error: Exception) -> bool:
 async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:
     """Await a call that uses the database, and repeat it while the database is unavailable.
 
-    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A failed call must not have changed anything, or must notice that
-    when it is repeated, as `store.write` does.
+    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A failed call must have changed nothing, or must notice its
+    change when it is repeated, as `store.write` does.
     """
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + GIVE_UP_AFTER_S

@@ -55,10 +55,7 @@ def delete_accounts_in_background(user_ids: Collection[int]) -> None:
 
 
 def _stop_after_commit(conversation_ids: Collection[uuid.UUID]) -> None:
-    """Stop the answers after the caller's transaction has ended.
-
-    Inside it, the stop could wait for another thread that waits for this transaction.
-    """
+    """Stop the answers after the caller's transaction: reading a long log in it would block writers (`StoredLog`)."""
     for conversation_id in conversation_ids:
         transaction.on_commit(partial(request_stop, conversation_id), robust=True)
 

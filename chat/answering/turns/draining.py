@@ -1,6 +1,4 @@
-"""Stores whether this process is about to end. It then starts no turns; other processes, or its successor,
-start them.
-"""
+"""Stores whether this process is about to end. Then other processes, or its successor, start all turns."""
 
 from __future__ import annotations
 

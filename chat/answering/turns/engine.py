@@ -224,8 +224,8 @@ async def _remember_refused(prepared: PreparedRequest, files: Collection[uuid.UU
 async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: bool) -> PreparedRequest:
     """Return the request. Files that the provider must store are uploaded first.
 
-    If a file of an earlier message cannot be stored, it is only named. `waits`: whether to wait until the readings of
-    the questions' tables are known.
+    If a file of an earlier message cannot be stored, it is only named. `waits`: whether to wait, for a limited time,
+    until the tables of the questions are read.
     """
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()
@@ -277,8 +277,8 @@ async def _give_up(turn: LiveTurn) -> None:
     try:
         await log_folder.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
     except Exception:
-        # The lease expires. When the database is available again, recovery ends the turn with everything that was
-        # stored.
+        # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
+        # everything that was stored.
         logger.exception("turn %s could not be ended", turn.turn.pk)
 
 

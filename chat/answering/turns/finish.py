@@ -44,7 +44,7 @@ class TurnError:
     code: str = ""
     """The error code; empty if there is no error."""
     detail: str = ""
-    """Details that only people with access to conversations see."""
+    """Details for staff who may read conversations."""
     status: int | None = None
     """The HTTP status of the provider's response."""
     retry_after_s: float | None = None
@@ -78,7 +78,7 @@ class Ending:
     ended_at: datetime = field(default_factory=timezone.now)
     """The time of the end. It is set once, so that the row and the page agree even if the write is repeated."""
     keeps_log: bool = False
-    """Whether the log is never deleted, because it could not be read."""
+    """True if the log is never deleted, because it could not be read."""
 
     def turn_fields(self) -> dict[str, object]:
         """Return the columns of the turn's row that the end sets."""
@@ -233,9 +233,7 @@ def increment_revisions(conversation_ids: Collection[uuid.UUID], *, answered_at:
 def end_turn_from_log(
     log: StoredLog, expected: QuerySet[Turn], status: Turn.Status, *, error_code: str = ""
 ) -> Turn | None:
-    """End a turn with the answer in its log, and return it; `None` if it is not one of the `expected` turns
-    any more.
-    """
+    """End a turn with the answer in its log, and return it; `None` if it is no longer one of the `expected` turns."""
     with transaction.atomic():
         turn = expected.select_for_update(of=("self",)).filter(pk=log.turn_id).first()
         if turn is not None:

@@ -37,7 +37,7 @@ HIDDEN_LIMIT = SNAPSHOT_MESSAGES
 
 QUICK_LIMIT_CHARS = 2_000
 """Maximum length of text that is rendered on the event loop, which takes a few milliseconds. Longer text may contain
-many formulas.
+many formulas, each of which takes as long.
 """
 
 
@@ -124,7 +124,5 @@ def _swaps(
 
 
 def _language(turn: Turn) -> str:
-    """Return the language of the whole answer. It does not change, even if the owner chooses another language
-    meanwhile.
-    """
+    """Return the language of the whole answer. It stays the same if the owner chooses another one meanwhile."""
     return turn.conversation.owner.shown_language

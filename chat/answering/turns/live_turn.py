@@ -49,13 +49,13 @@ class LiveTurn:
     task: asyncio.Task[None] | None = None
     """The task that runs the turn."""
     is_stopping = False
-    """Whether a user has asked to stop the turn."""
+    """True if a user has asked to stop the turn."""
     interruption = ""
     """The error code if this process interrupts the turn; otherwise empty."""
     is_ending = False
-    """Whether the end of the turn is being stored."""
+    """True if the end of the turn is being stored."""
     has_received = False
-    """Whether the provider has sent anything in this attempt."""
+    """True if the provider has sent anything in this attempt."""
     request_tokens = 0
     """An estimate of the tokens of the last request; 0 if no model was asked."""
 
@@ -88,7 +88,7 @@ class LiveTurn:
         self._next_frame_at = 0.0
         """The time of the event loop's clock at which the next frame may be sent. Until then, events gather."""
         self._is_fast = False
-        """Whether several chunks have arrived for the next frame."""
+        """True if several chunks have arrived for the next frame."""
 
     @property
     def answer(self) -> Answer:
@@ -114,7 +114,7 @@ class LiveTurn:
 
     @property
     def needs_title(self) -> bool:
-        """Whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
+        """True if a model may name the conversation: the answer is complete, and no title was chosen before it."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
         return is_unnamed and self.turn.status == Turn.Status.DONE and not self.turn.is_own_code
 
@@ -143,7 +143,7 @@ class LiveTurn:
         self._log.add(self.answer.apply_all(changes))
 
     def end_response(self) -> None:
-        """End the thought that is still open, if any, and estimate the tokens if none were reported."""
+        """Give an open thought, if any, its duration, and estimate the tokens if none were reported."""
         self._log.add(self._assembler.end_thought())
         self._estimate_tokens()
 
@@ -163,7 +163,7 @@ class LiveTurn:
             self.note(MessagesLeftOut(messages))
 
     def note_state(self, text: str) -> None:
-        """Record the text about the tools in the request."""
+        """Record the text in the request about what the tools hold."""
         if text != self.answer.current_round.state:
             self.note(StateSent(text))
 
@@ -237,9 +237,7 @@ class LiveTurn:
             await self.end(Turn.Status.STOPPED)
 
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
-        """Store the end of the turn with everything that was received, then publish it. Raises the errors
-        of `commit`.
-        """
+        """Store the end of the turn with everything that was received, then publish it. Raises TurnLost, NotStored."""
         self.is_ending = True
         self._estimate_tokens()
         self._log.add(self._assembler.close(closing_at_end(self.turn, status)))

@@ -44,7 +44,7 @@ class LogWriter:
 
     @property
     def has_changes(self) -> bool:
-        """Whether there are changes that were not submitted."""
+        """True if there are changes that were not submitted."""
         return bool(self._changes)
 
     def add(self, changes: Iterable[Change]) -> None:

@@ -1,4 +1,4 @@
-"""Runs code of a person in the tool set that runs code: a turn that asks no model.
+"""Runs code of a person in the tool set of `code_tools`: a turn that asks no model.
 
 The question contains the code as a fenced block. The answer contains the code and its results, like an answer of a
 model that ran it. Later requests send both to the model as texts of the person (`chat.answering.prompt.own_code`).

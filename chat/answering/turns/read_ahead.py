@@ -1,6 +1,6 @@
 """Shows a stream of a provider or of a tool: everything that has arrived since the last frame is one commit.
 
-A source is read while its earlier items are stored and shown, so small lists cost nothing. The number and the size of
+A source is read while its earlier items are stored and shown, so its lists may be small. The number and the size of
 the items that are read ahead are limited. Beyond that the source has to wait, and TCP slows down the server that sends.
 """
 
@@ -92,8 +92,8 @@ def part_size(part: Part) -> int:
 def output_size(output: ToolOutput) -> int:
     """Return the size of an output of a tool.
 
-    Changed outputs count as large, so that they are not read ahead: each waits for its frame, and what changes between
-    two frames is shown once.
+    Changed outputs count as large, so that only one at a time is read ahead: what changes between two frames is shown
+    once.
     """
     return SIZE_LIMIT if isinstance(output, OutputsRedrawn) else part_size(output)
 

@@ -43,7 +43,7 @@ meanwhile.
 
 
 def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
-    """Start a thread that ends turns with an expired lease, every few seconds, until the process ends.
+    """Start a thread that does the work of this module every few seconds, until the process ends.
 
     `loop`: the event loop that runs resumed turns.
     """
@@ -53,9 +53,7 @@ def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
 
 
 def sweep() -> int:
-    """End every turn whose lease has expired. Return how many. Open pages notice this by the conversation's
-    revision.
-    """
+    """End every turn whose lease has expired. Return how many. Open pages notice by the conversation's revision."""
     # After an outage of the database, the lease of a turn may have expired although the turn still runs here.
     conversations = interrupt_expired(alive=live_turns())
     for conversation_id in conversations:
@@ -84,9 +82,7 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
 
 
 async def _abandon_calls(turns: Sequence[Turn]) -> None:
-    """Let the tools of ended turns end what they still run. Calls that they do not end have time limits of
-    their own.
-    """
+    """Let the tools of ended turns end what they still run. Calls that they do not end have their own limits."""
     try:
         async with asyncio.timeout(ABANDON_LIMIT_S):
             errors = await asyncio.gather(*map(abandon_calls, turns), return_exceptions=True)

@@ -53,8 +53,8 @@ def decide_call(
 ) -> ResumedTurn | None:
     """Store a decision and take the turn's lease. Returns `None` if exactly this decision was stored before.
 
-    `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused if
-    the turn does not wait for the decision, and CodeRefused if it has no code to change. It must not run on the thread
+    `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused
+    (see `_reason` and `_check_live_turns`), and CodeRefused if there is no code to change. Must not run on the thread
     of `turn_store`, see `StoredLog`. If two decisions are made at the same time, the second finds the turn running.
     """
     log = StoredLog(authorise())
@@ -119,7 +119,7 @@ def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:
 
 
 def _record(turn: Turn, change: CallDecided, decided_by: int | None) -> None:
-    """Store the decision permanently. The log is deleted after the end of the turn, and may not contain who decided."""
+    """Store the decision permanently. The log is deleted after the end of the turn, and does not say who decided."""
     CallDecision.objects.create(
         turn=turn,
         call_id=change.call_id,

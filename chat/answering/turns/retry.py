@@ -57,7 +57,7 @@ class Retry:
     sentence: str = ""
     """The sentence that pages show during the pause."""
     forgets_files: bool = False
-    """Whether files that the provider stored must be uploaded again."""
+    """True if files that the provider stored must be uploaded again."""
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ class RetryPolicy:
             pause_s = self.first_pause_s * 2 ** (self._failures - 1)
         if pause_s > self.longest_pause_s:
             return None
-        # Jitter prevents that turns which were refused at the same time also retry at the same time.
+        # Jitter: turns that were refused at the same time must not retry at the same time.
         pause_s *= 1 + self.jitter() / 4
         seconds = max(1, round(pause_s))
         return Retry(pause_s, f"The model's service is busy or out of reach. Asking again in {seconds} s…")

@@ -60,7 +60,7 @@ async def start_turn(start: Start) -> PlannedTurn:
 
 
 async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UUID) -> None:
-    """Show another version of a message, in every tab. Raises SwitchRefused while an answer is being written.
+    """Show another version of a message, in every tab. Raises SwitchRefused, see `versions.show`.
 
     `authorise`: runs on the database thread, checks that the user may write, and returns the conversation's id.
     """
@@ -221,7 +221,7 @@ class Runner:
         return {str(turn.turn.conversation_id) for turn in self._turns.values()}
 
     async def drain(self) -> None:
-        """Wait until every turn has ended, and every request for a title."""
+        """Wait until every turn has ended, and every task that follows it, such as the request for a title."""
         while self._starting or self._resuming or self._turns or self._tasks:
             turns = [turn.task for turn in self._turns.values() if turn.task]
             pending: set[PendingTurn] = {*self._starting, *self._resuming, *turns, *self._tasks}

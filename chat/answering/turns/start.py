@@ -77,7 +77,7 @@ class Ask(Start):
 
     text: str
     attachment_ids: Sequence[uuid.UUID] | None = None
-    """`None`: a new version keeps the files of the message that it replaces."""
+    """`None`: no files, but an `Edit` keeps the files of the message that it replaces."""
     code_mode: str = field(default="", kw_only=True)
     """`auto`, `on` or `off` for this message only. If empty, the conversation's setting applies."""
     model: str = field(default="", kw_only=True)
@@ -137,7 +137,7 @@ class Continue(Start):
     """
 
     without_tools: bool = field(default=False, kw_only=True)
-    """Whether the model must answer without tools, from the results that it already has."""
+    """True if the model must answer without tools, from the results that it already has."""
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn that continues the last answer, after a short question that asks for it."""

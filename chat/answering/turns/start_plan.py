@@ -42,7 +42,7 @@ class PlannedTurn:
     has_question: bool = True
     """False if there is no new question, because the last one is answered again."""
     names_conversation: bool = False
-    """Whether this question gives the conversation its title."""
+    """True if this question gives the conversation its title."""
     replaced: Message | None = None
     """The shown message that the first new message replaces."""
     hidden: tuple[uuid.UUID, ...] = ()
@@ -60,7 +60,7 @@ def plan_question(
     before: Turn | None = None,
     replaced: Message | None = None,
 ) -> PlannedTurn:
-    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused, see `new_turn`."""
+    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused, QuotaExceeded."""
     conversation = question.conversation
     context.check_may_start(conversation)
     setup = chosen_setup(conversation, chosen, context.setup)

@@ -32,9 +32,7 @@ from chat.vocabulary.parts import Engine, JSONObject, PartKind, Role
 DATA_TYPES = (CSV, JSON_TYPE, *TABLE_TYPES.values())
 """Prefixes of the MIME types of files that hold data, besides images."""
 DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
-"""Suffixes of the names of files that hold data, because the content of a text file does not show that it
-is a table.
-"""
+"""Suffixes of names of files that hold data, because the content of a text file does not show that it is a table."""
 
 
 TOO_MANY_LIVE = "{number} answers are being written for you already. Wait for one, or stop one."
@@ -67,10 +65,10 @@ class TurnChoices:
     model: str = ""
     """The id of a model or the name of a preset. If empty, the conversation's model is used."""
     continues: bool = False
-    """Whether the turn continues an answer, and uses that answer's decision about code."""
+    """True if the turn continues an answer, and uses that answer's decision about code."""
     without_tools: bool = False
     own_code: bool = False
-    """Whether the question is code of the user that a tool set runs, and no model is asked."""
+    """True if the question is code of the user that a tool set runs, and no model is asked."""
 
     def as_json(self) -> JSONObject:
         """Return the fields that differ from the default."""
@@ -88,7 +86,7 @@ class CodeChoice:
     reason: str
     """A sentence for the reader that says why."""
     offers_session: bool = False
-    """Whether code that runs at the model's service may also run in the tool set that runs code."""
+    """True if code that runs at the model's service may also run in the tool set that runs code."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:

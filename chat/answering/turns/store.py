@@ -47,7 +47,7 @@ class TurnWrite:
     changes: Sequence[Change]
     """The changes that the rows contain, without those of the turn's status."""
     had_no_part: bool = False
-    """Whether the answer had no part before these changes."""
+    """True if the answer had no part before these changes."""
     ending: Ending | None = None
     waits_after_s: float | None = None
     """Seconds that the turn has run, if it now waits for a person's decision; otherwise `None`."""
@@ -84,7 +84,7 @@ class TurnWrite:
 
     @property
     def has_first_part(self) -> bool:
-        """Whether the first part of the answer is among the changes."""
+        """True if the first part of the answer is among the changes."""
         return self.had_no_part and any(isinstance(change, PartStarted) for change in self.changes)
 
     @property
@@ -94,7 +94,7 @@ class TurnWrite:
 
     @property
     def waits(self) -> bool:
-        """Whether the turn now waits for a person's decision."""
+        """True if the turn now waits for a person's decision."""
         return self.waits_after_s is not None
 
     @property
@@ -292,7 +292,5 @@ def note_stop(
 
 
 def lease_end() -> datetime:
-    """Return the end of a lease that begins now, on the database's clock, because the clocks of processes
-    may differ.
-    """
+    """Return the end of a lease that begins now, on the database's clock, because those of processes may differ."""
     return database_time() + timedelta(seconds=settings.TURN_LEASE_S)

@@ -102,7 +102,7 @@ def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] |
     if len(messages) < 2:
         return None
     if conversation.is_private and not Turn.objects.get(message=messages[1]).private_data:
-        # The answer was written before the data became private, so its title may quote them.
+        # The answer was written before the data became private, so it may quote them.
         return None
     excerpts = "\n\n".join(
         f"{word}:\n{message.text[:EXCERPT_CHARS]}"

@@ -82,9 +82,7 @@ def _new_approval_id() -> str:
 
 
 async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decision: CallDecided | None) -> None:
-    """Run one call, and show its output while it runs. If a person has changed its code in the decision,
-    run that code.
-    """
+    """Run one call, with the code that a person wrote in the decision, if any. Show its output while it runs."""
     code = decision.code if decision else None
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
 

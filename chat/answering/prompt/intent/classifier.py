@@ -24,9 +24,7 @@ RULES_ALONE: Final = {BIAS: 0.0, POINTS: 4.0, POINTS_WITHOUT_WORDS: 4.0}
 """Weights that are used if none were trained. With them, code is wanted from 4 points on."""
 SIGNAL_VALUE: Final = 0.5
 NGRAMS_LENGTH: Final = 4.0
-"""Length of the vector of all n-grams of a text. It is constant, so that long texts do not count more than
-short ones.
-"""
+"""Length of the vector of all n-grams of a text. It is constant, so that long texts count no more than short ones."""
 POINTS_VALUE: Final = 0.25
 POINTS_OFFSET: Final = 3.5
 POINTS_LIMIT: Final = 8.0

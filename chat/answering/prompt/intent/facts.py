@@ -58,11 +58,11 @@ class Facts:
     has_quoted_text: bool
     has_code: bool
     is_only_python: bool
-    """Whether the text consists of fenced Python and, at most, polite words."""
+    """True if the text consists of fenced Python and, at most, polite words."""
     has_phone_number: bool
     is_question: bool
     is_short: bool
-    """Whether the text is short enough for a follow-up to the previous turn; fenced code does not count."""
+    """True if the text is short enough for a follow-up to the previous turn; fenced code does not count."""
     has_data: bool
     ran_code_before: bool
 
@@ -76,23 +76,23 @@ class Facts:
 
     @property
     def has_math(self) -> bool:
-        """Whether the text itself contains something to compute on."""
+        """True if the text itself contains something to compute on."""
         return self.quantities > 0 or self.has_formula or self.has_expression or self.has_number_list or self.has_table
 
     @property
     def names_data_file(self) -> bool:
-        """Whether the text holds the name of a table file, such as `sales.csv`."""
+        """True if the text holds the name of a table file, such as `sales.csv`."""
         return patterns.DATA_FILE.search(self.prose) is not None
 
     @property
     def names_quantity_of_data(self) -> bool:
-        """Whether the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
+        """True if the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
         has_source = self.has_data or self.names_data_file or self.quantities >= 3
         return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
 
     @property
     def asks_to_run_code(self) -> bool:
-        """Whether the code in the text, or the code of the previous turn, is to be executed."""
+        """True if the code in the text, or the code of the previous turn, is to be executed."""
         if self.has_words("do not run"):
             return False
         if self.is_only_python or self.has_words("run this code"):

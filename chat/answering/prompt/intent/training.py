@@ -79,9 +79,7 @@ def train(prompts: Sequence[Prompt]) -> dict[str, float]:
 
 
 def _descend(vectors: Sequence[Row], labels: Sequence[bool], features: int) -> tuple[list[float], float]:
-    """Return the weights and the bias. The weights have a common factor, which makes each step of weight
-    decay cheap.
-    """
+    """Return the weights and the bias. All weights share a factor, which makes each step of weight decay cheap."""
     weights, bias, scale, steps = [0.0] * features, 0.0, 1.0, 0
     order, shuffled = list(range(len(vectors))), random.Random(0)
     for _ in range(EPOCHS):
