@@ -68,7 +68,7 @@ class ResponseEvents:
         self._last: _Item | None = None
         """The item whose text was shown last, if nothing else has followed."""
         self._message: _Item | None = None
-        """The message whose text was shown last, if nothing visible has followed. Encrypted reasoning is not."""
+        """The message whose text was shown last, if nothing visible followed. Encrypted reasoning is not visible."""
         self._calls = 0
         self._has_failed = False
         self._citations: list[WireObject] = []
