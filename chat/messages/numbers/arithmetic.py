@@ -111,7 +111,7 @@ class _Tried:
         return of_pairs(self._number, kinds, pairs)
 
     def _operands(self, kinds: Sequence[Kind], pairs: Iterable[tuple[Operand, Operand]]) -> Iterator[Result]:
-        """Yield results of pairs of operands. If `may_be_added` is false, only ratios, shares and products."""
+        """Yield results of pairs of operands: only ratios, shares and products if `may_be_added` is false."""
         listed = [((one.value, other.value), one.may_be_added(other)) for one, other in islice(pairs, RESULTS_LIMIT)]
         for kind in kinds:
             are_any = kind in ("ratio", "share", "times")
