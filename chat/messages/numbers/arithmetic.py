@@ -63,7 +63,7 @@ class Operand:
     def may_be_added(self, other: Operand) -> bool:
         """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
 
-        Numbers in different rows and different columns are not.
+        Numbers whose rows and columns have no label in common are not.
         """
         one, two = self.place, other.place
         if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):

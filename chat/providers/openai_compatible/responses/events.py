@@ -123,7 +123,7 @@ class ResponseEvents:
         return self._items[number]
 
     def _number_by_ids(self, event: WireObject, wire: WireObject) -> int:
-        """Return the number of an item without an index. An event without a known id belongs to the newest item."""
+        """Return the number of an item without an index. Without a known id, it is the newest item, or a new one."""
         ids = [text for text in map(as_text, (wire.get("id"), wire.get("call_id"), event.get("item_id"))) if text]
         known = [self._numbers[one] for one in ids if one in self._numbers]
         if not known and event.get("type") == "response.output_item.done":
