@@ -26,7 +26,7 @@ class ClearedOutputs:
     """Number of cleared texts and graphs of the running code that are not kept."""
 
     def add(self, graphs: Sequence[AnswerAttachment], cut: OutputCut) -> int:
-        """Add what a change has removed. Return the size of the old graphs that are dropped because of it."""
+        """Add what a change has removed. Return the size of the graphs that are dropped because of it."""
         self.graphs += graphs
         self.texts += cut.cleared
         self.left_out += cut.left_out

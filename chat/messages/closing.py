@@ -138,7 +138,7 @@ def close_results(parts: Sequence[Part], indexes: Iterable[int], outcome: str) -
 def _open_runs(parts: Sequence[Part]) -> list[tuple[ExecutableCode | CodeExecutionResult, list[int]]]:
     """Return each piece of code of the session that has not ended, with the indexes of its results.
 
-    If the code itself is not among the parts, its first result is returned in its place.
+    Code that already has results is represented by the first of them.
     """
     with_result = set(CodeResults(parts).code_of.values())
     # A tool may show code and no result. The code then ends with the response to the call.

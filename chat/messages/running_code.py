@@ -92,7 +92,7 @@ class RunningCode:
     def show_rest(self, part: CodeExecutionResult) -> Iterator[Change]:
         """Yield the changes that show the held back output, because the code will get no result.
 
-        It is text, or an incomplete image, which is left out.
+        It is text, or an incomplete image, which words replace.
         """
         if text := without_data_uris(self._held_back):
             yield from self._show(replace(part, output=text))
@@ -203,7 +203,7 @@ def common_length(one: str, other: str) -> int:
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        # Only the part that has not been compared yet is compared.
+        # Only the part that is not known to be equal is compared.
         if one[low:middle] == other[low:middle]:
             low = middle
         else:

@@ -268,7 +268,7 @@ class Preset(models.Model):
 
 
 class Instruction(models.Model):
-    """The instructions for all models in all conversations. There is one row, which replaces the default texts."""
+    """The instructions for all models in all conversations. At most one row exists. It replaces the default texts."""
 
     general = models.TextField(blank=True, help_text="Always.")
     code_execution = models.TextField(blank=True, help_text="When the answer may run code at the model's service.")

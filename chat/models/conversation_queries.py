@@ -113,5 +113,5 @@ class ExistingConversations(ConversationManager["Conversation"]):
     """The conversations that their owners have not deleted."""
 
     def get_queryset(self) -> ConversationQuerySet:
-        """Return all conversations, without deleted ones that can still be restored."""
+        """Return all conversations except deleted ones, whose rows remain until they are removed."""
         return ConversationQuerySet(self.model, using=self._db).filter(deleted_at__isnull=True)

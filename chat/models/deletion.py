@@ -34,10 +34,10 @@ commit.
 """
 
 _UNSHOWN = Q(message_attachments__isnull=True, project_files__isnull=True, newer_file_runs__isnull=True)
-"""Matches attachments that no message, project or run on a newer file shows."""
+"""Matches attachments without a `MessageAttachment`, project or run on a newer file. Parts may still show them."""
 
 BEING_DELETED = datetime(1970, 1, 1, tzinfo=UTC)
-"""The deletion time of a conversation whose deletion has begun: it cannot be restored, renewed or kept any more."""
+"""Marks a conversation whose deletion has begun (`deleted_at`, `temporary_seen_at`): it cannot be restored or kept."""
 
 
 class _TurnStarted(Exception):
@@ -106,7 +106,7 @@ def hide_accounts(user_ids: Collection[int]) -> None:
 
 def _hide_for_good(rows: ConversationQuerySet) -> None:
     """Lock the rows in the same order as starts of several answers do, mark them as deleted, and detach
-    their kernels.
+    their kernels, which then end.
     """
     list(rows.select_for_update().order_by("pk").values_list("pk"))
     PythonSession.objects.filter(conversation__in=rows.order_by()).update(conversation=None)

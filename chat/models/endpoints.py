@@ -25,12 +25,12 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 
 
 def dialect_choices() -> list[tuple[str, str]]:
-    """Return the choices of a dialect. As a function they are not stored in migrations."""
+    """Return the choices of a dialect. A function keeps them out of migrations."""
     return [(name, name) for name in DIALECT_NAMES]
 
 
 def protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a protocol. As a function they are not stored in migrations."""
+    """Return the choices of a protocol. A function keeps them out of migrations."""
     return [(name, name) for name in PROTOCOL_NAMES]
 
 

@@ -92,7 +92,7 @@ def update_rows(
     """Update rows by their primary keys. Return how many were updated.
 
     `rows`: primary key -> field name -> new value. `only`: field name -> allowed values; rows with other values are not
-    updated. Runs one statement for each set of fields.
+    updated. Makes one `executemany` call for each set of fields.
     """
     by_fields: dict[tuple[str, ...], list[uuid.UUID]] = defaultdict(list)
     for pk, values in rows.items():

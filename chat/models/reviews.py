@@ -164,8 +164,8 @@ class Review(models.Model):
         note: str,
         labels: Sequence[Label] | None,
     ) -> Verdict:
-        """Return the unsaved history entry for a decision that was applied. `labels`: the new labels, if
-        they changed.
+        """Return the unsaved history entry for a decision that was applied. `labels`: the new labels;
+        `None` if they are kept.
         """
         return Verdict(
             conversation_id=self.pk,

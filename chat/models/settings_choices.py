@@ -54,5 +54,5 @@ class TitleSource(models.TextChoices):
 
 
 def model_protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a model's protocol. As a function they are not stored in migrations."""
+    """Return the choices of a model's protocol. A function keeps them out of migrations."""
     return [(INTERACTIONS_API, INTERACTIONS_API)]

@@ -17,6 +17,6 @@ def lock_superusers() -> None:
 
 
 def is_last_superuser(*users: User) -> bool:
-    """Return whether there is no active superuser besides these users whose account stays."""
+    """Return whether these users include all active superusers whose accounts stay, and at least one."""
     staying = User.objects.filter(is_superuser=True, is_active=True, deletion_at=None).values_list("pk", flat=True)
     return bool(ids := set(staying)) and ids <= {user.pk for user in users}

@@ -128,8 +128,7 @@ def writable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
 def turn_to_decide(user: AnyUser, conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> Turn:
     """Return the turn that a user wants to decide about, in a conversation that the user may change.
 
-    `message_id`: the answer of the turn. `None` means the turn that was started last. Raises NotFound if the user may
-    not.
+    `message_id`: the answer of the turn. `None` means the turn that was started last. Raises NotFound if there is none.
     """
     turns = Turn.objects.filter(conversation=writable_conversation(user, conversation_id))
     if message_id is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 CODE_LIMIT_CHARS = 4096
 """Maximum length of an escape code. A longer sequence is treated as text, because no title or link is that long;
-otherwise one stray code could hide a long output.
+otherwise one stray code could hold back or hide a long output.
 """
 
 # The quantifiers are possessive and no sequence contains the beginning of another one, so the time is linear.

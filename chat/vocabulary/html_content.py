@@ -139,7 +139,7 @@ class _Pieces:
             self.add_note(CONTROLS_NOTE)
 
     def add_note(self, sentence: str) -> None:
-        """Add a note, unless it was added before."""
+        """Add a note, unless the last piece is the same note."""
         self._flush()
         note = HtmlNote(sentence)
         if self.found[-1:] != [note]:

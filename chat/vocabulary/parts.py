@@ -95,7 +95,7 @@ class Thought(BasePart):
     is_streamed = True
     text: str
     duration_ms: int | None = None
-    """Milliseconds from its first piece to the next part, as measured by this server. `None`: not known."""
+    """Milliseconds from its first piece to the next part or the end, measured by this server. `None`: not known."""
 
     @property
     def is_answer(self) -> bool:

@@ -23,7 +23,7 @@ PADDING_LIMIT_CHARS = 100_000
 a long line.
 """
 START_LIMIT_CHARS = 200
-"""Maximum number of characters at the start of a line that `ESC[1K` erases."""
+"""Maximum length of the start of a line that `ESC[1K` and `ESC[1J` erase. A longer start is not erased."""
 
 _CONTROL = re.compile(r"[\r\b\x1b\x9b]")
 _MOVE = re.compile(r"([\r\n\b])")
@@ -149,7 +149,7 @@ class Terminal:
             self._row -= 1
 
     def _obey(self, code: str) -> None:
-        """Execute an escape code that moves the cursor or erases text."""
+        """Execute an escape code if it moves the cursor or erases text."""
         match = _CODE.fullmatch(code)
         if match is None:
             return

@@ -63,7 +63,7 @@ class Operand:
     def may_be_added(self, other: Operand) -> bool:
         """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
 
-        Numbers in different rows and different columns are not.
+        Numbers whose rows and columns have no label in common are not.
         """
         one, two = self.place, other.place
         if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):
@@ -111,7 +111,7 @@ class _Tried:
         return of_pairs(self._number, kinds, pairs)
 
     def _operands(self, kinds: Sequence[Kind], pairs: Iterable[tuple[Operand, Operand]]) -> Iterator[Result]:
-        """Yield the results of pairs of operands. Sums and differences are tried only if `may_be_added` is true."""
+        """Yield results of pairs of operands: only ratios, shares and products if `may_be_added` is false."""
         listed = [((one.value, other.value), one.may_be_added(other)) for one, other in islice(pairs, RESULTS_LIMIT)]
         for kind in kinds:
             are_any = kind in ("ratio", "share", "times")

@@ -37,7 +37,7 @@ def is_whole(number: WrittenNumber) -> bool:
 
 
 def is_quiet(number: WrittenNumber, context: Context) -> bool:
-    """Return whether a number without a source is probably no claim about data, such as a year or a round number."""
+    """Return whether a number without a source is probably no claim: a year, a usual or round one, or one of a rule."""
     value, step = abs(number.amount.value), number.amount.step
     whole = int(value / step)
     is_whole = step == 1 and not number.unit

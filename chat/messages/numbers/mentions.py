@@ -33,7 +33,7 @@ class Mention:
 
 @lru_cache(maxsize=32)
 def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the phrases of a text that may be labels, with their positions: up to four words, or up to four Chinese
+    """Return the phrases of a text that may be labels, with their positions: up to four words, or up to eight Chinese
     signs.
 
     The result is cached, because the same few sentences are searched for many different labels.

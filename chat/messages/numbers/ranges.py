@@ -33,7 +33,7 @@ _RANGE: Final = re.compile(
 _FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
 _DIGIT: Final = re.compile(r"\d")
 _BEFORE_CHARS: Final = 60
-"""Maximum number of characters before a number that are searched for words about it."""
+"""Maximum number of characters searched before a number. Words before another number belong to that one."""
 
 
 @dataclass(frozen=True, slots=True)

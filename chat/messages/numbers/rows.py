@@ -191,7 +191,7 @@ def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[st
 
 
 def _is_of_name(line: str, match: re.Match[str]) -> bool:
-    """Return whether a number is the end of the label of its line, as in `Ring 2 426649`."""
+    """Return whether a number is the end of the label of its line, as in `Ring 2   426649`."""
     is_near = line[match.start() - 1 : match.start()] == " " and line[match.start() - 2 : match.start() - 1].isalpha()
     return is_near and match[0].isdigit() and line[match.end() : match.end() + 2] in ("  ", ": ", "\t")
 

@@ -51,9 +51,7 @@ class Table:
 
     @cached_property
     def labels(self) -> dict[str, Row]:
-        """The rows by their labels, and the first row of each group by the group's label. Rows of statistics are left
-        out.
-        """
+        """The rows by their labels, without statistics, and the first row of each group by the group's label."""
         groups = {row.group: row for row in reversed(self.rows) if row.group}
         return groups | {row.label: row for row in reversed(self.rows) if row.label and not row.is_statistic}
 

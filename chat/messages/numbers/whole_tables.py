@@ -49,7 +49,7 @@ def weighted_means(number: WrittenNumber, table: Table) -> Iterator[Result]:
 
 
 def shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Result]:
-    """Yield the shares of rows in the totals of columns, the sums of the rows, and the totals without these rows."""
+    """Yield shares of rows in totals of columns, the sums of the rows, and the totals without them or one of them."""
     for column, unit in enumerate(table.units):
         total = sum(table.columns[column])
         if not total or not number.may_have_unit(unit):

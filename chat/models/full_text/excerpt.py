@@ -110,7 +110,7 @@ def match_rank(text: str, terms: Sequence[Term]) -> int:
 
 
 def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[Piece, ...]:
-    """Return `text[start:stop]` as pieces. A match that overlaps another one, or the end, is not marked."""
+    """Return `text[start:end]` as pieces. A match that overlaps another one, or the end, is not marked."""
     pieces, position = [], start
     for first, last in spans:
         if first < position or last > end:
@@ -131,7 +131,7 @@ def _find_best(folded: FoldedText, terms: Sequence[Term]) -> tuple[int, int, int
 
 
 def _find_matches(folded: FoldedText, terms: Sequence[Term], limit: int | None = None) -> list[tuple[int, int]]:
-    """Return the spans at which terms match, in order, at most `limit`."""
+    """Return the first `limit` spans at which terms match, in order; all without `limit`."""
     if not terms:
         return []
     pattern = re.compile("|".join(map(_build_term_pattern, terms)))

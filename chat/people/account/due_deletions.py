@@ -2,7 +2,7 @@
 
 An account is hidden first, so that nothing new is written. Then its conversations are deleted one after the other; a
 long one takes several transactions. One more transaction deletes the rest, which has no long tables. If the process
-dies in between, another process continues: everything that is left still belongs to the account.
+dies in between, or another one does the same, the next one continues: all that is left still belongs to the account.
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ def delete_due_accounts() -> int:
 
 
 def _delete(user_id: int, due: QuerySet[User]) -> bool:
-    """Delete an account that is among the `due` ones. Returns False if its owner has cancelled it, or it is already
-    deleted.
-    """
+    """Delete an account that is among the `due` ones. Returns False if it was kept or is already deleted."""
     if not due.filter(pk=user_id).order_by().update(is_active=False):
         return False
     hide_accounts([user_id])

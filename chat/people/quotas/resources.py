@@ -32,7 +32,7 @@ class Resource(Enum):
         self.limit = limit
         """The name of the limit: a column of `Quota`, and a key of the setting `QUOTAS`."""
         self.unit = unit
-        """How many units of the counter make 1 in the limit, such as 1000 if they are ms and s."""
+        """How many units of the counter make 1 in the limit, such as 1000 for ms and s."""
 
     @property
     def is_daily(self) -> bool:

@@ -89,7 +89,7 @@ class Setup:
     """Whether the provider last reported that it has no such model."""
 
     def with_web_search(self, mode: str) -> Setup:
-        """Return the setup with a conversation's search mode: `auto` changes nothing, `on` and `off` overrule it.
+        """Return the setup with a conversation's search mode: `on` and `off` overrule the preset, `auto` does not.
 
         A model never gets a tool that it does not have.
         """

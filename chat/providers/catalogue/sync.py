@@ -142,7 +142,7 @@ def _mark_unlisted(row: LanguageModel, at: datetime) -> Iterator[str]:
 
 
 def _column_value(tokens: int | None) -> int | None:
-    """Return the count, or `None` if it is too large for the column."""
+    """Return the count, or `None` if it is negative or too large for the column."""
     return tokens if tokens is None or 0 <= tokens <= TOKENS_LIMIT else None
 
 

@@ -107,7 +107,7 @@ class CallIds:
 
 
 def function_name(call: FunctionCall) -> str:
-    """Return the name of a call in a form that servers take: a model may invent any name."""
+    """Return the name of a call in a form that servers take: a model may invent any name, and requests repeat it."""
     return INVALID_IN_NAME.sub("_", call.name)[:NAME_LIMIT] or "unnamed"
 
 

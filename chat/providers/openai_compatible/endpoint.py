@@ -22,7 +22,7 @@ class Endpoint:
     """One of `dialects.DIALECTS`. Empty: recognised by the address."""
 
     protocol: str = ""
-    """One of `PROTOCOL_NAMES`. Empty: chat completions, or the Responses API if the server refers to it."""
+    """One of `PROTOCOL_NAMES`. Empty: chat completions, or the Responses API for a model if its server refers to it."""
 
     @property
     def account(self) -> str:

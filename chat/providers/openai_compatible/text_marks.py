@@ -117,7 +117,7 @@ class TextMarks:
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
-        """Treat tags in later text as text, because the server sends reasoning in a separate field."""
+        """Treat tags in later text as text: reasoning comes in a separate field, perhaps without its closing tag."""
         if self._state is not _State.TAGGED:
             self._state = _State.CLOSED if self._state in _BLANK else _State.SETTLED
 

@@ -68,7 +68,7 @@ class ResponseEvents:
         self._last: _Item | None = None
         """The item whose text was shown last, if nothing else has followed."""
         self._message: _Item | None = None
-        """The message whose text was shown last, if nothing visible has followed. Encrypted reasoning is not."""
+        """The message whose text was shown last, if nothing visible followed. Encrypted reasoning is not visible."""
         self._calls = 0
         self._has_failed = False
         self._citations: list[WireObject] = []
@@ -123,7 +123,7 @@ class ResponseEvents:
         return self._items[number]
 
     def _number_by_ids(self, event: WireObject, wire: WireObject) -> int:
-        """Return the number of an item without an index. An event without a known id belongs to the newest item."""
+        """Return the number of an item without an index. Without a known id, it is the newest item, or a new one."""
         ids = [text for text in map(as_text, (wire.get("id"), wire.get("call_id"), event.get("item_id"))) if text]
         known = [self._numbers[one] for one in ids if one in self._numbers]
         if not known and event.get("type") == "response.output_item.done":
