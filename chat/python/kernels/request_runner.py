@@ -66,7 +66,7 @@ class RequestRunner:
 
     @property
     def death_sentence(self) -> str:
-        """A sentence that says why the kernel has ended."""
+        """A sentence that says why the kernel has ended, if it has."""
         return self._death_sentence or VARIABLES_LOST
 
     async def close(self) -> None:
