@@ -273,7 +273,7 @@ class Server(server.Server):
         self._has_closed.set()
 
     async def wait_until_closed(self, kind: type[Request | WebSocket], limit_s: float) -> None:
-        """Return when no connection of this kind is open, or after `limit_s` seconds."""
+        """Return when no request, or no WebSocket, is open, or after `limit_s` seconds."""
         try:
             async with asyncio.timeout(limit_s):
                 while self._is_open(kind):

@@ -29,7 +29,7 @@ def find_authenticator(user: User | None, code: str) -> Authenticator | None:
 
 
 def claim_code(authenticator: Authenticator, code: str) -> bool:
-    """Store that a correct code was used. Return False if it was used before, or if the same app's later code was.
+    """Store that a correct code was used. Return False if it was used before, or if a later code of the same app was.
 
     allauth remembers the codes of an app for a shorter time than they are valid. The row of the app remembers the time
     step of the last one.

@@ -2,9 +2,7 @@
 
 A kernel runs untrusted code and may send any JSON. Content of an unexpected shape is dropped, so every value that is
 returned is safe to store: text has no NUL and no lone surrogates, and images start with the signature of their type.
-Source of the message shapes: https:
-
-jupyter-client.readthedocs.io/en/stable/messaging.html
+Source of the message shapes: https://jupyter-client.readthedocs.io/en/stable/messaging.html
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ class OutputReader:
     """Reads the messages of one cell in order and applies the limits.
 
     Text is stored as a terminal would show it (`vocabulary.terminal_text`). The cell may clear its outputs, and change
-    those that have a `display_id`. The limits of texts, displays and images apply to what is shown at the end.
+    those that have a `display_id`. The limits of texts, displays and images apply to what is shown.
 
     Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel sends
     only images whose figure the cell has not displayed.

@@ -2,7 +2,7 @@
 
 `LocalService` is the service on this machine (see `service`). It is a process apart with a Unix socket in its folder:
 
-DIR/control.sock one request for each connection; a line of JSON each way
+    DIR/control.sock    one request for each connection; a line of JSON each way
 
 A request is `{"command": "status" | "start" | "stop"}`. `start` waits until the gateway answers its health check.
 `"on_demand": true` refuses to start a service that a person has stopped. The reply is a `ServiceStatus` as JSON.

@@ -66,7 +66,7 @@ class RequestRunner:
 
     @property
     def death_sentence(self) -> str:
-        """A sentence that says why the kernel has ended."""
+        """A sentence that says why the kernel has ended, if it has."""
         return self._death_sentence or VARIABLES_LOST
 
     async def close(self) -> None:
@@ -208,7 +208,7 @@ class RequestRunner:
                 return
 
     async def _interrupt(self, *ends: asyncio.Future[None]) -> PendingExecution:
-        """Interrupt the kernel by a message, which it confirms, and through the server, which can send a signal.
+        """Interrupt the kernel by a message, which it confirms, or else through the server, which can send a signal.
 
         Returns the message.
         """

@@ -1,7 +1,7 @@
 """The description that a kernel gives of the table in a file: rows, columns and unusual things. Pure.
 
 A hostile file may take over the kernel that reads it and forge the answer. Every value is therefore validated, cleaned
-and shortened to a limit here. `parse_table_reading` also reads stored answers.
+and bounded here, whatever `in_kernel.tables` promises. `parse_table_reading` also reads stored answers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CONTROL_CHARACTERS = dict.fromkeys(range(32), " ") | {0x7F: " "}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A frequent value of a column."""
+    """An example of the values of a column."""
 
     text: str
     count: int

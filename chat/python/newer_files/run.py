@@ -1,7 +1,7 @@
 """Runs all code of a conversation on a newer file, in a new kernel that ends afterwards.
 
 The run belongs to the server's event loop, not to a request. Each process, and each person, has only one run at a time.
-It counts as running until its lease expires. Deleting the row stops the run.
+It counts as running while its lease lasts. Deleting the row stops the run.
 """
 
 from __future__ import annotations

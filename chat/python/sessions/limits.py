@@ -74,7 +74,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The session may not wait, because the maximum number of its owner's sessions wait already."""
+    """The session may not wait: so many of its owner's sessions wait that asking for all of them delays others."""
 
     sentence: str
 
@@ -160,7 +160,7 @@ def _next_step(own: PythonSession) -> Step:
     if kernels_of[own.owner_id] >= own_limit:
         own_sessions = [one for one in alive if one.session.owner_id == own.owner_id]
         evicted = None
-        # A kernel that is being ended will be free soon, or cannot be ended. No other must be ended in its place.
+        # A kernel that is being ended will be free soon, or cannot be ended. Others must not be ended in its place.
         if len(own_sessions) - _count_being_freed(own_sessions) >= own_limit:
             evicted = _evict(own_sessions, kernels_of, EVICTED_BY_OWNER.format(limit=own_limit))
         return evicted or Wait(PERSON_HAS_ALL.format(limit=own_limit))
@@ -192,7 +192,7 @@ def _start(own: PythonSession) -> StartKernel:
     generation = own.generation + 1
     columns = {**GONE, "generation": generation, "busy_until": seconds_from_now(LEASE_S), "started_at": None}
     if own.state == State.ERROR:
-        # The note says why the last start failed, which is over.
+        # Clear the note, which says why the last start failed.
         columns["note"] = ""
     if not PythonSession.objects.filter(pk=own.pk).change_state(State.STARTING, **columns):
         raise RuntimeError(f"session {own.pk} was changed although its row is locked")

@@ -28,7 +28,7 @@ ERRORS_LIMIT = 2
 async def note_if_lost(session: PythonSession) -> bool:
     """Check whether the kernel of a session lives. If it does not, store that it is lost and return True.
 
-    If the place of kernels does not answer, return False.
+    If the place of kernels does not answer, change nothing and return False.
     """
     if session.state != State.RUNNING or session.is_busy:
         return False

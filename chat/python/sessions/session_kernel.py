@@ -2,7 +2,8 @@
 
 A process takes the session's lease before it connects, because connecting interrupts a cell without a client. It renews
 the lease until its cell has ended. So several server processes can use the same kernel, one after the other. A second
-process interrupts the cell of the first one only if that one could not renew its lease for `LEASE_S`.
+process interrupts the cell of the first one only if that one could not renew its lease for `LEASE_S`: it was halted, or
+the database was not available.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class PythonTools:
         }
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
-        """Wait until the tables of a question and of earlier ones are read, for at most `READING_LIMIT_S`."""
+        """Wait at most `READING_LIMIT_S` until all these tables are read, so that requests describe them."""
         await reading_for_turn(files, READING_LIMIT_S, earlier)
 
     def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:

@@ -13,7 +13,7 @@ NOT_FILTERED = "[This text is withheld from you, because it could not be filtere
 
 
 def private_texts(result: Mapping[str, JSON]) -> list[str]:
-    """Return the texts of a result that code or files may have written, in order. They write no keys or numbers."""
+    """Return the texts of a result that code or files may have written, in order. Keys and numbers are the server's."""
     return [text for name, value in result.items() if name not in OF_THE_SERVER for text in _texts(value)]
 
 

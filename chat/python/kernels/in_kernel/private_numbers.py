@@ -28,7 +28,7 @@ QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
 """Words of code that prints the median or quartiles. These are results, even if a cell has the same value."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
 THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
-"""By significant digits: a number that equals a cell is hidden if a match by chance is less probable."""
+"""By significant digits: a number that equals a cell is hidden if a match by chance is less probable than this."""
 LONG_THRESHOLD = 0.5
 ROW_CHANCE = log(0.001)
 """Log-probability. Numbers that match a row or successive rows are hidden if this is less probable by chance."""
@@ -62,7 +62,7 @@ class Token:
 
     @property
     def middle(self) -> float:
-        """The value that it most probably stands for: the middle of its first range."""
+        """The middle of the first range of values that it may stand for."""
         return (self.ranges[0].low + self.ranges[0].high) / 2
 
 

@@ -31,7 +31,7 @@ _NO_AMOUNT = re.compile(r"[^\d,.-]")
 
 
 def count_short(rows: Sequence[Sequence[object]], gaps: Iterable[int]) -> int:
-    """Return the number of last rows that follow a gap, such as a blank line, and have fewer cells than those above."""
+    """Return the number of last rows that follow a gap, such as a blank line, and are shorter than all rows above."""
     for at in gaps:
         if at > 1 and len(rows) - at <= END_ROWS and len(rows[at]) < len(rows[at - 1]):
             return len(rows) - at if max(map(len, rows[at:])) < min(map(len, rows[:at])) else 0
@@ -120,8 +120,8 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
         if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
     ]
     if not is_summary_word(label):
-        # Without a known label, each number must be the sum of its column, and the first cell must be empty or two sums
-        # must be larger than all numbers above.
+        # Each number must be the sum of its column. Besides, the key must be missing, the label must mean a total, or
+        # two sums must be larger than all numbers above, so that they are no chance.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
         is_told = is_keyless or is_total_word(label)
         are_totals = bool(numbers) and len(above) > 1 and (is_told or are_larger(row, above, numbers))
@@ -152,7 +152,7 @@ def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int,
 def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers: Sequence[int]) -> bool:
     """Return whether at least two numbers of a row are larger than all numbers above them.
 
-    False if there are fewer than three rows, or more than `UNLABELLED_ROWS`.
+    False if there are fewer than three rows above, or more than `UNLABELLED_ROWS`.
     """
     if not 2 < len(above) <= UNLABELLED_ROWS:
         return False
@@ -192,7 +192,7 @@ def _float_or_none(text: str) -> float | None:
 
 
 def describe_totals_within(body: Sequence[Sequence[object]]) -> list[str]:
-    """Return a list with a note about rows inside the table that look like totals; an empty list if there are none."""
+    """Return a note about rows that look like totals and were kept; an empty list if there are none."""
     rows = body[:LABELLED_ROWS]
     firsts = Counter(map(label_of, rows))
     labels = {label: count for label, count in firsts.items() if is_total_word(label)}

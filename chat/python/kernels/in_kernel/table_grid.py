@@ -85,8 +85,8 @@ class Grid:
             return True
         if at + 1 < len(self.rows) and self._has_repeated_years(at) and self.is_text(at + 1):
             return True
-        # If all columns have values, a row below is the row of names if no row above it fits the columns, and those
-        # below it do.
+        # If no column has texts, a row below holds the names if the rows above it, such as `key,value`, do not fit the
+        # columns, and those below it do.
         return "text" not in self.profile and any(
             self.is_full(row)
             and self.is_distinct(row)

@@ -17,7 +17,7 @@ from chat.python.kernels.in_kernel.table_source import (
 )
 
 PATH_LIMIT_CHARS = 80
-"""Maximum length of a path that can be chosen."""
+"""Maximum length of a path that can be chosen, or shown in full."""
 PATHS_LIMIT = 20
 PLACES_LIMIT = 1000
 """Maximum number of objects and lists that are searched for a table."""

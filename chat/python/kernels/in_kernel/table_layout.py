@@ -161,7 +161,7 @@ def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
     """Return the names of columns, joined from top to bottom: `2023 / units`.
 
     A name in an upper row counts for the columns to its right as well, up to the next one. If the last row names only
-    the first column, as pandas writes the name of an index, the cells above that name are not part of it.
+    the first column, as pandas writes the name of an index, the cells above it name the rows of names and are left out.
     """
     if len(rows) > 1 and [at for at, cell in enumerate(rows[-1]) if is_present(cell)] == [0]:
         return [name_of(rows[-1][0]), *join_names([["", *row[1:]] for row in rows[:-1]])[1:]]

@@ -1,4 +1,4 @@
-"""Measures the memory of a kernel's processes, and memory of the kernel that belongs to no process.
+"""Measures the memory that a kernel's processes hold, including memory that Linux charges to no process.
 
 Three things count besides the processes: files in the sandbox's folders, which are in memory; their inodes; and the
 buffers of sockets. They can be large: 720,000 empty files took 620 MiB, and the sockets of 50 processes 2 GiB. This
