@@ -70,12 +70,9 @@ def conversations_of(user: AnyUser) -> ConversationQuerySet:
 def readable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Conversation:
     """Return a conversation that the user may read. Raises NotFound if the user may not."""
     try:
-        conversation = conversations_of(user).filter(pk=conversation_id).first()
-    except ValidationError:
+        return conversations_of(user).get(pk=conversation_id)
+    except (ValidationError, Conversation.DoesNotExist):
         raise NotFound from None
-    if conversation is None:
-        raise NotFound
-    return conversation
 
 
 def writable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Conversation:

@@ -6,13 +6,15 @@ Templates whose names end in `.jinja` are rendered here; all other templates use
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any
 
 from django.template import engines
 from django.template.defaultfilters import filesizeformat, pluralize
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import get_language, gettext, ngettext, pgettext
 from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
 from chat.page.rendering.compact_json import compact_json, shown_json
 from chat.page.rendering.highlight import highlight_code
@@ -30,7 +32,8 @@ def environment(**options: Any) -> Environment:
     extensions = [*options.pop("extensions", ()), "jinja2.ext.i18n"]
     fixed = {"undefined": StrictUndefined, "autoescape": True, "extensions": extensions}
     jinja_environment = Environment(**{**options, **fixed})
-    # The catalogue of the reader's language is looked up at each call: one template serves all languages.
+    # The catalogue of the reader's language is looked up at each call: one template serves all languages. `render`
+    # replaces `_`.
     jinja_environment.install_gettext_callables(  # type: ignore[attr-defined]
         gettext, ngettext, newstyle=True, pgettext=pgettext
     )
@@ -45,4 +48,17 @@ def environment(**options: Any) -> Environment:
 
 def render(name: str, context: dict[str, object]) -> SafeString:
     """Render `templates/<name>.jinja` with this context."""
-    return SafeString(engines["jinja2"].get_template(f"{name}.jinja").render(context))
+    template = engines["jinja2"].get_template(f"{name}.jinja")
+    return SafeString(template.render({**context, "_": partial(_translate, get_language())}))
+
+
+def _translate(language: str | None, text: str, **variables: object) -> Markup:
+    """Return the text in the active language, `language`, with its variables, which are escaped."""
+    translation = _translation(language, text)
+    return translation % variables if variables else translation
+
+
+@lru_cache(maxsize=1_000)
+def _translation(language: str | None, text: str) -> Markup:
+    """Return the text in the active language. Kept: Django searches several catalogues, and a page has 500 texts."""
+    return Markup(gettext(text))

@@ -1,4 +1,4 @@
-"""Caches rendered documents of long texts for the next reader of the same text in this process.
+"""Caches rendered documents for the next reader of the same text in this process.
 
 A document that has ended never changes, so readers of a long answer share one rendering. The end of each document is
 found by parsing alone, so that the middle of an answer is rendered without the text before it.
@@ -22,8 +22,6 @@ from chat.page.rendering.documents import Document, MarkdownOptions
 KEPT_BYTES = 64 * 1024 * 1024
 """Limit for the renderings that a process keeps. The least recently used ones are dropped."""
 ENDS_BYTES = 4 * 1024 * 1024
-SHORTEST_CHARS = 2048
-"""Minimum length of texts that are cached. Rendering a shorter text takes less than 3 ms."""
 
 
 class Rendering(NamedTuple):
@@ -114,7 +112,7 @@ def render_open(prefix: str, text: str, options: MarkdownOptions) -> Rendering:
         document.close_blocks()
         return Rendering(document.closed_html, document.render_tail())
 
-    return render() if len(text) < SHORTEST_CHARS else renderings.get(_key(prefix, text, options), render)
+    return renderings.get(_key(prefix, text, options), render)
 
 
 def keep_ended(document: Document, end: End) -> None:

@@ -135,7 +135,4 @@ def is_current(conversation_id: uuid.UUID, known_revision: int | None) -> bool:
 
 def read_revision(conversation_id: uuid.UUID) -> int:
     """Return the revision of a conversation. Raises Conversation.DoesNotExist."""
-    revision = Conversation.objects.filter(pk=conversation_id).values_list("revision", flat=True).first()
-    if revision is None:
-        raise Conversation.DoesNotExist
-    return revision
+    return Conversation.objects.values_list("revision", flat=True).get(pk=conversation_id)
