@@ -56,9 +56,6 @@ GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
 GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
 #: How the Developer API treats requests: `flex` is cheaper and may wait for minutes, `priority` is dearer and first.
 GEMINI_SERVICE_TIER = env.choice("GEMINI_SERVICE_TIER", ("standard", "flex", "priority"))
-#: The code that reads streams: `lean` is Plotline's own code, which takes a fifth of the CPU time; `sdk` is the library
-#: google-genai.
-GEMINI_STREAM_READER = "lean"
 
 #: Key for the server at OPENAI_BASE_URL. Local servers need none.
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")

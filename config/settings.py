@@ -73,7 +73,6 @@ from config.model_servers import GEMINI_API_VERSION as GEMINI_API_VERSION
 from config.model_servers import GEMINI_EMULATED as GEMINI_EMULATED
 from config.model_servers import GEMINI_SERVICE_TIER as GEMINI_SERVICE_TIER
 from config.model_servers import GEMINI_STORE as GEMINI_STORE
-from config.model_servers import GEMINI_STREAM_READER as GEMINI_STREAM_READER
 from config.model_servers import GOOGLE_CLOUD_LOCATION as GOOGLE_CLOUD_LOCATION
 from config.model_servers import GOOGLE_CLOUD_PROJECT as GOOGLE_CLOUD_PROJECT
 from config.model_servers import GOOGLE_GEMINI_BASE_URL as GOOGLE_GEMINI_BASE_URL

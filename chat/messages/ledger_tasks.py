@@ -9,7 +9,7 @@ import weakref
 
 from channels.db import database_sync_to_async
 
-from chat.messages.stored_ledgers import has_results, store_ledger
+from chat.messages.stored_ledgers import store_ledger
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] 
 def begin_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> asyncio.Task[None]:
     """Start the task that makes the ledger of an answer, unless it runs already. Call this in the server's event loop.
 
-    `only_with_results`: whether the answer is traced only if `has_results` is true.
+    `only_with_results`: see `store_ledger`.
     """
     loop = asyncio.get_running_loop()
     tasks = _running.setdefault(loop, {})
@@ -45,12 +45,8 @@ def _end(tasks: dict[uuid.UUID, asyncio.Task[None]], message_id: uuid.UUID, task
 
 async def _make(message_id: uuid.UUID, only_with_results: bool) -> None:
     async with _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LIMIT)):
-        await database_sync_to_async(_store, thread_sensitive=False)(message_id, only_with_results)
-
-
-def _store(message_id: uuid.UUID, only_with_results: bool) -> None:
-    if not only_with_results or has_results(message_id):
-        store_ledger(message_id)
+        store = database_sync_to_async(store_ledger, thread_sensitive=False)
+        await store(message_id, only_with_results=only_with_results)
 
 
 async def begin(message_id: uuid.UUID) -> None:

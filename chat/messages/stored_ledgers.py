@@ -67,8 +67,13 @@ def has_results(answer_id: uuid.UUID) -> bool:
     return bool(select_rows(Message, condition, answer_id, _OUTPUTS, columns="chat_message.id"))
 
 
-def store_ledger(message_id: uuid.UUID) -> NumberLedger | None:
-    """Trace the numbers of an answer and store them. Returns `None` if the answer is live or was deleted."""
+def store_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> NumberLedger | None:
+    """Trace the numbers of an answer and store them. Returns `None` if the answer is live or was deleted.
+
+    `only_with_results`: an answer without results, see `has_results`, is not traced either.
+    """
+    if only_with_results and not has_results(message_id):
+        return None
     message = Message.objects.select_related("turn").filter(pk=message_id, role=Role.MODEL).first()
     if message is None or (message.turn is not None and message.turn.is_live):
         return None

@@ -110,6 +110,14 @@ class Ending:
             "queries": answer.queries,
         }
 
+    def apply_to(self, turn: Turn) -> None:
+        """Update the turn and its conversation in memory, after the end was stored."""
+        for name, value in self.turn_fields().items():
+            setattr(turn, name, value)
+        # Nothing else changes the revision while a turn is live. It is not read again, because another change may
+        # follow the end at once: pages would mistake the end for that change, and miss it.
+        turn.conversation.revision += 1
+
 
 def engine_after_move(*, is_off: bool) -> dict[str, object]:
     """Return the columns of a turn whose code moved to a tool set, or was turned off."""

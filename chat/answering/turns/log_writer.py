@@ -86,5 +86,6 @@ class LogWriter:
         except Exception as error:
             raise NotStored from error
         self._storing = None
-        stored.update_row(self._turn, write)
+        if write.ending:
+            write.ending.apply_to(self._turn)
         return write, stored

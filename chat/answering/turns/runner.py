@@ -189,12 +189,9 @@ class Runner:
             return
         if turn.needs_title:
             self._start_naming(turn.turn.conversation_id)
-        self._trace_numbers(turn.turn)
-
-    def _trace_numbers(self, turn: Turn) -> None:
-        task = begin_ledger(turn.message_id, only_with_results=True)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        ledger = begin_ledger(turn.turn.message_id, only_with_results=True)
+        self._tasks.add(ledger)
+        ledger.add_done_callback(self._tasks.discard)
 
     def _start_naming(self, conversation_id: uuid.UUID) -> None:
         task = asyncio.get_running_loop().create_task(_name(conversation_id))

@@ -111,15 +111,6 @@ class StoreResult:
     usage: ConversationUsage | None = None
     """The usage of the conversation, only for a turn that has ended."""
 
-    def update_row(self, turn: Turn, write: TurnWrite) -> None:
-        """Update the row in memory to the state in the database."""
-        for name, value in (write.ending.turn_fields() if write.ending else {}).items():
-            setattr(turn, name, value)
-        if write.ending:
-            # Nothing else changes the revision while a turn is live. It is not read again, because another change may
-            # follow the end at once: pages would mistake the end for that change, and miss it.
-            turn.conversation.revision += 1
-
 
 async def write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
     """Store the writes of several turns in one transaction. The result for a turn may be TurnLost.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -52,8 +52,6 @@ class Exchange:
     """The body of a streamed request; `None`: the SDK's own."""
     is_interaction: bool = False
     """Whether the request is for the Interactions API, whose URL differs from `generateContent` only at its end."""
-    takes_response: bool = True
-    """Whether the middleware takes the response of a streamed request from the SDK."""
     responses: list[aiohttp.ClientResponse] = field(default_factory=list)
 
     def error(self, error: Exception) -> ProviderError:
@@ -96,33 +94,18 @@ class Clients:
 
     async def open_response(self, exchange: Exchange, model: str) -> aiohttp.ClientResponse:
         """Send a streamed request with the body of the exchange; return the response with its body unread."""
-        try:
-            await self._send(exchange, model)
-        except ResponseTaken:
-            return exchange.responses[-1]
-        raise TypeError("the SDK read a response that did not come through its session")
-
-    async def sdk_chunks(self, exchange: Exchange, model: str) -> AsyncGenerator[types.GenerateContentResponse, None]:
-        """Send a streamed request with the body of the exchange; yield the chunks that the SDK reads."""
-        exchange.takes_response = False
-        chunks, first = await self._send(exchange, model)
-        if first is not None:
-            yield first
-        async for chunk in chunks:
-            yield chunk
-
-    async def _send(
-        self, exchange: Exchange, model: str
-    ) -> tuple[AsyncIterator[types.GenerateContentResponse], types.GenerateContentResponse | None]:
-        """Have the SDK send a streamed request; return its chunks, and the first of them if there is one."""
         client = await self._client(exchange.access)
         token = _exchange.set(exchange)
         try:
             chunks = await client.aio.models.generate_content_stream(model=model, contents=PLACEHOLDER, config=CONFIG)
-            # The SDK sends the request only when it is asked for the first chunk.
-            return chunks, await anext(chunks, None)
+            # The SDK sends the request only when it is asked for the first chunk. The middleware then takes the
+            # response.
+            await anext(chunks, None)
+        except ResponseTaken:
+            return exchange.responses[-1]
         finally:
             _exchange.reset(token)
+        raise TypeError("the SDK read a response that did not come through its session")
 
     async def _client(self, access: Access) -> genai.Client:
         if access.is_emulated and not access.base_url:
@@ -169,6 +152,6 @@ async def _exchange_middleware(
         request.url = interactions_url(request.url)
     response = await handler(request)
     exchange.responses.append(response)
-    if exchange.body is not None and exchange.takes_response and response.status == HTTPStatus.OK:
+    if exchange.body is not None and response.status == HTTPStatus.OK:
         raise ResponseTaken
     return response

@@ -5,7 +5,6 @@ Types and errors of google-genai stay inside this package. Each call of `stream`
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -71,11 +70,7 @@ class GeminiProvider:
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """Yield the events of one answer, read by the SDK or by this package (`GEMINI_STREAM_READER`).
-
-        The SDK's client of the Interactions API would need another transport, takes 1.1 ms for each event, and takes a
-        stream that was cut for a complete one. So interactions are always sent and read by this package.
-        """
+        """Yield the events of one answer."""
         access, is_interaction = Access.from_settings(), request.protocol == INTERACTIONS_API
         exchange = Exchange(access, is_interaction=is_interaction)
         is_finished = False
@@ -89,9 +84,7 @@ class GeminiProvider:
                 if is_interaction
                 else request_body(request, refuses_storage=refuses_storage, service_tier=tier)
             )
-            uses_sdk = settings.GEMINI_STREAM_READER == "sdk" and not is_interaction
-            read = self._read_with_sdk if uses_sdk else self._read
-            async with aclosing(read(exchange, request.model)) as network_reads:
+            async with aclosing(self._read(exchange, request.model)) as network_reads:
                 async for events, error in network_reads:
                     is_finished = is_finished or any(isinstance(event, Finished) for event in events)
                     if events:
@@ -120,24 +113,6 @@ class GeminiProvider:
         while data := await read_piece(response.content, limit_s):
             yield _decode(chain.from_iterable(map(decoder.decode, parser.feed(data))))
         yield _decode(chain(chain.from_iterable(map(decoder.decode, parser.close())), decoder.end()))
-
-    async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
-        """Yield the events of each chunk of the SDK, and the error that follows them."""
-        limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        decoder = ChunkDecoder(exchange.access.api_key)
-        async with aclosing(self._clients.sdk_chunks(exchange, model)) as chunks:
-            read = asyncio.ensure_future(anext(chunks, None))
-            try:
-                while chunk := await read_within(limit_s, read):
-                    # A read is always under way, because only its cancellation closes the request of the SDK.
-                    read = asyncio.ensure_future(anext(chunks, None))
-                    wire = chunk.model_dump(
-                        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"}
-                    )
-                    yield _decode(decoder.decode(wire))
-            finally:
-                read.cancel()
-                await asyncio.gather(read, return_exceptions=True)
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """Store a file at Google, and wait until it can be used. Raises ProviderError."""

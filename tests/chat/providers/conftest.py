@@ -33,14 +33,6 @@ def provider() -> GeminiProvider:
     return GeminiProvider()
 
 
-@pytest.fixture(params=["lean", "sdk"])
-def reader(request: pytest.FixtureRequest, settings: Settings) -> str:
-    """Run the test with both readers of streams: our own, and the SDK's."""
-    name: str = request.param
-    settings.GEMINI_STREAM_READER = name
-    return name
-
-
 @pytest.fixture
 def serve(settings: Settings) -> Serve:
     """Return a context manager that serves an answer at the address that the settings then name."""

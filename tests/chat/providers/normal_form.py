@@ -6,7 +6,7 @@ The SDK writes URL-safe base64, the API standard base64. Both encode the same by
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,14 +32,9 @@ def part_in_normal_form(part: Part) -> Part:
     return replace(part, provider_data={**part.provider_data, "thought_signature": standard_base64(signature)})
 
 
-def parts_as_read_by(reader: str, parts: Iterable[Part]) -> list[Part]:
-    """Return the parts as a reader of streams yields them. The SDK's drops fields that the SDK does not know."""
-    if reader == "lean":
-        return list(parts)
-    return [part_in_normal_form(_as_the_sdk_reads(part)) for part in parts]
-
-
-def _as_the_sdk_reads(part: Part) -> Part:
+def part_as_the_sdk_reads(part: Part) -> Part:
+    """Return the part in its normal form, without the fields that the SDK drops because it does not know them."""
+    part = part_in_normal_form(part)
     fields = part.provider_data.get("fields")
     if not isinstance(part, Unsupported) or not isinstance(fields, dict):
         return part

@@ -128,7 +128,7 @@ def test_request_declares_its_tools_and_functions(fields: dict[str, Any], tools:
 
 @pytest.mark.parametrize("budget", [0, -1, 100])
 async def test_thinking_level_beside_a_budget_is_refused_before_sending(
-    budget: int, reader: str, provider: GeminiProvider, serve: Serve
+    budget: int, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_events({})) as server:
         thinking = Thinking(ThinkingLevel.LOW, budget)

@@ -36,8 +36,6 @@ from chat.providers.provider_errors import (
 from tests.chat.providers.conftest import Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_error
 
-pytestmark = pytest.mark.usefixtures("reader")
-
 KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
 
 
@@ -276,7 +274,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
             server.answer = answer
             _, error = await read_all(provider)
             assert error is not None
-            # Plotline's own reader does not quote data that are no event.
+            # Data that are no event are not quoted.
             assert "[removed]" in error.detail or "characters that are no event" in error.detail
             for secret in (KEY, "AIza", "ya29", "abcdef"):
                 assert secret not in error.detail + str(error) + repr(error)

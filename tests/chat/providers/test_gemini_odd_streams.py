@@ -1,4 +1,4 @@
-"""Streams in the unusual forms that gateways send: our reader reads them, and all that the SDK's reader reads."""
+"""Streams in the unusual forms that gateways send: our reader reads them, and all that the SDK reads."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
+from google import genai
+from google.genai.models import AsyncModels
+from google.genai.types import HttpOptions
 from pytest_django import Settings
 
+from chat.providers.google.client import CONFIG
+from chat.providers.google.codec import ChunkDecoder
+from chat.providers.google.errors import FOREIGN_ERRORS
 from chat.providers.google.provider import GeminiProvider
+from chat.providers.provider_errors import ProviderError
 from chat.vocabulary.parts import JSONObject
 from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, UsageReported
 from tests.chat.providers.conftest import Serve, read_all, texts_of
-from tests.chat.providers.normal_form import parts_as_read_by
+from tests.chat.providers.normal_form import part_as_the_sdk_reads
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_events
 from tests.recordings import Recording, recordings
 
@@ -44,7 +53,7 @@ JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
     ],
 )
 async def test_complete_answer_does_not_fail_because_of_later_data(
-    rest: bytes, reader: str, provider: GeminiProvider, serve: Serve
+    rest: bytes, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n" + rest)):
         received, error = await read_all(provider)
@@ -54,7 +63,7 @@ async def test_complete_answer_does_not_fail_because_of_later_data(
 
 @pytest.mark.parametrize("is_closed", [True, False], ids=["broken", "silent"])
 async def test_connection_that_fails_after_a_complete_answer_does_not_make_it_fail(
-    is_closed: bool, reader: str, provider: GeminiProvider, serve: Serve, settings: Settings
+    is_closed: bool, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.PROVIDER_IDLE_LIMIT_S = 0.5
 
@@ -127,21 +136,20 @@ async def test_only_the_candidate_with_index_0_is_read(provider: GeminiProvider,
     ids=lambda one: one.name,
 )
 async def test_our_reader_reads_whatever_the_sdk_reads(
-    recorded: Recording, provider: GeminiProvider, serve: Serve, settings: Settings
+    recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     rng = random.Random(recorded.name)
     compared = 0
-    async with serve(answer_with_body(b"")) as server:
+    async with serve(answer_with_body(b"")) as server, open_sdk(server.url) as models:
         for number in range(3 * MUTATIONS):
             if compared == MUTATIONS:
                 break
             chunks = _changed(recorded, rng)
             server.answer = answer_with_body(_stream_of(chunks, rng))
-            settings.GEMINI_STREAM_READER = "sdk"
-            by_sdk, sdk_error = await read_all(provider)
-            if sdk_error is not None:
+            try:
+                by_sdk = await _read_with_sdk(models)
+            except (*FOREIGN_ERRORS, ProviderError):
                 continue
-            settings.GEMINI_STREAM_READER = "lean"
             by_us, error = await read_all(provider)
             assert error is None, number
             assert _in_common_form(by_us) == _in_common_form(by_sdk), number
@@ -154,12 +162,29 @@ async def test_our_reader_reads_whatever_the_sdk_reads(
     assert compared == MUTATIONS
 
 
+@asynccontextmanager
+async def open_sdk(url: str) -> AsyncGenerator[AsyncModels, None]:
+    """Provide the SDK as it is, with its own connection to a server."""
+    async with ClientSession() as session:
+        yield genai.Client(api_key="key", http_options=HttpOptions(base_url=url, aiohttp_client=session)).aio.models
+
+
+async def _read_with_sdk(models: AsyncModels) -> list[StreamEvent]:
+    """Return the events of the chunks that the SDK makes of a stream."""
+    events: list[StreamEvent] = []
+    decoder = ChunkDecoder()
+    async for chunk in await models.generate_content_stream(model="gemini-test", contents="?", config=CONFIG):
+        wire = chunk.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"})
+        events += decoder.decode(wire)
+    return events
+
+
 def _in_common_form(events: list[StreamEvent]) -> list[object]:
     """Return parts, ends and token counts in the form in which both readers are compared."""
     read: list[object] = []
     for event in events:
         if isinstance(event, PartReceived):
-            read += parts_as_read_by("sdk", [event.part])
+            read.append(part_as_the_sdk_reads(event.part))
         elif isinstance(event, Finished):
             read.append((event.finish, event.reason))
         elif isinstance(event, UsageReported):

@@ -21,9 +21,7 @@ from tests.chat.providers.conftest import REQUEST, Serve, read_all, text_chunk, 
 from tests.chat.providers.raw_server import Exchange, answer_with_events, run_server
 
 
-async def test_request_has_the_path_and_the_body_of_its_model(
-    reader: str, provider: GeminiProvider, serve: Serve
-) -> None:
+async def test_request_has_the_path_and_the_body_of_its_model(provider: GeminiProvider, serve: Serve) -> None:
     request = GenerateRequest(
         "gemini-x", REQUEST.contents, system_instruction="Be brief.", tools=(BuiltInTool(CODE_EXECUTION),)
     )
@@ -62,14 +60,14 @@ async def test_request_names_the_service_tier_of_the_setting(
     assert [exchange.json.get(name) for exchange in server.exchanges] == [None, "flex"]
 
 
-async def test_request_sets_no_time_limit_for_the_server(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_request_sets_no_time_limit_for_the_server(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events({})) as server:
         await read_all(provider)
     assert "x-server-timeout" not in server.exchanges[0].headers
 
 
 async def test_next_request_uses_the_same_connection_until_the_provider_is_closed(
-    reader: str, provider: GeminiProvider, serve: Serve
+    provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_events(text_chunk("a"))) as server:
         for _ in range(3):

@@ -15,11 +15,9 @@ from chat.providers.provider_errors import Stalled, Unreachable
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, RawServer, never_answer
 
-pytestmark = pytest.mark.usefixtures("reader")
-
 LARGE_CHUNKS = 1000
 LARGE_TEXT = "x" * 64 * 1024
-"""1000 texts of this size exceed the buffers of the kernel, of aiohttp and of the SDK's reader."""
+"""1000 texts of this size exceed the buffers of the kernel, of aiohttp and of the parser."""
 
 
 async def one_chunk(exchange: Exchange) -> None:

@@ -1,4 +1,4 @@
-"""Events of a stream, read by our reader and by the SDK's: what both read, and what the SDK drops."""
+"""Events of a stream, also those that the SDK drops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from chat.providers.google.provider import GeminiProvider
-from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Part, Text, Unsupported
+from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Text, Unsupported
 from chat.vocabulary.stream_events import Finish, Finished, MetadataReported, PartReceived, ResponseIdentified
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, answer_with_body, answer_with_events
@@ -18,23 +18,15 @@ HOLOGRAM: dict[str, JSON] = {"hologram": {"x": 1}}
 """A part of a kind that neither Plotline nor the SDK knows."""
 
 
-@pytest.mark.parametrize(
-    ("name", "part"), [("lean", Unsupported(provider_data={"fields": HOLOGRAM})), ("sdk", Text(""))]
-)
-async def test_part_of_a_kind_newer_than_the_sdk_is_kept_by_our_reader(
-    name: str, part: Part, provider: GeminiProvider, serve: Serve, settings: Settings
-) -> None:
-    settings.GEMINI_STREAM_READER = name
+async def test_part_of_a_kind_newer_than_the_sdk_is_kept(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events({"candidates": [{"content": {"parts": [HOLOGRAM]}}]})):
         received, error = await read_all(provider)
-    assert (received, error) == ([PartReceived(part)], None)
+    assert (received, error) == ([PartReceived(Unsupported(provider_data={"fields": HOLOGRAM}))], None)
 
 
-# The SDK warns of values that its enumerations do not have, and keeps them.
-@pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
 @pytest.mark.parametrize("vertexai", [True, False], ids=["vertex", "developer"])
 async def test_values_newer_than_the_sdk_are_kept(
-    vertexai: bool, reader: str, provider: GeminiProvider, serve: Serve, settings: Settings
+    vertexai: bool, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GOOGLE_GENAI_USE_VERTEXAI = vertexai
     parts = [
@@ -52,17 +44,13 @@ async def test_values_newer_than_the_sdk_are_kept(
         received, error = await read_all(provider)
     assert error is None
     assert parts_of(received) == [CodeExecutionResult("a", "OUTCOME_LOST"), ExecutableCode("b", "COBOL")]
-    # The SDK drops the message of the Developer API.
-    message = "a message" if reader == "lean" or vertexai else ""
     assert received[2:] == [
         MetadataReported("safetyRatings", ratings),
-        Finished(Finish.UNKNOWN, "NEWLY_INVENTED", message),
+        Finished(Finish.UNKNOWN, "NEWLY_INVENTED", "a message"),
     ]
 
 
-async def test_identity_of_a_response_is_reported_when_it_changes(
-    reader: str, provider: GeminiProvider, serve: Serve
-) -> None:
+async def test_identity_of_a_response_is_reported_when_it_changes(provider: GeminiProvider, serve: Serve) -> None:
     chunks = [
         {"responseId": "a"},
         {"responseId": "a", "modelVersion": "m-1"},
@@ -79,9 +67,7 @@ async def test_identity_of_a_response_is_reported_when_it_changes(
     ]
 
 
-async def test_stream_goes_on_after_half_of_a_surrogate_pair(
-    reader: str, provider: GeminiProvider, serve: Serve
-) -> None:
+async def test_stream_goes_on_after_half_of_a_surrogate_pair(provider: GeminiProvider, serve: Serve) -> None:
     half = json.loads(r'"a\ud83d"')
     call = {"functionCall": {"name": "f", "args": {"b": [half]}}}
     # JSON writes it as an escape sequence, because half a surrogate pair cannot be encoded in UTF-8.
