@@ -73,6 +73,9 @@ def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
     pictures.update(zip(map(str.encode, drawn), draw_pictures(drawn), strict=True))
 
     def source(match: re.Match[bytes]) -> bytes:
+        if match[1] not in pictures:
+            # Words of a message: quotation marks in text are not escaped.
+            return match[0]
         return _placeholder(match[1], pictures[match[1]], is_drawn=match[1].decode() in drawn)
 
     return _insert_pictures(convert_html(_SOURCE.sub(source, html.encode()), "docx"), pictures)

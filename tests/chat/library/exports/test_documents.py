@@ -40,7 +40,7 @@ HOSTILE = """![](/etc/passwd) ![x](file:///etc/passwd) ![y](http://127.0.0.1:9/a
 
 <img src="file:///etc/passwd"> <iframe src="http://127.0.0.1:9/"></iframe> <div typst:text:font="x">div</div>
 
-#read("/etc/passwd") #import "@preview/cetz:0.1.0" @label <label>
+src="0123456789abcdef-1.png" #read("/etc/passwd") #import "@preview/cetz:0.1.0" @label <label>
 
 $\\text{"#read("/etc/passwd")}$ $\\includegraphics{/etc/passwd}$
 
