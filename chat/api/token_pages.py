@@ -115,7 +115,7 @@ def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
 
 @login_required_post
 def token_revoke_all(request: SignedInRequest) -> HttpResponse:
-    """Revoke all tokens of the user, as after a password became known. A new password does not revoke them."""
+    """Revoke all tokens of the user. A new password alone does not revoke them."""
     ApiToken.objects.usable().filter(owner=request.user).update(revoked_at=timezone.now())
     return redirect(_next_page(request) or "account_tokens")
 
@@ -127,10 +127,10 @@ def remember_reset(sender: object, request: HttpRequest, user: User, **kwargs: o
 
 
 def offer_revocation(request: HttpRequest, user: User, response: HttpResponse) -> HttpResponse:
-    """Return the redirect after a login. If the person has reset the password and has tokens, it leads to their page.
+    """Return the redirect after a login: to `tokens_after_reset` if the person has reset the password and has tokens.
 
-    The page follows the login, because a link in a mail alone does not prove who it is if two-step login is on.
-    `response`: the redirect to the page that would be shown otherwise.
+    That page comes after the login, because a link in a mail alone does not prove who it is if two-step login is on.
+    `response`: the usual redirect, which is returned otherwise.
     """
     was_reset = request.session.pop(RESET_KEY, None) == user.pk
     if not was_reset or not ApiToken.objects.usable().filter(owner=user).exists():

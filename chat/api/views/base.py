@@ -19,7 +19,7 @@ class ApiView(APIView):
     body_limit_bytes: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     """Limit on the announced length of a body."""
     beyond_body_limit: str = ""
-    """A sentence about what else can be done with a longer body."""
+    """A sentence that the error adds: what to do with a body that is too long."""
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Check the length of the body before anything reads it, then authenticate and throttle."""
