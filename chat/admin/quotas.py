@@ -36,7 +36,7 @@ def _usage_line(resource: Resource, usage: ResourceUsage) -> str:
 
 @admin.register(Quota)
 class QuotaAdmin(admin.ModelAdmin[Quota]):
-    """The limits of one person or group. Empty: the limit of their groups, or else of everyone, applies. 0: no limit."""
+    """The limits of one person or group. Empty: the limit of the groups, or else of everyone, applies. 0: no limit."""
 
     list_display = ("__str__", *(resource.limit for resource in Resource))
     list_select_related = ("user", "group")
