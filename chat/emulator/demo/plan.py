@@ -237,7 +237,7 @@ def _file_pattern(name: str) -> str:
 
 
 def _whole_question(prompts: Sequence[str], prompt: Prompt, tables: Mapping[str, Table]) -> str:
-    """Return the newest prompt. If it only names a table (a reply to “which table?”), put the prompt before in front."""
+    """Return the newest prompt. If it only names a table (a reply to “which table?”), prepend the prompt before it."""
     names = _names_in(prompt, tables)
     is_name = bool(names) and not _without_names(prompt, names).unknown_words("tables")
     is_answer = is_name and len(prompts) > 1 and not OWN_CODE.search(prompts[1])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _ClientThrottle(UserRateThrottle):
-    """Counts requests by user, or else by the address that login limits use, which no header can forge."""
+    """Counts requests by user, or without a login by the client's address, which no header can forge."""
 
     cache = caches["process"]
 
