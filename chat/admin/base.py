@@ -68,7 +68,7 @@ class RowForm(forms.ModelForm[Model]):
 
 
 class EditableListAdmin(admin.ModelAdmin[M]):
-    """A list whose rows have fields (`list_editable`)."""
+    """A list whose rows have form fields (`list_editable`)."""
 
     def get_changelist_form(
         self,

@@ -81,7 +81,7 @@ class _ChangeListener:
     async def wait(self, timeout_s: float) -> None:
         """Return when a frame arrives, or after the timeout."""
         with suppress(TimeoutError):
-            # Not `wait_for`, which may lose a cancellation before Python 3.12.
+            # `wait_for` is not used, because it may lose a cancellation before Python 3.12.
             async with asyncio.timeout(timeout_s):
                 await self._has_changed.wait()
 

@@ -1,4 +1,4 @@
-"""The account pages of API tokens: they list them, create one, and revoke one or all, also after a new password."""
+"""The account pages that list API tokens, create one, and revoke one or all, also after a reset of the password."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from chat.people.login_redirects import login_required_post
 from chat.people.login_sessions import is_login_within
 
 RESET_KEY = "password_was_reset_of"
-"""Key of a session: the id of the user who had a new password set in this browser."""
+"""Session key for the id of the user who has reset the password in this browser."""
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
 """Days, or an empty text -> label."""
 
@@ -122,7 +122,7 @@ def token_revoke_all(request: SignedInRequest) -> HttpResponse:
 
 @receiver(password_reset)
 def remember_reset(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
-    """Remember for the next login with this browser that the person had a new password set by mail."""
+    """Store in the session that the person has reset the password by mail. `offer_revocation` reads it at the login."""
     request.session[RESET_KEY] = user.pk
 
 

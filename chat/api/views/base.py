@@ -24,7 +24,7 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Check the length of the body before anything reads it, then authenticate and throttle."""
         length = str(request.META.get("CONTENT_LENGTH") or "")
-        # Only the first 18 digits, because Python refuses to convert a number of thousands of digits.
+        # Convert only the first 18 digits, because Python refuses to convert thousands of digits.
         if length.isdecimal() and int(length[:18]) > self.body_limit_bytes:
             limit = f"{self.body_limit_bytes / 1024**2:.3g} MB"
             sentence = f"The body of this call may have {limit}. {self.beyond_body_limit}".rstrip()
