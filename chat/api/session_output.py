@@ -42,7 +42,7 @@ class SessionOutput:
         self._texts[index] = self._texts.get(index, "") + text
 
     def cut(self, cut: OutputCut) -> Content | None:
-        """Remove or replace output, as code has done. Return what `redrawn` returns for the first changed part."""
+        """Remove or replace output as the running code did. Return the event `reset` of the first changed part."""
         self._texts = {index: text for index, text in self._texts.items() if index <= cut.index}
         self._open = {index for index in self._open if index <= cut.index}
         first = cut.index + 1

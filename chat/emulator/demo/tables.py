@@ -249,7 +249,7 @@ def _correlation(question: Question, language: str) -> Answer:
 
 
 def _statistics(question: Question, language: str) -> Answer:
-    """Return statistics of a column, and a histogram if asked for. A list is printed if the question names neither."""
+    """Return statistics of a column, and a histogram if asked for. A list is printed if none of them is asked for."""
     kind, chart, [column] = question.table.kind, question.chart, question.columns
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
     operations = [*(usual if kind == "single" else ()), *question.operations] or usual

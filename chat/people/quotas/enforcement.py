@@ -75,9 +75,7 @@ def check_quota(
 
 
 def check_stored(user_id: int, added_bytes: int, *, subject: str) -> None:
-    """Raise QuotaExceeded if the files of a person now exceed the quota, because others were stored at the
-    same time.
-    """
+    """Raise QuotaExceeded if the files of a person exceed the quota, because other files were stored meanwhile."""
     now = timezone.now()
     after = read_usage(user_id, [Resource.STORAGE], day=day_of(now))[Resource.STORAGE]
     if added_bytes and after.limit is not None and after.used > after.limit:

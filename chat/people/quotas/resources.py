@@ -75,7 +75,7 @@ class ResourceUsage:
     limit: int | None
     """The limit in the unit of the counter; `None` if there is none."""
     estimated: int = 0
-    """How many of the tokens are estimated, because a provider reported none. It is only read to be shown to people."""
+    """How many of the tokens are estimated, because a provider reported none. It is read only if usage is shown."""
 
     @property
     def left(self) -> int | None:
