@@ -143,7 +143,7 @@ def is_of_tables(parts: Sequence[WireObject], index: int) -> bool:
 
 
 def parse_generation_request(model: str, body: WireObject, response_id: str) -> GenerationRequest:
-    """Validate a request body in camelCase; raises WireError."""
+    """Return the validated request of a body in camelCase. Raises WireError if it is invalid."""
     contents = parse_contents(body)
     if (tier := body.get("serviceTier", "standard")) not in SERVICE_TIERS:
         raise WireError(400, f"Invalid value at 'service_tier', {json.dumps(tier)}")

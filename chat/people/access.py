@@ -93,7 +93,7 @@ def find_deleted(user: AnyUser, conversation_id: uuid.UUID | None) -> Conversati
 def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversation:
     """Return the conversation if the user may change it.
 
-    Raises NotFound if the user may not, or if it is `None`, which means that it does not exist.
+    Raises NotFound if the user may not, or if `conversation` is `None`, which means that it does not exist.
     """
     if not user.is_authenticated or not user.is_active or conversation is None or conversation.owner_id != user.pk:
         raise NotFound
