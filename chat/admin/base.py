@@ -25,15 +25,12 @@ class ReadOnlyMixin:
     """Forbids everybody to add, change or delete rows, because only the product itself writes them."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: rows are deleted together with their conversation."""
         return False
 
 
@@ -71,7 +68,7 @@ class RowForm(forms.ModelForm[Model]):
 
 
 class EditableListAdmin(admin.ModelAdmin[M]):
-    """A list whose rows have fields (`list_editable`)."""
+    """A list whose rows have form fields (`list_editable`)."""
 
     def get_changelist_form(
         self,
@@ -122,7 +119,8 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
     def delete_selected(self, request: HttpRequest, queryset: QuerySet[M]) -> HttpResponse | None:
         """Ask before rows are deleted, then delete exactly those that the confirmation page asked about.
 
-        The page sends their ids in one field. Django's page has a field for each row, but a form may have only 1000.
+        The page sends their ids in one field. Django's own page has one field for each row, which Django itself would
+        refuse above 1000 fields.
         """
         confirmed = request.POST.get("confirmed_ids", "")
         if confirmed.count(",") >= DELETED_AT_ONCE or queryset[: DELETED_AT_ONCE + 1].count() > DELETED_AT_ONCE:
@@ -136,7 +134,7 @@ class WholeDeletionAdmin(admin.ModelAdmin[M], Generic[M]):
                 for pk in ids:
                     key.run_validators(pk)
             except ValidationError:
-                # Only a forged form has such ids.
+                # Only a forged form has invalid ids.
                 return None
             queryset = self.get_queryset(request).filter(pk__in=ids)
         return delete_selected(self, request, queryset)

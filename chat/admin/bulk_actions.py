@@ -85,7 +85,7 @@ class BulkActionsAdmin(QueueAdmin):
 
     @admin.action(description=gettext_lazy("Try storage of their files again now"), permissions=["retry"])
     def try_storage_again(self, request: SignedInRequest, conversations: Conversations) -> None:
-        """Schedule every unconfirmed upload for immediate retry."""
+        """Schedule every unconfirmed upload of the conversations for immediate retry."""
         retried = 0
         for ids in _split_into_batches(_list_ids(conversations)):
             links = MessageAttachment.objects.filter(message__conversation__in=ids).values("attachment")

@@ -53,7 +53,7 @@ def escape_cell(value: object) -> str:
 def export_results(request: HttpRequest, ids: list[uuid.UUID], exported_at: datetime) -> Download:
     """Return the results of these conversations in this order.
 
-    Titles and notes are left out where the user has not entered a required reason.
+    Without a required reason of the user, a row has the short id in place of the title, and no note.
     """
     return Download(f"reviews-{exported_at:%Y-%m-%d}.csv", "text/csv; charset=utf-8", _generate_csv(request, ids))
 

@@ -47,7 +47,7 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
         return protocol
 
     def clean(self) -> None:
-        """Refuse settings that contradict each other, and tools that no server of the provider runs."""
+        """Refuse a successor without a day, a budget with a protocol that has none, and tools that no server runs."""
         super().clean()
         if self.cleaned_data.get("successor") and not self.cleaned_data.get("ends_on"):
             self.add_error("ends_on", gettext("Set the day from which the successor answers."))

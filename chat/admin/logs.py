@@ -62,7 +62,7 @@ class LogEntryAdmin(ReadOnlyAdmin[LogEntry]):
 
     @admin.display(description=gettext_lazy("change"))
     def get_change_message(self, entry: LogEntry) -> str:
-        """Return the description of the change. Messages of this product are stored in English."""
+        """Return the description of the change. Plotline stores its own messages in English; translate them here."""
         return translate_sentence(entry.get_change_message())
 
     @admin.display(description=gettext_lazy("row"))

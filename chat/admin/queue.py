@@ -108,7 +108,7 @@ class QueueChangeList(ChangeList):
 
 
 class FilteredChangeList(QueueChangeList):
-    """Has the filters and the order of the queue, but loads no rows. It finds the neighbours of a conversation."""
+    """Has the filters and the order of the queue, but loads no rows. `find_neighbours` uses it."""
 
     def get_results(self, request: HttpRequest) -> None:
         """Load no rows."""
@@ -175,7 +175,7 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
         return super().changelist_view(request, context)
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
-        """Return the class that loads a page, or only the filters if `find_neighbours` asks."""
+        """Return the class that loads a page of rows. For `find_neighbours`, return the class that loads no rows."""
         return FilteredChangeList if getattr(request, "needs_only_filters", False) else QueueChangeList
 
     def get_search_results(

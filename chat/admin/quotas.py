@@ -36,7 +36,7 @@ def _usage_line(resource: Resource, usage: ResourceUsage) -> str:
 
 @admin.register(Quota)
 class QuotaAdmin(admin.ModelAdmin[Quota]):
-    """The limits of one person or group. An empty field leaves the limit for everyone; 0 removes it."""
+    """The limits of one person or group. Empty: the limit of the groups, or else of everyone, applies. 0: no limit."""
 
     list_display = ("__str__", *(resource.limit for resource in Resource))
     list_select_related = ("user", "group")
@@ -60,7 +60,7 @@ class QuotaAdmin(admin.ModelAdmin[Quota]):
 
     @admin.display(description=gettext_lazy("used of the limits"))
     def usage(self, quota: Quota) -> str:
-        """What the person has used today; empty for a group."""
+        """What the person has used, and the limits. A group has no usage of its own, so a sentence says this."""
         return usage_text(quota.user_id) if quota.user_id else gettext("A group has no usage of its own.")
 
 

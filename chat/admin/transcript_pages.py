@@ -1,4 +1,4 @@
-"""Which messages of a long conversation the review page shows, and its links to the others."""
+"""Decides which messages of a long conversation the review page shows, and builds the links to the others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def page_of(
 ) -> Window:
     """Return the range of a path that a request shows: as many messages as a snapshot may hold.
 
-    `near`: the group of a message that the URL names. The range begins with this message, else with the index in the
-    URL, else with the first message. If it would not hold the version, it begins with the version.
+    `near`: a group of blocks of a message, from the URL. The range begins with this message, or else at the index in
+    the URL. Without both, it begins with the first message, or with the version if the page would not reach it.
     """
     if near and near.message_id in path:
         return _page_from(path, path.index(near.message_id))
@@ -39,7 +39,7 @@ def _page_from(path: list[uuid.UUID], first: int) -> Window:
 
 
 def links(window: Window, count: int, request: HttpRequest) -> dict[str, str]:
-    """Return the links to the first and to the later messages; empty if there are none. `count`: number of messages."""
+    """Return the links to the first page and to the next one; empty if not needed. `count`: messages of the path."""
     return {
         "first_url": _url(request, 0) if window.first else "",
         "later_url": _url(request, window.last) if window.last is not None and window.last < count else "",
@@ -47,7 +47,7 @@ def links(window: Window, count: int, request: HttpRequest) -> dict[str, str]:
 
 
 def group_url(request: HttpRequest, place: GroupPlace) -> str:
-    """Return the link to the page that holds a group of a long answer."""
+    """Return the link to the page that shows a group of blocks of a long answer."""
     query = request.GET.copy()
     query.pop(FIRST, None)
     query["at"] = place.name

@@ -69,9 +69,9 @@ class SentPart:
     cut_chars: int
     """Number of characters by which `text` was shortened."""
     facts: tuple[tuple[str, str], ...]
-    """Names and values of the fields that are set."""
+    """Names and values of the fields whose values are neither objects nor lists."""
     fields: str
-    """Unknown fields as JSON; empty if there are none."""
+    """The other fields as JSON; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class UserForm(auth_forms.UserChangeForm[User]):
     def clean(self) -> dict[str, object]:
         """Return the form's data. Raise ValidationError if the account was the last superuser and is not one any more.
 
-        The admin validates and saves in one transaction, so the lock holds until the form is saved.
+        The admin validates and saves in one transaction, so the lock of the superusers holds until the form is saved.
         """
         data = super().clean() or self.cleaned_data
         if not (data.get("is_superuser") and data.get("is_active")):

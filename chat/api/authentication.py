@@ -17,8 +17,8 @@ JWT_PREFIX = "eyJ"
 class BearerAuthentication(BaseAuthentication):
     """Authenticates by the header `Authorization: Bearer <token>`, or else `X-API-Key: <token>`.
 
-    A proxy that asks for a password (Basic) takes the first header for itself, and one that logs people in (OpenID
-    Connect) puts a JSON Web Token of its own there.
+    The second header is for servers behind a proxy that uses the first one itself: for a password (Basic), or for the
+    JSON Web Token of a login (OpenID Connect).
     """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
@@ -47,7 +47,7 @@ def credentials_check(request: Request, user: User) -> Callable[[], bool]:
     session_key, user_id, password = request.session.session_key or "", user.pk, user.password
 
     def is_signed_in() -> bool:
-        # A new password ends all sessions.
+        # The stored password is compared, because a new password ends all sessions.
         is_same_user = User.objects.filter(pk=user_id, is_active=True, password=password).exists()
         sessions = LoginSession.objects.current().filter(pk=session_key)
         return is_same_user and sessions.exists()

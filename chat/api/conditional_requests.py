@@ -41,5 +41,5 @@ def with_etag(response: HttpResponseBase, etag: str) -> HttpResponseBase:
 
 
 def etag_of(body: JSONObject) -> str:
-    """Return the ETag of JSON, which does not depend on the order of its names."""
+    """Return the ETag of a JSON object. It does not depend on the order of the keys."""
     return f'"{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:32]}"'

@@ -1,4 +1,4 @@
-"""Streams the events of a turn while it runs, in whichever process, as long as the client may read them.
+"""Streams the events of a turn to a client that may read them. The turn may run in any server process.
 
 The database holds the events. A frame of the relay is only a signal to read them again. For a slow client, this process
 holds one page of events in memory, and reads the next page when the client has received it.
@@ -26,11 +26,11 @@ from chat.page.relay import broadcast
 from chat.page.relay.frames import Frame
 
 POLL_INTERVAL_S = 0.25
-"""The poll interval for turns of other processes, whose frames may be lost."""
+"""How often the log is read for turns of other processes, whose frames may be lost."""
 LOCAL_POLL_INTERVAL_S = 1.0
-"""The poll interval for turns of this process, in case a frame is lost."""
+"""How often the log is read for turns of this process, in case a frame is lost."""
 WAITING_POLL_INTERVAL_S = 4.0
-"""The poll interval for turns that wait for a decision, in case the frame of the decision is lost."""
+"""How often the log is read while the turn waits for a decision, in case the frame of the decision is lost."""
 HEARTBEAT_INTERVAL_S = 15.0
 RECHECK_INTERVAL_S = 4.0
 """How often the client's permission is checked again."""
@@ -53,7 +53,7 @@ def open_stream_count(user_id: int) -> int:
 
 
 def too_many_sentence() -> str:
-    """Return the sentence for a user who has as many streams open as allowed."""
+    """Return the error sentence for a user who may not open another stream."""
     return f"You follow {settings.SOCKETS_LIMIT} answers already. Close one of them."
 
 
@@ -70,7 +70,7 @@ class _ChangeListener:
         self._has_changed.set()
 
     async def move(self) -> None:
-        """End the stream, so that its client connects to another process."""
+        """End the stream, because this process is about to end. The client then connects to another one."""
         self.is_moved = True
         self._has_changed.set()
 
@@ -81,7 +81,7 @@ class _ChangeListener:
     async def wait(self, timeout_s: float) -> None:
         """Return when a frame arrives, or after the timeout."""
         with suppress(TimeoutError):
-            # Not `wait_for`, which may lose a cancellation before Python 3.12.
+            # `wait_for` is not used, because it may lose a cancellation before Python 3.12.
             async with asyncio.timeout(timeout_s):
                 await self._has_changed.wait()
 
@@ -89,7 +89,7 @@ class _ChangeListener:
 async def stream_events(
     turn: Turn, events: StoredEvents, user_id: int, may_read: Callable[[], bool]
 ) -> AsyncGenerator[bytes]:
-    """Yield the events in the format `text/event-stream`, to the last one. `may_read` is called on a thread."""
+    """Yield all events in the format `text/event-stream`. `may_read` is called on a thread, every few seconds."""
     if open_stream_count(user_id) >= settings.SOCKETS_LIMIT:
         # The view has checked the limit too, but several streams may be requested before any of them is open.
         yield _abort(turn, "too_many", too_many_sentence())
@@ -124,7 +124,7 @@ async def _blocks(
             yield _abort(turn, "gone", "This conversation is gone.")
             return
         except LogForgotten:
-            # The stream ends without `done`. When the client connects again, the view's error says to begin again.
+            # The stream ends without `done`. If the client resumes it, the view's error says to begin again.
             return
         except DatabaseError:
             logger.warning("the events of turn %s could not be read", turn.pk, exc_info=True)

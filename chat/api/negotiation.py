@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 class FixedContentNegotiation(DefaultContentNegotiation):
-    """Ignores `Accept`: each call has one form. So a client that accepts only an event stream can read errors, too."""
+    """Ignores `Accept`: each call has one format. So a client that accepts only event streams can read errors."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None

@@ -128,12 +128,11 @@ class Problem(exceptions.APIException):
         self.extensions = extensions
 
     def response(self) -> JsonResponse:
-        """Return the response."""
         body: JSONObject = {
             "type": f"{TYPE_URI}{self.type.slug}",
             "title": self.type.title,
             "status": self.type.status,
-            # English for programs, and the language of the page for its scripts.
+            # Programs get the sentence in English, and scripts of a page in the language of the page.
             "detail": translate_sentence(self.sentence),
             **self.extensions,
         }
@@ -143,7 +142,7 @@ class Problem(exceptions.APIException):
 
 
 def refused(field: str, sentence: str) -> Problem:
-    """Return the problem of a field that is valid but cannot be accepted."""
+    """Return the problem of a field whose value has a valid form but cannot be accepted."""
     return Problem(ProblemType.REFUSED, sentence, errors={field: [sentence]})
 
 
@@ -223,7 +222,7 @@ def _quota_exceeded(error: QuotaExceeded) -> Problem:
 
 
 def _errors_by_field(detail: ErrorTree) -> dict[str, list[str]]:
-    """Return field -> sentences, each once. Sentences about items of a list or object count for their field."""
+    """Return field -> sentences, each once. A sentence about an item of a list or object belongs to the field."""
     if isinstance(detail, Mapping):
         return {str(name): list(dict.fromkeys(_sentences(inner))) for name, inner in detail.items()}
     return {"body": list(dict.fromkeys(_sentences(detail)))}

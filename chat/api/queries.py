@@ -36,10 +36,7 @@ class UsageTotals:
 
 
 def fitting_conversations(page: Page) -> Page:
-    """Return the first conversations of a page: as many as fit into `PAGE_LIMIT_CHARS`, but at least one.
-
-    Their instructions count.
-    """
+    """Return the first conversations, at least one, whose instructions together fit into `PAGE_LIMIT_CHARS`."""
     fitting = _number_of_fitting([len(one.system_instruction) for one in page.conversations])
     if fitting == len(page.conversations):
         return page
@@ -48,7 +45,7 @@ def fitting_conversations(page: Page) -> Page:
 
 
 def fitting_projects(page: ProjectPage) -> ProjectPage:
-    """Return the first projects of a page: as many as fit into `PAGE_LIMIT_CHARS`, but at least one."""
+    """Return the first projects, at least one, whose instructions together fit into `PAGE_LIMIT_CHARS`."""
     fitting = _number_of_fitting([len(one.instruction) for one in page.projects])
     if fitting == len(page.projects):
         return page

@@ -63,7 +63,7 @@ class ApiSchema(AutoSchema):
             response["description"] = response["description"] or HTTPStatus(int(status)).phrase
         body = operation.get("requestBody")
         if body and list(body["content"]) != ["application/json"]:
-            # drf-spectacular leaves this out if the body is a file.
+            # drf-spectacular does not set `required` if the body is a file.
             body["required"] = True
         operation["responses"] = dict(sorted(responses.items()))
         return operation

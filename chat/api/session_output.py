@@ -25,7 +25,7 @@ class SessionOutput:
     """The output of one run, collected from the rows of the log."""
 
     _texts: dict[int, str] = field(default_factory=dict)
-    """Index of a result -> its text."""
+    """Index of a part with output -> its text."""
     _open: set[int] = field(default_factory=set)
     """Indexes of the results without an outcome."""
     _is_redrawn: bool = False
@@ -38,11 +38,11 @@ class SessionOutput:
         self._is_redrawn = False
 
     def append(self, index: int, text: str) -> None:
-        """Add text to a result that does not end its run."""
+        """Add text to the output of a part. The run goes on."""
         self._texts[index] = self._texts.get(index, "") + text
 
     def cut(self, cut: OutputCut) -> Content | None:
-        """Remove the output that code has cleared; return the event about the first part that changes."""
+        """Remove or replace output as the running code did. Return the event `reset` of the first changed part."""
         self._texts = {index: text for index, text in self._texts.items() if index <= cut.index}
         self._open = {index for index in self._open if index <= cut.index}
         first = cut.index + 1
@@ -53,15 +53,15 @@ class SessionOutput:
         return self.redrawn(first)
 
     def redrawn(self, index: int) -> Content | None:
-        """Return the event with the text of a part that begins or changes after output was cut; `None` before that."""
+        """Return the event `reset` with the text of a part; `None` if nothing was removed yet, or the text is long."""
         text = self._texts.get(index, "")
-        # Clients get a longer text, and what is appended later, with the whole result when the code has ended.
+        # Clients get a long text, and text that is appended later, with the whole result when the code has ended.
         if not self._is_redrawn or len(text) > RESET_LIMIT_CHARS:
             return None
         return "reset", {"part_index": index, "kind": PartKind.CODE_EXECUTION_RESULT.value, "text": text}
 
     def add(self, index: int, part: CodeExecutionResult) -> CodeExecutionResult | None:
-        """Add a result, or the final form of one; return the whole result of the run at its end."""
+        """Add or replace a result. Return the whole result when the run ends; results of other engines are whole."""
         if part.engine is not Engine.SESSION:
             return part
         self._texts[index] = part.output or ""

@@ -97,7 +97,7 @@ class LogEvents:
             except DatabaseError:
                 if self._last_seq == first_seq:
                     raise
-                # The rows read so far are not read again, so return their events now. The next page repeats the query.
+                # The rows before are not read again, so return their events now. The next page repeats the query.
                 break
             has_more = len(rows) == self._row_count
             new = list(self._translated(rows))
@@ -167,7 +167,7 @@ def open_events(turn: Turn, after: int) -> StoredEvents | None:
 
 
 def has_log(turn: Turn) -> bool:
-    """Return whether a turn's log is complete. It is deleted some time after the end; imported turns never had one."""
+    """Return whether a turn has a log that is kept long enough to be read. Imported turns never have one."""
     if turn.is_live:
         return True
     return is_log_kept(turn, OPENING_MARGIN) and TurnEvent.objects.filter(turn=turn).exists()

@@ -1,4 +1,4 @@
-"""The account pages of API tokens: they list them, create one, and revoke one or all, also after a new password."""
+"""The account pages that list API tokens, create one, and revoke one or all, also after a reset of the password."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from chat.people.login_redirects import login_required_post
 from chat.people.login_sessions import is_login_within
 
 RESET_KEY = "password_was_reset_of"
-"""Key of a session: the id of the user who had a new password set in this browser."""
+"""Session key for the id of the user who has reset the password in this browser."""
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
 """Days, or an empty text -> label."""
 
@@ -115,22 +115,22 @@ def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
 
 @login_required_post
 def token_revoke_all(request: SignedInRequest) -> HttpResponse:
-    """Revoke all tokens of the user, as after a password became known. A new password does not revoke them."""
+    """Revoke all tokens of the user. A new password alone does not revoke them."""
     ApiToken.objects.usable().filter(owner=request.user).update(revoked_at=timezone.now())
     return redirect(_next_page(request) or "account_tokens")
 
 
 @receiver(password_reset)
 def remember_reset(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
-    """Remember for the next login with this browser that the person had a new password set by mail."""
+    """Store in the session that the person has reset the password by mail. `offer_revocation` reads it at the login."""
     request.session[RESET_KEY] = user.pk
 
 
 def offer_revocation(request: HttpRequest, user: User, response: HttpResponse) -> HttpResponse:
-    """Return the redirect after a login. If the person has reset the password and has tokens, it leads to their page.
+    """Return the redirect after a login: to `tokens_after_reset` if the person has reset the password and has tokens.
 
-    The page follows the login, because a link in a mail alone does not prove who it is if two-step login is on.
-    `response`: the redirect to the page that would be shown otherwise.
+    That page comes after the login, because a link in a mail alone does not prove who it is if two-step login is on.
+    `response`: the usual redirect, which is returned otherwise.
     """
     was_reset = request.session.pop(RESET_KEY, None) == user.pk
     if not was_reset or not ApiToken.objects.usable().filter(owner=user).exists():

@@ -1,8 +1,8 @@
 """The events of a turn: its log, or its stored parts, as events of the REST API. Pure.
 
-Each event has a number, so that a client can resume the stream after any event. The opening has number 0. A log row
-gives at most one event, which has the row's `seq`. The final events have the numbers after the last row. So the numbers
-are the same in every process, for a live turn and later.
+Each event has a number, so that a client can resume the stream after any event. The first event, `status`, has number
+0. A log row gives at most one event, whose number is the row's `seq`. The last events have the numbers after the last
+row. So the numbers are the same in every process, for a live turn and later.
 
 The log is deleted some minutes after the end. Then the same events are made from the stored parts, with numbers of
 their own. Two things are lost: a text is one event instead of many, and nothing says when the turn waited.
@@ -133,7 +133,7 @@ def _size_chars(value: object) -> int:
 
 
 def encode_event(content: Content, seq: int | None) -> bytes:
-    """Return an event in the format `text/event-stream`. `None`: a stream cannot be resumed after this event."""
+    """Return an event in the format `text/event-stream`. `seq` is `None` if a stream cannot be resumed after it."""
     name, data = content
     number = "" if seq is None else f"id: {seq}\n"
     # JSON contains no line breaks, which would end the line of the data.
@@ -146,7 +146,7 @@ class LogTranslator:
     """Translates the rows of a log to events, in the order of the log."""
 
     _last_part: Part | None = None
-    """The part that later text belongs to, as it started."""
+    """The part that has started last. Appended text belongs to it."""
     _output: SessionOutput = field(default_factory=SessionOutput)
 
     def translate(self, row: Row) -> Content | None:

@@ -74,7 +74,7 @@ calls = [
         sessions.ConversationSession.as_view(),
         name="api-session",
     ),
-    # All other addresses end with a slash, so people add one here, too. This path comes first: names may hold slashes.
+    # Accept a slash at the end, because all other addresses have one. This path is first: the next one matches slashes.
     path("conversations/<uuid:conversation_id>/session/files/<path:name>/", sessions.SessionFile.as_view(schema=None)),
     path(
         "conversations/<uuid:conversation_id>/session/files/<path:name>",

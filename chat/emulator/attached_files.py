@@ -59,7 +59,7 @@ def _file_of(part: WireObject, number: int, store: FileStore, *, is_new: bool) -
 
 
 def _file_name(display_name: str, mime_type: str, number: int) -> str:
-    """Return the display name if it is a safe file name, else a name like Gemini's sandbox: `input_file_0.csv`."""
+    """Return the display name if it is a safe file name, else a name as in Gemini's sandbox: `input_file_0.csv`."""
     if file_labels([display_name]) == [display_name]:
         return display_name
     return f"input_file_{number}{mimetypes.guess_extension(mime_type.partition(';')[0]) or ''}"

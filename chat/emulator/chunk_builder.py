@@ -71,7 +71,7 @@ class ChunkBuilder:
         return Chunk({**response, **envelope}, after_s)
 
     def text_chunks(self, text: str, *, finish: str = "") -> Iterator[Chunk]:
-        """Yield a text in chunks of `TEXT_CHUNK_CHARS`, cut anywhere as in real streams. The last has the finish."""
+        """Yield a text in chunks of `TEXT_CHUNK_CHARS`, cut anywhere as in real streams. The last one has `finish`."""
         start = 0
         while start < len(text):
             end = start + self._random.randint(*TEXT_CHUNK_CHARS)

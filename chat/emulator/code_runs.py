@@ -14,8 +14,7 @@ from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus,
 from chat.vocabulary.code_outcomes import ERROR, SUCCESS, TIMEOUT
 
 STATUSES = {SUCCESS: ExecutionStatus.OK, ERROR: ExecutionStatus.FAILED, TIMEOUT: ExecutionStatus.TIMEOUT}
-"""Statuses by the outcome that the Python session reports. It also has other outcomes, for code that was stopped early.
-"""
+"""Statuses by outcome of code in the Python session. Its other outcomes are those of code that was stopped early."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from chat.python.kernels.places import Place, choose_place
 
 
 def add_arguments(parser: argparse.ArgumentParser, kernel_service_directory: Path) -> None:
-    """Declare the options; the folder is the default of `--kernel-service`."""
+    """Declare the options. `kernel_service_directory` is the default of `--kernel-service`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; the emulator asks for no key")
     parser.add_argument("--port", type=int, default=8300, help="port to listen on; 0 takes a free one")
     parser.add_argument("--pace", type=float, default=1.0, help="factor for all pauses; 0 removes them")

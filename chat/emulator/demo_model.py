@@ -2,7 +2,7 @@
 
 - A prompt with a fenced Python block: the model runs that block.
 - A prompt that it understands completely (`demo`): the model runs a program written for it, and comments its output.
-- A question about date or time: the model says what the server's note beside it says.
+- A question about date or time: the model answers from Plotline's note, which is in the same request.
 - A request for images: the model draws a pattern.
 - Any other prompt: the model says what it is, what it did not understand, and lists examples. It has no access to the
   web, and says so where a prompt or a tool asks for it.
@@ -163,7 +163,7 @@ class DemoModel:
 
 
 def _run_text(name: str, plan: Plan, **facts: object) -> str:
-    """Return a sentence about the code of a plan."""
+    """Return a sentence about the code of a plan, in the language of the plan."""
     return str(TEXTS["runs"][plan.language][name]).format(**facts) + "\n"
 
 
@@ -200,7 +200,7 @@ def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireO
         yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan))
     else:
         yield from builder.text_chunks(plan.intro)
-        # A plan without a comment is code of the person, or code that has run before.
+        # Code of the person and code that runs again (plans without a comment) set variables: do not wrap them.
         call = {"code": _in_function(plan.program) if plan.comment else plan.program}
         part = wire.call_part(RUN_PYTHON, call, builder.new_id(), builder.new_signature())
         yield builder.chunk(part, after_s=WRITING_PAUSE_S)

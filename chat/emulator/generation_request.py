@@ -87,7 +87,7 @@ class GenerationRequest:
         return next(self.prompts(), "")
 
     def prompts(self) -> Iterator[str]:
-        """Yield the last text of each user content, newest first. Code that the user ran may precede a question."""
+        """Yield the last text of each user content, newest first. An earlier text may be code that the user ran."""
         yield from filter(None, map(self._prompt_of, reversed(self.contents)))
 
     @staticmethod
@@ -137,13 +137,13 @@ def is_of_tables(parts: Sequence[WireObject], index: int) -> bool:
         return False
     before = parts[index - 1] if index else {}
     later = [text for part in parts[index + 1 :] if (text := part.get("text")) and not text.startswith(NOTE)]
-    # A file that is not sent is replaced by a sentence in brackets.
+    # Plotline writes a sentence in brackets in place of a file that it does not send.
     is_after_file = not {"inlineData", "fileData"}.isdisjoint(before) or str(before.get("text") or "").startswith("[")
     return bool(later) or is_after_file
 
 
 def parse_generation_request(model: str, body: WireObject, response_id: str) -> GenerationRequest:
-    """Validate a request body in camelCase; raises WireError."""
+    """Return the validated request of a body in camelCase. Raises WireError if it is invalid."""
     contents = parse_contents(body)
     if (tier := body.get("serviceTier", "standard")) not in SERVICE_TIERS:
         raise WireError(400, f"Invalid value at 'service_tier', {json.dumps(tier)}")

@@ -15,14 +15,14 @@ from chat.emulator.wire import WireError
 
 
 def only_for_host(own_host: str) -> Middleware:
-    """Return a middleware that rejects browsers, and every Host header except `own_host` and loopback addresses."""
+    """Return a middleware that rejects scripts of web pages, and every Host header except `own_host` and loopback."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         host = request.headers.get("Host", "")
         if not _is_loopback(host) and _host_name(host) != own_host.lower():
             raise WireError(403, f"The emulator is not {host[:100]!r}.", "PERMISSION_DENIED")
-        # Only browsers send this header.
+        # Only browsers send this header, for requests of scripts and forms.
         if "Origin" in request.headers:
             raise WireError(403, "The emulator is not for web pages.", "PERMISSION_DENIED")
         return await handler(request)

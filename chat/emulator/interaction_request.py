@@ -60,7 +60,7 @@ def _instruction(body: WireObject) -> WireObject:
 
 
 def _tools(tools: Sequence[WireObject]) -> WireObject:
-    """Return `tools` and `toolConfig`. This protocol combines tools without a flag."""
+    """Return `tools` and `toolConfig`, with the flag that `generateContent` needs to combine functions and tools."""
     functions = [_declaration(tool) for tool in tools if tool["type"] == "function"]
     wire: list[WireObject] = [{TOOLS[tool["type"]]: {}} for tool in tools if tool["type"] != "function"]
     if functions:

@@ -90,7 +90,7 @@ def find_deleted(user: AnyUser, conversation_id: uuid.UUID | None) -> Conversati
 def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversation:
     """Return the conversation if the user may change it.
 
-    Raises NotFound if the user may not, or if it is `None`, which means that it does not exist.
+    Raises NotFound if the user may not, or if `conversation` is `None`, which means that it does not exist.
     """
     if not user.is_authenticated or not user.is_active or conversation is None or conversation.owner_id != user.pk:
         raise NotFound
@@ -137,7 +137,7 @@ def turn_to_decide(user: AnyUser, conversation_id: uuid.UUID, message_id: uuid.U
 
 
 def readable_attachment(user: AnyUser, attachment_id: uuid.UUID) -> Attachment:
-    """Return an attachment that the user may read, see `AttachmentQuerySet.readable_by`. Raises NotFound."""
+    """Return an attachment that the user may read, see `AttachmentQuerySet.readable_by`. Raises NotFound otherwise."""
     return attachments_of(user, [attachment_id])[0]
 
 
@@ -162,7 +162,7 @@ def projects_of(user: AnyUser) -> ProjectQuerySet:
 
 
 def writable_project(user: AnyUser, project_id: uuid.UUID) -> Project:
-    """Return a project that the user may read and change: only its owner may. Raises NotFound."""
+    """Return a project that the user may read and change: only its owner may. Raises NotFound otherwise."""
     project = projects_of(user).filter(pk=project_id).first()
     if project is None:
         raise NotFound
@@ -176,9 +176,9 @@ def check_sharing() -> None:
 
 
 def readable_share(token: str) -> Share:
-    """Return the share of a link with its conversation. Everybody with the link may read its messages. Raises NotFound.
+    """Return the share of a link with its conversation. Everybody with the link may read the messages of the share.
 
-    The error is the same for a link that never existed, was revoked or has expired, or whose conversation was deleted.
+    Raises NotFound if the link never existed, was revoked or has expired, or if the conversation was deleted.
     """
     check_sharing()
     share = Share.objects.usable().select_related("conversation").filter(token=token).first()
@@ -215,10 +215,7 @@ def revocable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
 
 
 def newer_file_run_of(user: AnyUser, run_id: uuid.UUID) -> NewerFileRun:
-    """Return a run of a conversation's code on a newer file, which only the conversation's owner sees.
-
-    Raises NotFound.
-    """
+    """Return a run of a conversation's code on a newer file. Raises NotFound unless the user owns the conversation."""
     rows = NewerFileRun.objects.select_related("conversation", "replaced", "newer")
     run = rows.filter(pk=run_id, conversation__in=conversations_of(user)).first()
     if run is None:
@@ -236,7 +233,7 @@ def imports_of(user: AnyUser) -> QuerySet[ImportJob]:
 
 
 def own_import(user: AnyUser, job_id: uuid.UUID) -> ImportJob:
-    """Return an upload or import of the user. Raises NotFound."""
+    """Return an upload or import of the user. Raises NotFound if the user has none with this id."""
     job = imports_of(user).filter(pk=job_id).first()
     if job is None:
         raise NotFound

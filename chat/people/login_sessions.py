@@ -1,9 +1,9 @@
 """The session engine: Django's sessions in the database, with a column for the user (`chat.models.LoginSession`).
 
-The facts about a login are in the session's data, and each save copies them into columns. So logins of the admin are
-listed as well, a login costs no further query, and a session ends when its user is deleted. `allauth.usersessions`
-would add a second table, write it at each request to know the last use, read two rows for each listed login, keep
-addresses, name no browsers, end only all other logins, and leave the sessions of deleted users.
+The facts about a login are in the session's data, and each save copies them into columns. So a login costs no further
+query, logins at the page of the admin are listed as well, and a session ends when its user is deleted.
+`allauth.usersessions` would need a second table and a write for each request. It would not name browsers, could not
+end a single login, and would leave the sessions of deleted users.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_login_within(session: SessionBase, limit: timedelta) -> bool:
 
 
 class SessionStore(db.SessionStore):
-    """Stores sessions as rows of `LoginSession`. The class has Django's name, because that is part of the signature."""
+    """Stores sessions as rows of `LoginSession`. Django signs session data with the class name, so it is Django's."""
 
     @classmethod
     def get_model_class(cls) -> type[LoginSession]:
@@ -61,9 +61,7 @@ class SessionStore(db.SessionStore):
 
     @classmethod
     def clear_expired(cls) -> None:
-        """Delete expired sessions, old counts, and expired sessions in Django's own table, which the previous version
-        used.
-        """
+        """Delete expired sessions, also those in the table of Django's own engine, and expired shared counts."""
         super().clear_expired()
         Session.objects.filter(expire_date__lt=timezone.now()).delete()
         SharedCount.objects.filter(expires__lt=timezone.now()).delete()

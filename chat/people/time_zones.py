@@ -20,7 +20,7 @@ def parse_zone(name: str) -> tzinfo:
     """Return the time zone of this name; UTC if it is not known."""
     try:
         return zoneinfo.ZoneInfo(name) if name else UTC
-    # An invalid name may be a path, or a text that no file name can be.
+    # An invalid name may look like a path, or have characters that no file name can have.
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return UTC
 

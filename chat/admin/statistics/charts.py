@@ -95,7 +95,7 @@ def _waits_chart(overview: Overview) -> Chart:
         " no longer than p95.",
         empty_text="No answer has begun." if overview.total_usage.turns else NO_TURNS,
         table=Table(("Day", *labels), rows),
-        # The column of p50 is drawn in front of that of p95, which is at least as high.
+        # The column of p95 is at least as high as that of p50, so p50 is drawn in front of it.
         columns=draw_columns(overview.days, amounts, labels, format_seconds, is_stacked=False),
         legend=labels,
     )

@@ -30,7 +30,7 @@ class StrictSerializer(serializers.Serializer[object]):
     noun = "field"
 
     def run_validation(self, data: object = serializers.empty) -> object:
-        """Return the validated data. Raises ValidationError."""
+        """Return the validated data. Raises ValidationError for unknown names and invalid values."""
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({"body": ["The body must be a JSON object."]})
         unknown = [str(name)[:NAME_LIMIT_CHARS] for name in data if name not in self.fields][:UNKNOWN_NAMES_LIMIT]
@@ -128,7 +128,7 @@ class ConversationChoiceField(serializers.ChoiceField):
 
 
 class EnumField(serializers.ChoiceField):
-    """One of the values of an enum. The OpenAPI document names the enum, if the settings name it."""
+    """One of the values of an enum."""
 
     def __init__(self, enum: type[StrEnum], **options: Any) -> None:
         super().__init__([(member.value, member.name) for member in enum], **options)

@@ -1,4 +1,4 @@
-"""What the caller may still use, in responses."""
+"""The limits of the caller in responses."""
 
 from __future__ import annotations
 

@@ -41,5 +41,5 @@ class NumberSerializer(serializers.Serializer[NumberJSON]):
     )
 
     def get_fields(self) -> dict[str, serializers.Field[object, object, object, object]]:
-        """Return the fields. `source` is an attribute of every serializer, so it cannot be declared."""
+        """Return the fields. `source` cannot be declared, because every serializer has an attribute of this name."""
         return {**super().get_fields(), "source": NumberSourceSerializer(required=False)}

@@ -17,11 +17,11 @@ from chat.vocabulary.parts import JSONObject
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a response says about a session."""
+    """The values from which `PythonSessionSerializer` makes a response."""
 
     conversation_id: uuid.UUID
     session: PythonSession
-    """A row, or one that is not saved for a conversation that has never had a session."""
+    """The row of the session; an unsaved one if the conversation has never had a session."""
     is_other_branch: bool
     can_replay: bool
 

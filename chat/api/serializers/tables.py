@@ -136,10 +136,10 @@ class TableChoicesSerializer(StrictSerializer):
 
 @extend_schema_field(TableChoicesSerializer)
 class ReadingField(serializers.Field[object, object, object, object]):
-    """Changes of what was chosen. `table_readings.choices` validates them, for the page, too."""
+    """The choices to change. `table_readings.choices` validates them, as it does for the page."""
 
     def to_internal_value(self, data: object) -> dict[str, object]:
-        """Return the object. Raises ValidationError."""
+        """Return the object. Raises ValidationError for anything else."""
         if not isinstance(data, dict):
             raise serializers.ValidationError(NO_OBJECT)
         return {str(key): value for key, value in data.items()}

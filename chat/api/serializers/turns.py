@@ -38,7 +38,7 @@ class QuestionField(PromptField):
         self.allow_blank = False
 
     def run_validation(self, data: object = serializers.empty) -> str:
-        """Return the text. Raises ValidationError, but not for blank text: the serializer knows about the files."""
+        """Return the text. Blank text is accepted: only the serializer knows whether files are attached."""
         text: str = serializers.Field.run_validation(self, data)
         return text
 
@@ -129,7 +129,7 @@ class ApprovalSerializer(serializers.Serializer[Approval]):
 
 
 class DecisionVerb(StrEnum):
-    """What a person decides."""
+    """The decisions that a person can make."""
 
     RUN = "run"
     DENY = "deny"
@@ -145,7 +145,7 @@ class CodeField(PromptField):
         self.error_messages["blank"] = EMPTY_CODE
 
     def to_internal_value(self, data: object) -> str:
-        """Return the code. Raises ValidationError."""
+        """Return the code. Raises ValidationError if it is blank."""
         code = super().to_internal_value(data)
         if not code.strip():
             raise serializers.ValidationError(EMPTY_CODE)

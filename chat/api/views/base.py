@@ -19,12 +19,12 @@ class ApiView(APIView):
     body_limit_bytes: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     """Limit on the announced length of a body."""
     beyond_body_limit: str = ""
-    """A sentence about what else can be done with a longer body."""
+    """A sentence that the error adds: what to do with a body that is too long."""
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Check the length of the body before anything reads it, then authenticate and throttle."""
         length = str(request.META.get("CONTENT_LENGTH") or "")
-        # Only the first 18 digits, because Python refuses to convert a number of thousands of digits.
+        # Convert only the first 18 digits, because Python refuses to convert thousands of digits.
         if length.isdecimal() and int(length[:18]) > self.body_limit_bytes:
             limit = f"{self.body_limit_bytes / 1024**2:.3g} MB"
             sentence = f"The body of this call may have {limit}. {self.beyond_body_limit}".rstrip()

@@ -133,7 +133,7 @@ class ConversationDetail(ApiView):
         if changes.get("model", conversation.model) != conversation.model:
             check_model(changes["model"])
         with transaction.atomic():
-            # Lock the project before the conversation. Its deletion uses the same order, so the two cannot deadlock.
+            # Lock the project before the conversation, as the deletion of a project does. So the two cannot deadlock.
             is_moved, project = "project" in changes, _lock_project(self.caller, changes.pop("project", None))
             locked = Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
             if locked is None:
@@ -185,8 +185,9 @@ class ConversationMessages(ApiView):
 
 
 def _change_lifetime(conversation: Conversation, is_temporary: bool) -> None:
-    """Keep a temporary conversation if `is_temporary` is false. Raises NotFound if it was deleted, or Problem if a
-    kept conversation is to become temporary.
+    """Keep a temporary conversation if `is_temporary` is false.
+
+    Raises NotFound if it was deleted, and Problem if a kept conversation is to become temporary.
     """
     if is_temporary == conversation.is_temporary:
         return

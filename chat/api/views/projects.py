@@ -98,7 +98,7 @@ class ProjectDetail(ApiView):
         serializer.is_valid(raise_exception=True)
         try:
             with transaction.atomic():
-                # Between the comparison and the change, nobody else changes it.
+                # With the lock, nobody else can change the project between the check of `If-Match` and this change.
                 project = lock_project(project)
                 check_if_match(request, project_json(project))
                 if serializer.validated_data:

@@ -178,7 +178,7 @@ class SessionFile(ApiView):
             raise Problem(ProblemType.ABSENT, lost_file_sentence(error, name)) from None
         except SessionUnavailable as error:
             raise unavailable(str(error)) from None
-        # Otherwise this thread would hold its connection for as long as the download takes.
+        # Otherwise this thread would hold its database connection for as long as the download takes.
         close_connection()
         if content is None:
             return HttpResponse(content_type=BINARY, headers=headers)
@@ -196,7 +196,7 @@ async def _open(
 
 
 def lost_file_sentence(error: FileNotFoundError | NotRunning, name: str) -> str:
-    """Return why a file cannot be read from the session any more."""
+    """Return the sentence that says why a file cannot be read from the session any more."""
     return (FILE_ENDED if isinstance(error, NotRunning) else NO_FILE).format(name=name)
 
 

@@ -95,7 +95,7 @@ class AttachmentTable(ApiView):
         return _response(reading)
 
     def _readable_table(self, attachment_id: uuid.UUID) -> Attachment:
-        """Return an attachment of the caller that can hold a table. Raises NotFound."""
+        """Return an attachment of the caller. Raises NotFound if there is none, or if it cannot hold a table."""
         attachment = readable_attachment(self.caller, attachment_id)
         if not can_hold_table(attachment):
             raise NotFound

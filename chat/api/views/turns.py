@@ -240,7 +240,7 @@ class TurnEvents(ApiView):
                 return False
 
         response = _event_stream(stream_events(turn, events, user.pk, may_read))
-        # Otherwise this thread would hold its connection for as long as the stream is open.
+        # Otherwise this thread would hold its database connection for as long as the stream is open.
         close_connection()
         return response
 

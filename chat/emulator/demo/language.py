@@ -84,7 +84,7 @@ class Prompt:
 
 
 def normalize(text: str) -> str:
-    """Return a text in lower case, with one form of signs, and with spaces around Chinese."""
+    """Return a text in lower case, with one character for signs of equal meaning, and with spaces around Chinese."""
     normal = unicodedata.normalize("NFKC", text.translate(_SYMBOLS)).lower()
     return re.sub(rf"(?<={_CHINESE})(?=[^\u4e00-\u9fff\s])|(?<=[^\u4e00-\u9fff\s])(?={_CHINESE})", " ", normal)
 
@@ -92,9 +92,9 @@ def normalize(text: str) -> str:
 def read_prompt(text: str) -> Prompt:
     """Return the normalized prompt with its language. `10,000 rolls` becomes `10000 rolls`."""
     spaced = re.sub(r"(?<![\d,])(?<![\d,] )(\d{1,3}),000(?![,\d])", r"\g<1>000", normalize(text))
-    # The question in Gemini's documentation says its number twice.
+    # The question in Gemini's documentation says its number twice. Remove the second one.
     once = re.sub(r"\b(\d+)\b(.{1,200}?),? (?:and )?make sure (?:that )?you get all \1\b", r"\1\2", spaced)
-    # Names in quotes may be of any language.
+    # Ignore names in quotes, which may be of any language.
     head = re.sub(r'"[^"]*"', " ", spaced[:LENGTH_LIMIT])
     german = len(re.findall(f"[äöüß]|{word('languages.de')}", head))
     is_german = german > len(re.findall(word("languages.en"), head))
@@ -121,7 +121,7 @@ class Plan:
     comment: str
     """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
     request: object = None
-    """The functions and bounds of curves, or the question about a table. A later prompt may change them."""
+    """The functions and bounds of curves, which a later prompt may change, or the question about a table."""
     remarks: tuple[str, ...] = ()
     """Templates of further sentences. Each is written only if the program printed all values that it quotes."""
     file: str = ""
@@ -145,8 +145,8 @@ def quoted_names(names: Sequence[str]) -> str:
 
 
 def sentence(name: str, language: str, operation: str = "", **facts: str | Sequence[str]) -> str:
-    """Return a sentence of a comment with its facts; `{value}` becomes the field of the operation's value."""
-    # Facts are quoted without line ends and without Markdown characters.
+    """Return a sentence of a comment with its facts. `{value}` becomes a field for a value that the program prints."""
+    # Facts are quoted without line ends and backticks.
     quoted = {
         name: " ".join(fact.replace("`", "'").split())[:400] if isinstance(fact, str) else quoted_names(fact)
         for name, fact in facts.items()

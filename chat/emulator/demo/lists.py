@@ -37,7 +37,7 @@ def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
 
 
 def _make_table(kind: str, values: str, title: str = "", labels: Sequence[str] = ()) -> Table:
-    """Return the table of numbers. `values` is their code, `title` that of a graph."""
+    """Return the table of numbers. `values`: code that makes them; `title`: the title of a graph."""
     first = f'"label": {list(labels)!r}' if labels else '"number": range(1, len(values) + 1)'
     code = f'values = {values}\ntable = pd.DataFrame({{{first}, "value": values}})\n'
     label = Column("label", "text") if labels else Column("number", "position")
@@ -69,7 +69,7 @@ def _is_label(label: str) -> bool:
 
 
 def _read_random(prompt: Prompt) -> Table | None:
-    """Return rolls of dice, or normally distributed random numbers."""
+    """Return the table of rolls of dice, or of normally distributed random numbers."""
     for dice in VOCABULARY["dice"]:
         if (count := prompt.take_whole(f"dice.{dice}")) and count <= COUNT_LIMIT:
             return _make_table("random", f"{_GENERATOR}.integers(1, 7, ({count}, {dice})).sum(axis=1)", f"n = {count}")

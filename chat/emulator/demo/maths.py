@@ -55,7 +55,7 @@ def take_formulas(prompt: Prompt) -> list[list[str]]:
     else:
         prompt.rest = re.sub(r"(?<![\d,.])(\d{1,3}),(\d{3})(?:,(\d{3}))?(?![\d,])", r"\1\2\3", prompt.rest)
     for form in VOCABULARY["spoken"]:
-        # Write a formula that the prompt says in words: fill the numbers into its form.
+        # Replace a formula that the prompt says in words, with the numbers of these words.
         write = partial(lambda form, spoken: f" {form.format(*filter(None, spoken.groups()))} ", form)
         prompt.rest = re.sub(word(f"spoken.{form}"), write, prompt.rest)
     formulas: list[list[str]] = []

@@ -20,9 +20,9 @@ COLUMNS = {"number": ("number",), "axis": ("date", "calendar year"), "text": ("t
 
 
 def nearest_questions(text: str, tables: Mapping[str, Table], understands: Callable[[str], bool]) -> list[str]:
-    """Return the questions most similar to a text that the demo model understands. Questions about tables come first.
+    """Return the offered questions that are most similar to a text. If equally similar, those about tables come first.
 
-    If the text consists of two questions, return these two.
+    If the text consists of two questions that are understood, return these two.
     """
     for between in islice(re.finditer(word("relations.next"), text, re.IGNORECASE), PLACES_LIMIT):
         both = [text[: between.start()].strip(), text[between.end() :].strip()]

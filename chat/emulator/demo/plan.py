@@ -56,7 +56,7 @@ def plan_answer(
     """Return the plan for the newest prompt, or the text of the answer if there is nothing to run.
 
     `prompts` are the texts of the user, `programs` the code of the conversation, both newest first. `described`: what
-    the request says about tables. `asks_web`: whether it offers web search, which the demo model cannot use.
+    the request says about tables. `asks_web`: whether the request offers web search, which the demo model cannot use.
     """
     prompts, last_program = _resolve_quote(without_continuations(prompts), programs)
     text = prompts[0]
@@ -86,12 +86,12 @@ def plan_answer(
 
 
 def without_continuations(prompts: Sequence[str]) -> list[str]:
-    """Return the prompts, newest first, from the question that the newest ones ask to go on with."""
+    """Return the prompts, newest first, without the newest ones that only ask to continue the answer."""
     return [*dropwhile(_CONTINUATION.match, prompts)] or [*prompts[-1:]] or [""]
 
 
 def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Return the prompts without the quote of a graph, and the program of that graph; without a quote, the last one."""
+    """Return the prompts without the quote of a graph, and the program that drew it. No quote: the last program."""
     last_program = next(iter(programs), "")
     quote = _GRAPH_QUOTE.match(prompts[0])
     if quote is None:
@@ -104,7 +104,7 @@ def _resolve_quote(prompts: Sequence[str], programs: Sequence[str]) -> tuple[Seq
 
 
 def answer_clock(text: str, date: Mapping[str, str]) -> str:
-    """Return the date or time from the server's note, if the prompt asks for it; else an empty text."""
+    """Return the answer from Plotline's note about the date, if the prompt asks for date or time; otherwise empty."""
     prompt = read_prompt(text[:LENGTH_LIMIT])
     if not prompt.take(word("clock.asked")) or prompt.unknown_words("clock"):
         return ""
@@ -237,7 +237,7 @@ def _file_pattern(name: str) -> str:
 
 
 def _whole_question(prompts: Sequence[str], prompt: Prompt, tables: Mapping[str, Table]) -> str:
-    """Return the newest prompt, after the one before if it only names a table, as a reply to “which table?”."""
+    """Return the newest prompt. If it only names a table (a reply to “which table?”), prepend the prompt before it."""
     names = _names_in(prompt, tables)
     is_name = bool(names) and not _without_names(prompt, names).unknown_words("tables")
     is_answer = is_name and len(prompts) > 1 and not OWN_CODE.search(prompts[1])

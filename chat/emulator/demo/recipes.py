@@ -7,11 +7,11 @@ from dataclasses import replace
 from chat.emulator.demo.language import PROGRAMS, TEXTS, VOCABULARY, Plan, Prompt, make_plan, word
 
 USUAL_NUMBERS, NUMBER_LIMIT = {"times_table": 10}, 1_000_000
-"""The numbers for prompts without one (1,000 for programs that are not listed), and the largest number."""
+"""The numbers that are used if a prompt has none (1,000 for programs that are not listed), and the largest number."""
 
 
 def read_recipe(prompt: Prompt, previous: object) -> Plan | None:
-    """Return the plan for the fixed program that the prompt asks for; None if it does not ask for exactly one."""
+    """Return the plan for the fixed program that the prompt asks for; None without one, or with too large a number."""
     for name in VOCABULARY["recipes"]:
         attempt = replace(prompt)
         if (match := attempt.take(word(f"recipes.{name}"))) is None:

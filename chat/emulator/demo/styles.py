@@ -14,7 +14,7 @@ _TITLE = r"[:：]?\s*[\"“„](?P<title>[^\"“”„¦]{1,100})[\"“”]"
 def take_styles(prompt: Prompt, text: str, *, is_change: bool) -> list[str]:
     """Remove the words about the look of a graph from a prompt, and return lines of code for them.
 
-    `text`: the prompt as it was written, for the letters of a title. `is_change`: whether a graph is to be changed.
+    `text`: the prompt as it was written, for the capitals of a title. `is_change`: whether a graph is to be changed.
     Only then does the name of a colour alone change the colour: in other prompts, `red 3, blue 5` are labels.
     """
     groups = ("styles", "looks") if is_change else ("styles",)

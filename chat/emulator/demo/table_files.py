@@ -166,6 +166,6 @@ def _column(name: str, cells: Sequence[str], *, is_german: bool) -> Column:
     elif values and all(map((_GERMAN if is_german else _ENGLISH).fullmatch, values)):
         kind, conversion = "number", f"as_numbers(cells, has_commas={is_german})"
     elif len(formats) == 1:
-        # With two formats, day and month cannot be told apart: the column stays text.
+        # If two formats fit, it is not clear which number is the day and which the month: the column stays text.
         kind, conversion = "date", f"pd.to_datetime(cells, format={formats[0]!r})"
     return Column(name, kind, conversion, values, is_unique=len(values) == len(cells))

@@ -172,7 +172,7 @@ def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
 
 
 def _remarks(table: Table, names: tuple[str, ...], language: str) -> tuple[str, ...]:
-    """Return the sentences about rows that an answer leaves out."""
+    """Return the sentences about what an answer leaves out, and about how the file was read."""
     missing = TEXTS["names"]["or"][language].join(f'"{name}"' for name in names)
     remarks = [sentence("left_out", language, columns=missing)] if names else []
     remarks += [sentence(name, language) for name in ("rows_shown", "groups_shown", "missing_values")]
@@ -216,7 +216,7 @@ def _answer(question: Question, language: str) -> Answer:
     rest = tuple(one for one in operations if one not in ("smallest", "largest"))
     is_known = bool(chart or rest or (labels and labels[0].is_unique))
     if len(labels) == 1 and not key and (chart or rest != operations) and (is_known or labels[0].is_unique is None):
-        # `Which product has the highest total units?`
+        # An example: `Which product has the highest total units?` The rows are grouped by product.
         key, labels, operations = labels[0], [], rest if is_known else operations
     elif chart in ("any", "line") and numbers and not (key or labels):
         key = next((one for kind in AXES for one in table.columns if one.kind == kind), None)
@@ -249,7 +249,7 @@ def _correlation(question: Question, language: str) -> Answer:
 
 
 def _statistics(question: Question, language: str) -> Answer:
-    """Return statistics of a column with a histogram; for a list, with the numbers themselves."""
+    """Return statistics of a column, and a histogram if asked for. A list is printed if none of them is asked for."""
     kind, chart, [column] = question.table.kind, question.chart, question.columns
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
     operations = [*(usual if kind == "single" else ()), *question.operations] or usual
@@ -258,7 +258,7 @@ def _statistics(question: Question, language: str) -> Answer:
     body += "".join(f'print("{operation}:", show({STATISTICS[operation]}))\n' for operation in operations)
     written = "of_list" if kind else "statistic"
     comment = " ".join(sentence(written, language, operation, column=column.name) for operation in operations)
-    # `How many units` may ask for the sum.
+    # `How many units` may ask for the number of rows or for the sum, so it is refused.
     is_clear = operations and (kind or question.operations != ("count",))
     return Answer(body, comment, () if kind else (column.name,)) if is_clear else NOTHING
 

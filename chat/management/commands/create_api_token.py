@@ -21,7 +21,6 @@ class Command(BaseCommand):
     help = "Makes a token with which programs act for a person, and prints it; it cannot be read again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("username")
         parser.add_argument("--name", default="command line", help="What it is for.")
         parser.add_argument("--days", type=int, help="How long it works; by default for ever.")

@@ -27,7 +27,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("--user", default="", help="Only conversations of this user.")
         parser.add_argument(
             "--since", default="", help="Only conversations whose messages changed since this time: 2026-01-31."

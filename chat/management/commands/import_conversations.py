@@ -23,7 +23,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--user", required=True, help="The user who will own the conversations.")
 

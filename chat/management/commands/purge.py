@@ -29,7 +29,7 @@ FILES_AT_ONCE = 200
 
 @dataclass
 class PurgeTotals:
-    """What was deleted, or would be deleted."""
+    """Numbers and sizes of what was deleted, or would be deleted."""
 
     conversations: int = 0
     messages: int = 0
@@ -118,7 +118,7 @@ class Command(BaseCommand):
         """Delete the conversations and report the progress on stderr.
 
         `is_locked`: lock each conversation first, and skip it if another transaction holds the lock. It must be False
-        if there may be live turns: a turn's row is locked before its conversation's, so this order could deadlock.
+        if there may be live turns: a turn locks its own row before its conversation, so this order could deadlock.
         """
         totals = PurgeTotals()
         ids = list(rows.order_by("updated_at", "pk").values_list("pk", flat=True))

@@ -14,7 +14,7 @@ from chat.python.sessions.places import TURNED_OFF, is_enabled, probe
 
 
 class Command(BaseCommand):
-    """Prints only how many conversations ran. If it is run twice, it leaves out those that have run already."""
+    """Prints only how many conversations ran. It leaves out those that have run in the last 12 hours."""
 
     help = (
         "Runs all code of each pinned conversation again, if its owner has turned this on, and stores whether it gives"

@@ -26,7 +26,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("--days", type=int, default=30, help="How many, today included; %(default)s by default.")
         parser.add_argument("--json", action="store_true", dest="is_json", help="As one JSON object, for programs.")
 
@@ -36,7 +35,7 @@ class Command(BaseCommand):
             raise CommandError(f"--days must be between 1 and {DAYS_LIMIT}.")
         overview = read_overview(days, timezone.now())
         if is_json:
-            # `dumps` escapes all but ASCII: the name of a model may hold control characters for the terminal.
+            # `dumps` escapes control characters, so that those in the name of a model do not reach the terminal.
             self.stdout.write(json.dumps(build_json(overview), indent=2))
         else:
             self.stdout.writelines(f"{escape_line(line)}\n" for line in format_lines(overview))

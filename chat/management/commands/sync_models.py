@@ -20,7 +20,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument(
             "--provider", default=settings.CHAT_PROVIDER, help="One of CHAT_PROVIDERS; %(default)s if none is named."
         )
@@ -30,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="Say what would change, and change nothing.")
 
     def handle(self, *args: object, provider: str, endpoint: str, dry_run: bool, **options: object) -> None:
-        """Update the catalogue and print each change. Raise CommandError if the endpoint gives no list."""
+        """Update the catalogue and print each change. Raise CommandError for an unknown provider, or without a list."""
         if provider not in settings.CHAT_PROVIDERS:
             known = ", ".join(settings.CHAT_PROVIDERS)
             raise CommandError(f"There is no provider “{provider}” here. Known: {known}.")

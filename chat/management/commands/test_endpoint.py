@@ -9,12 +9,11 @@ from chat.vocabulary.log_lines import escape_line
 
 
 class Command(BaseCommand):
-    """Does the same as the button “Test this endpoint” of the admin, which has no page for the settings' endpoint."""
+    """Does the same as the admin's button “Test this endpoint”, also for the endpoint of the settings."""
 
     help = "Asks an OpenAI-compatible server for its models, and one of these for a text, a function call and a colour."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("name", nargs="?", default="", help="Name of the endpoint. Empty: that of the settings.")
         parser.add_argument("--model", default="", help="The model to ask. Empty: the first one that is listed.")
 

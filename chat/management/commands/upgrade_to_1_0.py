@@ -22,7 +22,7 @@ from chat.models.release import MIGRATIONS_OF_1_0, Release, release_of
 from chat.people.account.number_format import format_count
 
 NAME_LIMIT = 150
-"""Maximum length of a user name, in characters: that of its column."""
+"""Maximum length of a user name, in characters, as in the column."""
 
 OLDER = (
     "This database is not at the last version before 1.0. Check that version out (its last migration is"
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             _change_approval(editor, conversations, "approval")
             _change_approval(editor, users, "default_approval")
             if connection.vendor != "sqlite":
-                # SQLite needs no such step: it has rebuilt the table with the new default and all constraints.
+                # On SQLite, `_change_approval` has rebuilt the table already, with all constraints of the model.
                 editor.add_constraint(users, users._meta.constraints[0])
             _restore_last_id_of_users(last_id)
             _search.restore_triggers(apps, editor)

@@ -70,7 +70,7 @@ def plan_deletion(user: User) -> bool:
 def keep_account(user: User) -> None:
     """Cancel a planned deletion, unless it is due.
 
-    The account must also be active: a statement that has waited for the row uses the time of its start, and a deletion
-    that has begun meanwhile has deactivated the account.
+    The account must also be active. The deletion may begin, and deactivate the account, while this statement waits for
+    the row. `Now()` is then still the time at which the statement began.
     """
     User.objects.filter(pk=user.pk, is_active=True, deletion_at__gt=Now()).update(deletion_at=None)

@@ -1,8 +1,8 @@
 """Deletes accounts whose deletion is due, in slices. Every web process looks for them every ten seconds.
 
-An account is hidden first, so that nothing new is written. Then its conversations are deleted one after the other; a
-long one takes several transactions. One more transaction deletes the rest, which has no long tables. If the process
-dies in between, or another one does the same, the next one continues: all that is left still belongs to the account.
+An account is hidden first, so that nothing new is written. Then its conversations and files are deleted in many short
+transactions. The last transaction deletes the rest, which is little. If a process dies before that, another one can
+continue, because all that is left still belongs to the account. Several processes may delete the same account.
 """
 
 from __future__ import annotations

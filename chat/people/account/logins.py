@@ -58,5 +58,5 @@ def logins_end(request: SignedInRequest) -> HttpResponse:
 
 @receiver([password_changed, password_reset, password_set])
 def end_other_logins(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
-    """Delete the other sessions of a user who has set a new password. Receiver of a signal."""
+    """Delete the other sessions of a user who has set a new password."""
     LoginSession.objects.all().end(user, but=request.session.session_key)

@@ -32,11 +32,11 @@ class SpentQuota:
 def spend_quota(
     user_id: int, amounts: Mapping[Resource, int], *, subject: str = "", error: type[QuotaExceeded] = QuotaExceeded
 ) -> SpentQuota:
-    """Add what a person uses to the counters, in their units.
+    """Add amounts to the usage counters of a person, in the units of the counters.
 
-    Raises QuotaExceeded and counts nothing if it exceeds a quota. `subject`: the file that uses it, for the sentence.
-    `error`: the class of the exception. Inside a transaction the usage is counted only if that is committed; other
-    transactions of the same person wait for its end.
+    Raises QuotaExceeded and counts nothing if a quota would be exceeded. `subject`: the file that the error names.
+    `error`: the class of the exception. Inside a transaction, the usage is counted only if the transaction is
+    committed; other transactions of the same person wait for its end.
     """
     now = timezone.now()
     day = day_of(now)
@@ -75,9 +75,7 @@ def check_quota(
 
 
 def check_stored(user_id: int, added_bytes: int, *, subject: str) -> None:
-    """Raise QuotaExceeded if the files of a person now exceed the quota, because others were stored at the
-    same time.
-    """
+    """Raise QuotaExceeded if the files of a person exceed the quota, because other files were stored meanwhile."""
     now = timezone.now()
     after = read_usage(user_id, [Resource.STORAGE], day=day_of(now))[Resource.STORAGE]
     if added_bytes and after.limit is not None and after.used > after.limit:

@@ -24,7 +24,7 @@ View = Callable[Concatenate[R, P], HttpResponseBase]
 def limited(
     *throttles: type[SimpleRateThrottle], methods: Collection[str] = ("GET", "HEAD", "POST")
 ) -> Callable[[View[R, P]], View[R, P]]:
-    """Decorate a view with the throttles of the same API call, and with responses for exceeded quotas.
+    """Decorate a view with the throttles of the API call that does the same, and with responses for exceeded quotas.
 
     `methods`: the HTTP methods of the requests that the throttles count.
     """

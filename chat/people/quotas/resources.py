@@ -75,7 +75,7 @@ class ResourceUsage:
     limit: int | None
     """The limit in the unit of the counter; `None` if there is none."""
     estimated: int = 0
-    """How many of the tokens are estimated, because a provider reported none. It is only read to be shown to people."""
+    """How many of the tokens are estimated, because a provider reported none. It is read only if usage is shown."""
 
     @property
     def left(self) -> int | None:
@@ -119,9 +119,7 @@ def day_end(now: datetime) -> datetime:
 
 
 def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> str:
-    """Return a sentence for the person about why something was refused. `now`: in the person's time zone, which it
-    names.
-    """
+    """Return the sentence that says why something was refused. `now`: the time in the person's zone, which it names."""
     resource = usage.resource
     reason = (_FILE_REASON if subject else "") + _REASONS[resource]
     sentence = reason.format(

@@ -13,13 +13,13 @@ from django.core.cache import caches
 from rest_framework.throttling import UserRateThrottle
 
 if TYPE_CHECKING:
-    # This module of the framework imports the modules that its settings name, and those import this module.
+    # These imports would be circular at run time: the framework imports the throttles that its settings name.
     from rest_framework.request import Request
     from rest_framework.views import APIView
 
 
 class _ClientThrottle(UserRateThrottle):
-    """Counts requests by user, or else by the address that login limits use, which no header can forge."""
+    """Counts requests by user, or without a login by the client's address, which no header can forge."""
 
     cache = caches["process"]
 

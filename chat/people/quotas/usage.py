@@ -75,7 +75,7 @@ def with_estimate(usage: ResourceUsage, user_id: int, day: date) -> ResourceUsag
     """Return the tokens that a person has used on a day, with the estimated part of them. Runs one query."""
     begins_at = datetime.combine(day, time(), UTC)
     estimated = uncounted_answers(user_id, begins_at, begins_at + timedelta(days=1)).estimated_tokens
-    # The estimate may exceed what was counted, because of deleted and imported conversations.
+    # Deletions and imports change the stored turns, but not what was counted. So limit the estimate.
     return replace(usage, estimated=min(estimated, max(0, usage.used)))
 
 
