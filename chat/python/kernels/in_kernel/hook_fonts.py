@@ -95,7 +95,7 @@ class GraphFonts:
 
 
 def _installed(fonts: Sequence[FontEntry]) -> list[str]:
-    """Return the paths of the installed fonts of `FAMILIES`, upright ones of normal weight if there are such."""
+    """Return the paths of DejaVu Sans and of fonts from `FAMILIES`, upright and of normal weight if possible."""
     paths: dict[str, str] = {}
     for font in sorted(fonts, key=lambda font: (font.style == "normal", str(font.weight) in ("400", "normal"))):
         paths[font.name] = font.fname

@@ -41,7 +41,7 @@ class PlainCells(NamedTuple):
 
 
 def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
-    """Add the texts of a column, and yield its numbers and its dates, if there are some."""
+    """Add the texts of a column to `texts`, and yield its numbers, its dates, and those inside its texts."""
     numbers: dict[object, float] = {}
     days: dict[object, float] = {}
     others: set[float] = set()
@@ -147,7 +147,7 @@ def read_cells(
 
 
 def is_value(text: str) -> bool:
-    """Return whether a text without digits is the value of a cell."""
+    """Return whether a text is neither a word for a missing value nor `True` or `False`."""
     return text.casefold() not in MISSING and text not in ("True", "False")
 
 

@@ -23,7 +23,7 @@ NUMBER = re.compile(
     r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,2})?(?P<percent>\s?%)?"
 )
 PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
-"""Numbers of lines of code in tracebacks."""
+"""Matches numbers of lines and of cells in tracebacks."""
 QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
 """Words of code that prints the median or quartiles. These are results, even if a cell has the same value."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
@@ -31,7 +31,7 @@ THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
 """By significant digits: a number that equals a cell is hidden if a match by chance is less probable than this."""
 LONG_THRESHOLD = 0.5
 ROW_CHANCE = log(0.001)
-"""Log-probability. Numbers that match a row or successive rows are hidden if this is less probable by chance."""
+"""Log-probability. Numbers that match a row or successive rows are hidden if a match by chance is less probable."""
 STARTS_LIMIT = 30
 CHAINS_LIMIT = 100
 SMALL = 10
@@ -126,7 +126,7 @@ class NumberFilter:
         self._known = {match["body"] for match in NUMBER.finditer(known)}
 
     def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Token]:
-        """Return the numbers and dates of a text. `taken`: parts that are already hidden as texts, in order."""
+        """Find numbers and dates of a text, and set `is_hidden` of each. `taken`: parts hidden as texts, in order."""
         tokens = [*self._tokens(text, taken)]
         for token in tokens:
             key = (token.text, token.ranges[0].low)
@@ -247,7 +247,7 @@ class RowSearch:
             self._hide(score, members)
 
     def hide_chains(self, groups: Iterable[list[Token]]) -> None:
-        """Hide numbers if one group matches a row, or successive groups match successive rows."""
+        """Hide groups of numbers, such as lines, if one matches a row or successive ones match successive rows."""
         chains: dict[tuple[int, int], tuple[float, list[Token]]] = {}
         for group in groups:
             starts: dict[tuple[int, int], tuple[float, list[Token]]]
@@ -273,7 +273,7 @@ class RowSearch:
         return min(filter(None, found), key=len, default=())
 
     def _fit(self, group: list[Token], row: int) -> tuple[float, list[Token]]:
-        """Return the numbers of the group that the row has, after the log-probability that a row has them by chance."""
+        """Return the log-probability that a row has as many of these numbers by chance, and those that this row has."""
         found, score = [], 0.0
         for token in group if 0 <= row < self._height else ():
             facts = self._facts(token)

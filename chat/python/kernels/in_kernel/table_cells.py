@@ -34,7 +34,7 @@ from chat.python.kernels.in_kernel.table_values import (
 )
 
 FEW_WORDS = 3
-"""Maximum number of different texts in a column of numbers that count as exceptions even if they are frequent."""
+"""Maximum number of different texts that count as exceptions among numbers or dates even if they are frequent."""
 NUMBERS = ("integer", "number")
 DATE_ORDERS = ("YMD", "DMY", "MDY")
 WIDER_KINDS = {"integer": "number", "datetime": "date"}

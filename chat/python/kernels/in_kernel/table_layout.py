@@ -12,7 +12,7 @@ from chat.python.kernels.in_kernel.table_source import is_present, name_of
 from chat.python.kernels.in_kernel.table_words import is_machine_like, is_text_like, is_unit_like
 
 HEADER_ROWS_LIMIT = 3
-"""Maximum number of rows of names that are found. More can be chosen by a person."""
+"""Maximum number of rows of names, except those that pandas wrote. A person can choose more."""
 
 
 class Layout(NamedTuple):

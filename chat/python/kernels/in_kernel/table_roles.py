@@ -13,7 +13,7 @@ UNIQUE_SHARE = 0.95
 """Minimum share of different values in a column of identifiers whose name alone is not enough evidence."""
 PERCENT_SIGNS = frozenset({"%", "‰", "％"})
 LEAST_LONG = 10**14
-"""Whole numbers of 15 or more digits are not quantities."""
+"""Whole numbers of 15 or more digits are identifiers, not quantities."""
 LEAST_HASH = 10**17
 """A column of hashes has positive and negative numbers as large as this, because hashes use all 64 bits."""
 

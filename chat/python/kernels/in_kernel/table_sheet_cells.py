@@ -90,7 +90,7 @@ def open_sheets(workbook: Workbook) -> OpenFile:
 
 
 def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
-    """Yield each of these sheets that has values. Raises Unreadable if cells are too far apart, and CalamineError."""
+    """Yield each of these sheets that has values. Raises Unreadable if cells are too far apart; CalamineError."""
     for name in names:
         odd = find_odd_cells(opened.workbook, name)
         cells = opened.reader.get_sheet_by_name(name)
