@@ -19,7 +19,7 @@ _PREFIX = ".plotline-"
 
 
 def write_piece(token: str, offset: int, data: str) -> dict[str, object]:
-    """Append base64 to a temporary file; offset 0 creates it."""
+    """Append data, given as base64, to a temporary file; offset 0 creates the file."""
     flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_APPEND
     descriptor = os.open(_PREFIX + token, flags | (0 if offset else os.O_CREAT | os.O_EXCL), 0o644)
     with os.fdopen(descriptor, "ab", buffering=0) as file:

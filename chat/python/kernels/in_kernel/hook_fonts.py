@@ -35,7 +35,7 @@ FAMILIES = (
 )
 """Rows of fonts for the same writing systems. Of each row, the first installed font is used."""
 _CJK_PACKAGE, _OTHER_PACKAGE, _SYMBOL_PACKAGE = "fonts-wqy-zenhei", "fonts-noto-core", "fonts-symbola"
-"""Packages of Debian."""
+"""Debian packages with fonts for the missing characters."""
 _CJK_NAMES = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC", "BOPOMOFO")
 """First words of the Unicode names of Chinese, Japanese and Korean characters."""
 _SHOWN_CHARACTERS = 10

@@ -48,7 +48,7 @@ def folded(text: str) -> str:
 
 
 def day_number(text: str) -> float:
-    """Return the days since year 1 of a date such as `2024-05-31` or `2024-05-31 13:00`. Raises ValueError."""
+    """Return the days since year 1 of a date such as `2024-05` or `2024-05-31 13:00`. Raises ValueError if invalid."""
     moment = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
     return moment_number(moment)
 

@@ -85,7 +85,7 @@ def read_plain_column(cells: Sequence[object], first: int) -> Numbers | None:
     if len(PLAIN_NUMBER.findall(joined)) + empty_count == len(rows) > empty_count:
         return Numbers(names + [float(cell) if cell else NAN for cell in rows], (), first)
     if len(PLAIN_DATE.findall(joined)) + empty_count == len(rows) > empty_count:
-        # A date may not exist in the calendar.
+        # A date may not exist, such as 2023-02-30.
         with contextlib.suppress(ValueError):
             days = [moment_number(datetime.fromisoformat(cell)) if cell else NAN for cell in rows]
             return Numbers(names + days, (), first, is_date=True)
@@ -103,7 +103,7 @@ def find_plain(cells: Set[object]) -> PlainCells:
     try:
         days = {text: moment_number(datetime.fromisoformat(text)) for text in dates}
     except ValueError:
-        # One of the dates does not exist in the calendar.
+        # One of the dates does not exist, such as 2023-02-30.
         return PlainCells(numbers, {}, texts, others.union(dates))
     return PlainCells(numbers, days, texts, others)
 

@@ -39,7 +39,7 @@ class FileCells(NamedTuple):
     tables: Sequence[Sequence[Numbers]] = ()
     """For each table, the columns that have numbers or dates."""
     sizes: Sequence[float] = ()
-    """The numbers of rows and columns, which are not hidden."""
+    """The numbers of rows and columns. Such numbers are not hidden in texts."""
 
 
 class PrivateFilter:

@@ -213,14 +213,14 @@ def begins_line(text: str, token: Token) -> bool:
 
 
 class TablePlace(NamedTuple):
-    """The cells and rows of a table that have a number."""
+    """The cells and rows of a table that match one number of the text."""
 
     cells: Sequence[tuple[Sequence[float], float, float]]
-    """For each column that has the number: its values, and the range of the number."""
+    """For each column that has a match: its values, and the range of the number."""
     log_share: float
-    """The logarithm of the share of rows that have the number."""
+    """The logarithm of the share of rows that match."""
     rows: Sequence[int]
-    """The rows with the number, in the column that has it least often; empty if they are too many."""
+    """The matching rows of the column with the fewest matches; empty if they are too many."""
 
 
 class RowSearch:
@@ -268,7 +268,7 @@ class RowSearch:
             members.clear()
 
     def _starts(self, group: list[Token]) -> Sequence[int]:
-        """Return the rows that have the group's rarest number."""
+        """Return the rows that match the group's rarest number."""
         found = (self._facts(token).rows for token in group)
         return min(filter(None, found), key=len, default=())
 
@@ -285,7 +285,7 @@ class RowSearch:
         return score + log(comb(len(group), len(found))), found
 
     def _facts(self, token: Token) -> TablePlace:
-        """Return the cells and rows of the table that have a number."""
+        """Return the cells and rows of the table that match a number."""
         key = (token.text, token.ranges[0].low)
         if facts := self._known.get(key):
             return facts

@@ -93,7 +93,7 @@ def read_arrow_file(path: str, format_name: str) -> Source:
 def read_columns(path: str, format_name: str) -> tuple[ArrowFile, list[ArrowCells], int, list[str]]:
     """Return the file, its columns in the first rows, the number of all rows, and the names of broken columns.
 
-    Raises many kinds of errors, because the libraries that read the formats do.
+    Raises many kinds of errors of libraries if the file is broken.
     """
     import pyarrow
 
@@ -189,7 +189,7 @@ def stata_batches(path: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def collect_cells(file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int]:
-    """Return the columns in the first `limit` rows, and the number of all rows. Raises ArrowException or OSError."""
+    """Return the columns in the first `limit` rows, and the row count. Raises ArrowException or OSError if broken."""
     columns = [ArrowCells() for _ in file.names[:COLUMNS_LIMIT]]
     row_count = examined = 0
     for batch in file.batches:
@@ -205,7 +205,7 @@ def collect_cells(file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int]:
 
 
 def collect_whole_columns(path: str, file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int, list[str]]:
-    """Read each column of a Parquet file by itself. Return also the names of broken columns, whose cells are empty."""
+    """Read each column of a Parquet file by itself. Return columns, row count, and names of broken, empty columns."""
     import pyarrow.parquet
 
     row_count = file.row_count or 0

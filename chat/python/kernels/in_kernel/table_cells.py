@@ -267,7 +267,7 @@ class Column:
             counts = Counter(order for _, reading in self.date_texts for order in reading.orders)
             firsts, _, lasts = (set(part) for part in zip(*(date.parts for _, date in self.date_texts), strict=True))
             if len(counts) > 1 and len(firsts) >= len(lasts):
-                # The last number repeats more often than the first, so it is the year: days repeat less often.
+                # The last number repeats at least as often as the first, so it is the year: days repeat less often.
                 del counts["YMD"]
             most = max(counts.values(), default=0)
             self.orders = tuple(order for order in DATE_ORDERS if counts[order] == most > 0)

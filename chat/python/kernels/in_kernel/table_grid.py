@@ -195,7 +195,7 @@ class Grid:
         )
 
     def has_years(self, at: int) -> bool:
-        """Return whether the numbers in a row are different years, in order, and those below it are not."""
+        """Return whether the numbers in a row are different years, in order, and rows below have no such numbers."""
         values = self._whole_numbers(at)
         if len(values) < 2 or not all(1800 <= value <= 2199 for value in values):
             return False

@@ -90,7 +90,7 @@ def open_sheets(workbook: Workbook) -> OpenFile:
 
 
 def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
-    """Yield each of these sheets that has values. Raises Unreadable if cells are too far apart; CalamineError."""
+    """Yield the named sheets with values. Raises Unreadable if cells are too far apart, CalamineError if broken."""
     for name in names:
         odd = find_odd_cells(opened.workbook, name)
         cells = opened.reader.get_sheet_by_name(name)

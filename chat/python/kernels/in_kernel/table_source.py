@@ -31,13 +31,13 @@ class Choices(TypedDict, total=False):
     encoding: str
     """The name of the encoding for people. It is decided, and applied, before the file is in the kernel."""
     delimiter: str
-    """One character."""
+    """The character between two cells."""
     decimal: str
-    """`.` or `,`."""
+    """The decimal mark, `.` or `,`."""
     header_rows: int
     """Number of rows that hold the names of columns; 0 for none."""
     date_order: str
-    """`DMY`, `MDY` or `YMD`."""
+    """The order of day, month and year: `DMY`, `MDY` or `YMD`."""
     missing_words: list[str]
     """Texts that mean a missing value, like empty cells."""
     sheet: str
