@@ -49,7 +49,7 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
         fonts.note()
         changes.end()
 
-    # This event comes after `post_execute`, in which matplotlib shows the remaining figures.
+    # This event follows `post_execute`, in which matplotlib shows the remaining figures: then all of them are known.
     shell.events.register("post_run_cell", end_cell)
     register_tables(shell)
     print_pages(shell)

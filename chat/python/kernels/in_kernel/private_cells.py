@@ -54,7 +54,7 @@ def day_number(text: str) -> float:
 
 
 def moment_number(moment: date) -> float:
-    """Return the days since year 1."""
+    """Return the days since year 1, with the time of day as a fraction."""
     if not isinstance(moment, datetime):
         return float(moment.toordinal())
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6

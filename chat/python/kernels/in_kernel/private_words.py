@@ -15,7 +15,7 @@ WORD = re.compile(
 """A word, or an escape code before a word. Each Chinese, Japanese or Korean character is one word."""
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-f]{2})")
 CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+|(?<=\d)\.\d+")
-"""The end of a text whose middle was replaced by an ellipsis, or the decimals of a number."""
+"""The end of a text whose middle is an ellipsis, or decimals of a number: hidden with the words before them."""
 FIELD_START = re.compile(r"(?:^|[\t,;|=(\[{'\":]|  |\d) ?$")
 FIELD_END = re.compile(r" ?(?:$|[\t,;|=)\]}'\":\n]|  |-?\d)")
 COMMON = frozenset(

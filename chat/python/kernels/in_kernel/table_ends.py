@@ -75,7 +75,7 @@ def count_after(
 
 
 def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
-    """Return whether the last row is a remark such as a source: one text, where the table has several cells."""
+    """Return whether the last row is a remark such as `Source: OECD`: one text, where the table has several cells."""
     present = [(at, cell) for at, cell in enumerate(row) if is_present(cell)]
     if grid.width < 2 or not present:
         return False

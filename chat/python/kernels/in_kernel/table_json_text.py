@@ -143,7 +143,7 @@ def parse_json_text(text: str, suffix: str) -> ParsedJson:
     except json.JSONDecodeError as error:
         parsed = parse_broken(text, error, parser)
     else:
-        # A file of JSON lines may have one line.
+        # A file of JSON lines may have only one line.
         is_line = suffix in LINE_SUFFIXES and isinstance(value, dict) and "\n" not in text.strip()
         parsed = ParsedJson([value], EACH_LINE, [], True) if is_line else ParsedJson(value, WHOLE_FILE, [])
     for name, count in list(parser.repeated.items())[:1]:

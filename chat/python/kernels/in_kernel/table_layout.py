@@ -56,7 +56,7 @@ def find_layout(
     is_whole: bool = True,
     gaps: Sequence[int] = (),
 ) -> Layout:
-    """Return the layout of rows. There is at least one, and each has a value.
+    """Return the layout of `rows`: one row or more, each with a value.
 
     Cells are Python values, or texts of values.
 

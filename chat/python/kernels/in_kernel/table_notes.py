@@ -139,5 +139,5 @@ def quote(names: Sequence[str]) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return `1 column` or `2 columns`."""
+    """Return a number with a noun: `1 column` or `2 columns`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -75,7 +75,7 @@ class Facts(NamedTuple):
 
 def role_of(facts: Facts) -> str:
     """Return `identifier`, `year`, `code`, `money` or `percent`; empty if the column has no role."""
-    # MongoDB names a value after its type: `count.$numberLong`.
+    # Drop the type that MongoDB adds to a name: `count.$numberLong`.
     words = [word.lower() for word in _WORDS_OF_NAMES.findall(facts.name.partition(".$")[0])]
     last = words[-1] if words else ""
     is_name_of = {

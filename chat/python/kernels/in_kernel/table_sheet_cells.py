@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
     """The first rows, from the first cell with a value; empty cells are `None`."""
     top: int
     left: int
-    """The row and column of the first cell on the sheet, counted from 0."""
+    """`top` and `left`: the row and the column of the first cell on the sheet, counted from 0."""
     further_rows: int
     """Number of rows that were not read."""
     merged: Sequence[Merged]
@@ -44,7 +44,7 @@ class Sheet(NamedTuple):
 
     @property
     def corner(self) -> Place:
-        """The last row and column that were read."""
+        """The row and the column of the last cell that was read, counted from 0."""
         return self.top + len(self.grid) - 1, self.left + len(self.grid[0]) - 1
 
     def table_name(self, region: Region) -> str:
