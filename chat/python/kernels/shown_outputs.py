@@ -16,7 +16,7 @@ CLEARED_LIMIT_COUNT = 200
 CLEARED_LIMIT_CHARS = 200_000
 """Maximum total length of the cleared texts of one cell."""
 SLOTS_LIMIT = 64
-"""Maximum number of displays with the same id. An update of the id changes all of them."""
+"""Maximum number of displays with the same id that an update changes. Later displays do not change."""
 IDS_LIMIT = 1_000
 """Maximum number of ids whose displays can change. Displays with later ids do not change."""
 RECOUNT_CHARS = 64 * 1024

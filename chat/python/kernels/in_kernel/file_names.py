@@ -1,4 +1,4 @@
-"""Runs inside a kernel: names of files as readers and models see them.
+"""Runs inside a kernel: spells out hidden characters in the names of files that people and models see.
 
 A character that has no width, breaks the line or changes the direction of text can make a name look like another one.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 
 HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp")
-"""Control and format characters, which include bidirectional controls and those without width, and separators."""
+"""Unicode categories: control and format characters (bidirectional, without width), line and paragraph separators."""
 
 
 def shown_path(path: str) -> str:

@@ -13,10 +13,10 @@ _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 
 
 def written_entries(root: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the paths of regular files relative to a folder, with their states: first those of the folder itself.
+    """Yield the path of each regular file, relative to `root`, and its `os.stat` result; files of `root` itself first.
 
-    Hidden names and links are left out, and folders that are too deep. At most `SCANNED_ENTRIES_LIMIT` entries are
-    read.
+    Hidden names, links, names in `_LEFT_OUT` and folders that are too deep are left out. At most
+    `SCANNED_ENTRIES_LIMIT` entries are read.
     """
     folders = [""]
     scanned = 0

@@ -1,7 +1,7 @@
 """Runs inside a kernel: reads and writes regular files of the working directory in pieces.
 
 Names of files that are written are labels without folders. Files that are read may lie in folders below the working
-directory. A pipe, a device or a link of such a name is never opened, and no link among the folders is followed.
+directory. Pipes, devices and links are refused, also links among the folders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PREFIX = ".plotline-"
 
 
 def write_piece(token: str, offset: int, data: str) -> dict[str, object]:
-    """Append base64 to a temporary file; offset 0 creates it."""
+    """Append data, given as base64, to a temporary file; offset 0 creates the file."""
     flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_APPEND
     descriptor = os.open(_PREFIX + token, flags | (0 if offset else os.O_CREAT | os.O_EXCL), 0o644)
     with os.fdopen(descriptor, "ab", buffering=0) as file:
@@ -76,7 +76,7 @@ def real_name(name: str, folder: int) -> str:
 
 
 def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
-    """Return a piece of a file as base64, and the file's identity and size.
+    """Return a piece of a file as base64, the file's size, and its device and inode numbers as `identity`.
 
     `name`: its path as `shown_path` shows it.
     """

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _TABLES_LIMIT = 40
 _SIZE_LIMIT_BYTES = 64 * 1024 * 1024
-"""Maximum size of the tables that are kept during a cell, which cannot free their memory. For others, only the number
-of rows is compared."""
+"""Maximum total size of the tables that are kept while a cell runs: the cell cannot free their memory. For others, only
+the number of rows is compared."""
 _LINES_LIMIT = 8
 _JOINS_LIMIT = 4
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
@@ -93,13 +93,13 @@ class TableChanges:
         return [f"made from `{origin}`", *changes] if changes else []
 
     def _origin(self, frame: DataFrame) -> str:
-        """Return the name of the table from which the rows of this one come; empty if there is none.
+        """Return the name of the table from which the rows of `frame` come; empty if there is none.
 
-        The cell must mention that table, and it must have most of the columns.
+        The cell must mention that table, and it must have most of the columns of `frame`.
         """
         columns = {*frame.columns}
         shared = {name: len(columns & {*self._before[name].columns}) for name in self._words if name in self._before}
-        # If two tables were joined, take the first one.
+        # If two tables have as many of the columns, as after a join, take the one that the cell mentions first.
         name = max(shared, key=lambda one: shared[one], default="")
         is_like = bool(name) and shared[name] * 2 > len(columns) and frame.index.nlevels == 1
         return name if is_like and has_rows_of(self._before[name], frame) else ""

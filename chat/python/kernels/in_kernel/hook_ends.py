@@ -40,7 +40,7 @@ def refuse_debugger(*arguments: object, **options: object) -> NoReturn:
 
 
 def end_code_in_words(shell: InteractiveShell) -> None:
-    """Install these functions, so that code never waits for typed input, and show errors in a short form."""
+    """Install the functions above, show errors in a short form, and refuse to install packages."""
     ErrorDisplay(shell)
     ZMQExitAutocall.__call__ = exit_cell
     shell.ask_exit = sys.exit

@@ -51,7 +51,7 @@ class ErrorFormat:
     """Formats errors as lines of text."""
 
     def __init__(self, shell: InteractiveShell) -> None:
-        """Use the names that the shell gives to cells."""
+        """`shell`: gives cells the names that tracebacks show."""
         self._shell = shell
 
     def lines(self, error: BaseException) -> list[str]:
@@ -125,7 +125,7 @@ HIDDEN_FUNCTIONS = frozenset({"refuse_input", "refuse_debugger", "start_process"
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an error. The error's class makes it, and may fail."""
+    """Return the message of an error, or a substitute if its class fails to make one."""
     try:
         return str(error.msg if isinstance(error, SyntaxError) else error)[:_MESSAGE_LIMIT_CHARS]
     except Exception:

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: lets pandas read workbooks with calamine, the installed package."""
+"""Runs inside a kernel: lets pandas read workbooks with calamine, the package that is installed for them."""
 
 from __future__ import annotations
 

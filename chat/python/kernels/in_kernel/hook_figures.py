@@ -118,7 +118,7 @@ def _switch_to_inline(pyplot: ModuleType) -> None:
 
 def _title(figure: Figure) -> str:
     """Return the title of a figure, or else those of its axes."""
-    # Code may have changed any method.
+    # The code in a cell may have replaced any of these methods by one that fails.
     with contextlib.suppress(Exception):
         main = figure.get_suptitle()
         axes = dict.fromkeys(one.get_title(place) for one in figure.axes for place in ("center", "left", "right"))

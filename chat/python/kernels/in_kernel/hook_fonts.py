@@ -35,7 +35,7 @@ FAMILIES = (
 )
 """Rows of fonts for the same writing systems. Of each row, the first installed font is used."""
 _CJK_PACKAGE, _OTHER_PACKAGE, _SYMBOL_PACKAGE = "fonts-wqy-zenhei", "fonts-noto-core", "fonts-symbola"
-"""Packages of Debian."""
+"""Debian packages with fonts for the missing characters."""
 _CJK_NAMES = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC", "BOPOMOFO")
 """First words of the Unicode names of Chinese, Japanese and Korean characters."""
 _SHOWN_CHARACTERS = 10
@@ -95,7 +95,7 @@ class GraphFonts:
 
 
 def _installed(fonts: Sequence[FontEntry]) -> list[str]:
-    """Return the paths of the installed fonts of `FAMILIES`, upright ones of normal weight if there are such."""
+    """Return the paths of DejaVu Sans and of fonts from `FAMILIES`, upright and of normal weight if possible."""
     paths: dict[str, str] = {}
     for font in sorted(fonts, key=lambda font: (font.style == "normal", str(font.weight) in ("400", "normal"))):
         paths[font.name] = font.fname

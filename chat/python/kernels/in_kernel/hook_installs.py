@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _INSTALLERS = ("pip", "pip3", "conda", "mamba", "micromamba", "uv")
 _INSTALL_VERBS = ("install", "download", "wheel", "create", "add", "update", "upgrade")
 _PIP = re.compile(r"^pip3?(?= )")
-"""Matches pip at the start of a command, because the folder of this program is not in the sandbox's search path."""
+"""Matches pip at the start of a command. `python -m pip` replaces it: the sandbox's search path lacks pip's folder."""
 _KNOWN_PACKAGES = (
     *("numpy", "pandas", "scipy", "matplotlib", "seaborn", "sympy", "sklearn", "statsmodels", "pyarrow", "polars"),
     *("openpyxl", "xlsxwriter", "python_calamine", "lxml", "jinja2", "tabulate", "PIL"),

@@ -19,7 +19,7 @@ _DEFAULTS = {"display.max_rows": (60,), "display.min_rows": (10,), "display.max_
 
 
 def register_tables(shell: InteractiveShell) -> None:
-    """Register these formats in the shell, without importing pandas."""
+    """Register the HTML of Series and DataFrames in the shell, without importing pandas."""
     formatter = shell.display_formatter.formatters["text/html"]
     for frames, series in (("pandas.core.frame", "pandas.core.series"), ("pandas", "pandas")):
         # In pandas 3, the `__module__` of its classes is only `pandas`.

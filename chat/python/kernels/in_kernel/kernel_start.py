@@ -26,7 +26,7 @@ from chat.python.kernels.in_kernel.hook_tables import register_tables
 def _enter_own_directory() -> None:
     """Make a directory for this kernel the working directory; kernels of a foreign server often start in the same one.
 
-    A kernel of Plotline's own service has a directory of its own, and stays there. Its environment says so.
+    A kernel of Plotline's own service, recognized by `PLOTLINE_KERNEL`, starts in its own directory and stays there.
     """
     if "PLOTLINE_KERNEL" not in os.environ:
         directory = tempfile.mkdtemp(prefix="plotline-")
@@ -49,7 +49,7 @@ def main(namespace: Mapping[str, object]) -> dict[str, object]:
         fonts.note()
         changes.end()
 
-    # This event comes after `post_execute`, in which matplotlib shows the remaining figures.
+    # This event follows `post_execute`, in which matplotlib shows the remaining figures: then all of them are known.
     shell.events.register("post_run_cell", end_cell)
     register_tables(shell)
     print_pages(shell)

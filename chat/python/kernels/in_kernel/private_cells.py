@@ -17,14 +17,13 @@ from chat.python.kernels.in_kernel.table_source import Unreadable
 KEY_CHARS = 120
 """Number of first characters by which a text is found. Longer texts are also found by their words."""
 PREFIX_CHARS = 6
-"""Minimum length of a shortened text. A shorter one does not count as a cell."""
+"""Minimum length of the beginning of a cell that is found as this cell; a third of it for `CJK` characters."""
 PRIVATE_WORDS_LIMIT = 1_500_000
 SHORT_CHARS = 4
 CJK = "\u2e80"
 """The first of the Chinese, Japanese and Korean characters."""
 LONG_WORDS = 6
-"""In texts with more words than this, groups of three successive words and rare words are found; in others, each word.
-"""
+"""A text with more words than this is also found by three successive words and by rare words, others by each word."""
 RARE_TEXTS = 3
 USUAL_ROWS = 20
 """Minimum number of values for which the median and the quartiles count as results. Below it, they are cells like
@@ -49,13 +48,13 @@ def folded(text: str) -> str:
 
 
 def day_number(text: str) -> float:
-    """Return the days since year 1 of a date such as `2024-05-31` or `2024-05-31 13:00`. Raises ValueError."""
+    """Return the days since year 1 of a date such as `2024-05` or `2024-05-31 13:00`. Raises ValueError if invalid."""
     moment = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
     return moment_number(moment)
 
 
 def moment_number(moment: date) -> float:
-    """Return the days since year 1."""
+    """Return the days since year 1, with the time of day as a fraction."""
     if not isinstance(moment, datetime):
         return float(moment.toordinal())
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6
@@ -96,7 +95,7 @@ class Numbers:
 
     @cached_property
     def is_counter(self) -> bool:
-        """Whether the values only count the rows, in equal steps."""
+        """True if the values only count the rows, in equal steps."""
         values = self.values[self.first :]
         return len(values) > 1 and all(two - one == values[1] - values[0] for one, two in pairwise(values))
 
@@ -130,7 +129,7 @@ def is_long(word: str) -> bool:
 
 
 class Texts:
-    """Texts of cells. `keys`: their letters and digits, in order."""
+    """An index of texts of cells. `keys`: the sorted letters and digits of the texts and of their words."""
 
     def __init__(self) -> None:
         """Create an index without texts."""
@@ -140,14 +139,13 @@ class Texts:
         self.sequences: set[int] = set()
         """Hashes of three successive words of long texts."""
         self._rare = Counter[str]()
-        """Number of long texts in which each word occurs. Words that have only the small letters a to z are not
-        counted."""
+        """Number of long texts in which each word occurs. Words of small ASCII letters are not counted."""
         self._word_count = 0
         self.keys: list[str] = []
 
     def add(self, texts: Sequence[str]) -> None:
-        """Add texts. Raises Unreadable for too many words."""
-        # Skip texts that begin with four letters before their letters are counted. Most texts do.
+        """Add texts. Raises Unreadable if there are too many words."""
+        # Counting letters takes time. Most texts begin with four letters, so they are not short and need no count.
         short = (text.strip() for text in texts if len(text) < 24 and not (text[3:] and text[:4].isalpha()))
         self.short.update(text for text in short if sum(map(str.isalpha, text)) < SHORT_CHARS)
         joined = SEPARATORS.sub(" ", "\n".join(text.replace("\n", " ") for text in texts))

@@ -41,7 +41,7 @@ class PlainCells(NamedTuple):
 
 
 def index_column(cells: Sequence[object], first: int, texts: Texts) -> Iterator[Numbers]:
-    """Add the texts of a column, and yield its numbers and its dates, if there are some."""
+    """Add the texts of a column to `texts`, and yield its numbers, its dates, and those inside its texts."""
     numbers: dict[object, float] = {}
     days: dict[object, float] = {}
     others: set[float] = set()
@@ -85,7 +85,7 @@ def read_plain_column(cells: Sequence[object], first: int) -> Numbers | None:
     if len(PLAIN_NUMBER.findall(joined)) + empty_count == len(rows) > empty_count:
         return Numbers(names + [float(cell) if cell else NAN for cell in rows], (), first)
     if len(PLAIN_DATE.findall(joined)) + empty_count == len(rows) > empty_count:
-        # A date may not exist in the calendar.
+        # A date may not exist, such as 2023-02-30.
         with contextlib.suppress(ValueError):
             days = [moment_number(datetime.fromisoformat(cell)) if cell else NAN for cell in rows]
             return Numbers(names + days, (), first, is_date=True)
@@ -103,7 +103,7 @@ def find_plain(cells: Set[object]) -> PlainCells:
     try:
         days = {text: moment_number(datetime.fromisoformat(text)) for text in dates}
     except ValueError:
-        # One of the dates does not exist in the calendar.
+        # One of the dates does not exist, such as 2023-02-30.
         return PlainCells(numbers, {}, texts, others.union(dates))
     return PlainCells(numbers, days, texts, others)
 
@@ -147,7 +147,7 @@ def read_cells(
 
 
 def is_value(text: str) -> bool:
-    """Return whether a text without digits is the value of a cell."""
+    """Return whether a text is neither a word for a missing value nor `True` or `False`."""
     return text.casefold() not in MISSING and text not in ("True", "False")
 
 

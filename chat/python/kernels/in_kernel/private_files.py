@@ -127,7 +127,7 @@ def split_even_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def read_leaves(value: object, names: Sequence[str]) -> PrivateTable:
     """Return the values in JSON: all values with the same key form a column.
 
-    Keys that are not names count as cells, too.
+    Keys that are not names of columns count as cells, too.
     """
     columns: dict[str, list[object]] = {}
     keys: set[str] = set()

@@ -25,7 +25,7 @@ ROWS = "[{count} lines with rows are shown to the user only]"
 NUMBER_LABEL = "[number]"
 NUMBERS_RUN = re.compile(r"\[number\](?:[^\w\[]{1,6}\[number\]){4,}")
 ROWS_SHOWN = 4
-"""Maximum number of successive lines of cells. More lines are replaced by a sentence."""
+"""Maximum number of successive lines with hidden numbers. A sentence replaces a longer run of lines."""
 Part: TypeAlias = tuple[int, int, str]
 """Start and end of a hidden part of a text, and the label that replaces it."""
 
@@ -39,7 +39,7 @@ class FileCells(NamedTuple):
     tables: Sequence[Sequence[Numbers]] = ()
     """For each table, the columns that have numbers or dates."""
     sizes: Sequence[float] = ()
-    """The numbers of rows and columns, which are not hidden."""
+    """The numbers of rows and columns. Such numbers are not hidden in texts."""
 
 
 class PrivateFilter:
@@ -113,7 +113,7 @@ class PrivateFilter:
 def join_rows(text: str, hidden: Sequence[Part], results: Sequence[int]) -> Iterator[Part]:
     """Yield the hidden parts.
 
-    Several successive lines with hidden numbers and no result become one part with a sentence.
+    More than `ROWS_SHOWN` successive lines with hidden numbers and no result become one part with a sentence.
 
     `results`: offsets of numbers that are shown.
     """
@@ -128,7 +128,7 @@ def join_rows(text: str, hidden: Sequence[Part], results: Sequence[int]) -> Iter
 
 
 def is_row_line(line: tuple[int, int], hidden: Sequence[Part], results: Sequence[int]) -> bool:
-    """Return whether a line holds hidden numbers and no result."""
+    """Return whether a line holds hidden numbers or dates, and no number that is shown."""
     start, end = line
     parts = hidden[bisect_left(hidden, (start,)) : bisect_left(hidden, (end,))]
     has_result = bisect_left(results, start) < bisect_left(results, end)

@@ -23,7 +23,7 @@ NUMBER = re.compile(
     r"(?:(?!(?P=group))[.,]\d+)?(?!\d)|\d+(?:\.\d+|,\d+(?![.,]?\d))?|\.\d+)(?P<exponent>[eE][+-]?\d{1,2})?(?P<percent>\s?%)?"
 )
 PLACES_IN_CODE = re.compile(r"\bline \d+|\bIn ?\[\d+\]|^-*> *\d+", re.MULTILINE)
-"""Numbers of lines of code in tracebacks."""
+"""Matches numbers of lines and of cells in tracebacks."""
 QUARTILES = re.compile(r"\b(?:median|n?quantile|percentile|describe|boxplot)\b")
 """Words of code that prints the median or quartiles. These are results, even if a cell has the same value."""
 INDEX = re.compile(r"[\s(\[{|'\"]*")
@@ -31,7 +31,7 @@ THRESHOLDS = (0.02, 0.02, 0.02, 0.1, 0.2)
 """By significant digits: a number that equals a cell is hidden if a match by chance is less probable than this."""
 LONG_THRESHOLD = 0.5
 ROW_CHANCE = log(0.001)
-"""Log-probability. Numbers that match a row or successive rows are hidden if this is less probable by chance."""
+"""Log-probability. Numbers that match a row or successive rows are hidden if a match by chance is less probable."""
 STARTS_LIMIT = 30
 CHAINS_LIMIT = 100
 SMALL = 10
@@ -126,7 +126,7 @@ class NumberFilter:
         self._known = {match["body"] for match in NUMBER.finditer(known)}
 
     def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[Token]:
-        """Return the numbers and dates of a text. `taken`: parts that are already hidden as texts, in order."""
+        """Find numbers and dates of a text, and set `is_hidden` of each. `taken`: parts hidden as texts, in order."""
         tokens = [*self._tokens(text, taken)]
         for token in tokens:
             key = (token.text, token.ranges[0].low)
@@ -213,14 +213,14 @@ def begins_line(text: str, token: Token) -> bool:
 
 
 class TablePlace(NamedTuple):
-    """The cells and rows of a table that have a number."""
+    """The cells and rows of a table that match one number of the text."""
 
     cells: Sequence[tuple[Sequence[float], float, float]]
-    """For each column that has the number: its values, and the range of the number."""
+    """For each column that has a match: its values, and the range of the number."""
     log_share: float
-    """The logarithm of the share of rows that have the number."""
+    """The logarithm of the share of rows that match."""
     rows: Sequence[int]
-    """The rows with the number, in the column that has it least often; empty if they are too many."""
+    """The matching rows of the column with the fewest matches; empty if they are too many."""
 
 
 class RowSearch:
@@ -247,7 +247,7 @@ class RowSearch:
             self._hide(score, members)
 
     def hide_chains(self, groups: Iterable[list[Token]]) -> None:
-        """Hide numbers if one group matches a row, or successive groups match successive rows."""
+        """Hide groups of numbers, such as lines, if one matches a row or successive ones match successive rows."""
         chains: dict[tuple[int, int], tuple[float, list[Token]]] = {}
         for group in groups:
             starts: dict[tuple[int, int], tuple[float, list[Token]]]
@@ -268,12 +268,12 @@ class RowSearch:
             members.clear()
 
     def _starts(self, group: list[Token]) -> Sequence[int]:
-        """Return the rows that have the group's rarest number."""
+        """Return the rows that match the group's rarest number."""
         found = (self._facts(token).rows for token in group)
         return min(filter(None, found), key=len, default=())
 
     def _fit(self, group: list[Token], row: int) -> tuple[float, list[Token]]:
-        """Return the numbers of the group that the row has, after the log-probability that a row has them by chance."""
+        """Return the log-probability that a row has as many of these numbers by chance, and those that this row has."""
         found, score = [], 0.0
         for token in group if 0 <= row < self._height else ():
             facts = self._facts(token)
@@ -285,7 +285,7 @@ class RowSearch:
         return score + log(comb(len(group), len(found))), found
 
     def _facts(self, token: Token) -> TablePlace:
-        """Return the cells and rows of the table that have a number."""
+        """Return the cells and rows of the table that match a number."""
         key = (token.text, token.ranges[0].low)
         if facts := self._known.get(key):
             return facts

@@ -15,7 +15,7 @@ WORD = re.compile(
 """A word, or an escape code before a word. Each Chinese, Japanese or Korean character is one word."""
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-f]{2})")
 CUT_END = re.compile(r"(?:\.{3}|…)[^\s'\",]+|(?<=\d)\.\d+")
-"""The end of a text whose middle was replaced by an ellipsis, or the decimals of a number."""
+"""The end of a text whose middle is an ellipsis, or decimals of a number: hidden with the words before them."""
 FIELD_START = re.compile(r"(?:^|[\t,;|=(\[{'\":]|  |\d) ?$")
 FIELD_END = re.compile(r" ?(?:$|[\t,;|=)\]}'\":\n]|  |-?\d)")
 COMMON = frozenset(
@@ -89,7 +89,7 @@ class WordFilter:
             at = max(end, at + 1)
 
     def _cell_end(self, text: str, words: list[Word], at: int, line_end: int) -> int:
-        """Return the index after the words from `at` on that are a cell on this line, or its start; 0 for none."""
+        """Return the index after the words from `at` on that are a cell, or its beginning; 0 if there is none."""
         joined, lengths, last_end = "", list[int](), words[at].start
         for word in words[at : at + KEY_CHARS]:
             gap = text[last_end : word.start]

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: the cells of a workbook as text, one line for each row, with tabs between the cells."""
+"""Runs inside a kernel: returns the cells of a workbook as text, one line for each row, with tabs between the cells."""
 
 from __future__ import annotations
 

@@ -42,9 +42,9 @@ class ArrowFile(NamedTuple):
 
 
 def read_binary_file(path: str, head: bytes, suffix: str) -> Source | None:
-    """Return the table in a binary file of a known format; `None` for others. Raises Unreadable, ImportError.
+    """Return the table in a Parquet, Feather or Stata file; `None` for another format. `head`: the file's first bytes.
 
-    `head`: its first bytes.
+    Raises Unreadable if the file cannot be read, ImportError if a library is missing.
     """
     if head.startswith(b"PAR1"):
         return read_arrow_file(path, "Parquet")
@@ -60,7 +60,7 @@ def read_binary_file(path: str, head: bytes, suffix: str) -> Source | None:
 
 
 def read_arrow_file(path: str, format_name: str) -> Source:
-    """Return the table in a Parquet, Feather or Stata file. Raises Unreadable, ImportError."""
+    """Return the table in a file of this format. Raises Unreadable and ImportError as `read_binary_file` does."""
     import pyarrow  # only these files need it
 
     try:
@@ -93,7 +93,7 @@ def read_arrow_file(path: str, format_name: str) -> Source:
 def read_columns(path: str, format_name: str) -> tuple[ArrowFile, list[ArrowCells], int, list[str]]:
     """Return the file, its columns in the first rows, the number of all rows, and the names of broken columns.
 
-    Raises many kinds of errors, because the libraries that read the formats do.
+    Raises many kinds of errors of libraries if the file is broken.
     """
     import pyarrow
 
@@ -113,7 +113,7 @@ def open_parquet(path: str) -> ArrowFile:
 
     schema = pyarrow.parquet.read_schema(path)
     names = list(schema.names)
-    # Otherwise, a text of 1 MB that is stored once for 50,000 rows would take 50 GB.
+    # Keep a repeated text once: otherwise, a text of 1 MB that is stored once for 50,000 rows would take 50 GB.
     texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
     file = pyarrow.parquet.ParquetFile(path, read_dictionary=texts, coerce_int96_timestamp_unit=INT96_UNIT)
     has_int96 = any(file.schema.column(number).physical_type == "INT96" for number in range(len(file.schema)))
@@ -189,7 +189,7 @@ def stata_batches(path: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def collect_cells(file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int]:
-    """Return the columns in the first `limit` rows, and the number of all rows. Raises ArrowException or OSError."""
+    """Return the columns in the first `limit` rows, and the row count. Raises ArrowException or OSError if broken."""
     columns = [ArrowCells() for _ in file.names[:COLUMNS_LIMIT]]
     row_count = examined = 0
     for batch in file.batches:
@@ -205,7 +205,7 @@ def collect_cells(file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int]:
 
 
 def collect_whole_columns(path: str, file: ArrowFile, limit: int) -> tuple[list[ArrowCells], int, list[str]]:
-    """Do the same for a Parquet file with broken columns. Their cells are empty; their names are returned, too."""
+    """Read each column of a Parquet file by itself. Return columns, row count, and names of broken, empty columns."""
     import pyarrow.parquet
 
     row_count = file.row_count or 0

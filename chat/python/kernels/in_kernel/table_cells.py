@@ -34,7 +34,7 @@ from chat.python.kernels.in_kernel.table_values import (
 )
 
 FEW_WORDS = 3
-"""Maximum number of different texts in a column of numbers that count as exceptions even if they are frequent."""
+"""Maximum number of different texts that count as exceptions among numbers or dates even if they are frequent."""
 NUMBERS = ("integer", "number")
 DATE_ORDERS = ("YMD", "DMY", "MDY")
 WIDER_KINDS = {"integer": "number", "datetime": "date"}
@@ -267,7 +267,7 @@ class Column:
             counts = Counter(order for _, reading in self.date_texts for order in reading.orders)
             firsts, _, lasts = (set(part) for part in zip(*(date.parts for _, date in self.date_texts), strict=True))
             if len(counts) > 1 and len(firsts) >= len(lasts):
-                # The last number repeats more often than the first, so it is the year: days repeat less often.
+                # The last number repeats at least as often as the first, so it is the year: days repeat less often.
                 del counts["YMD"]
             most = max(counts.values(), default=0)
             self.orders = tuple(order for order in DATE_ORDERS if counts[order] == most > 0)

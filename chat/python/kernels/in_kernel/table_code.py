@@ -14,7 +14,7 @@ from chat.python.kernels.in_kernel.table_numbers import thousands_mark
 from chat.python.kernels.in_kernel.table_values import PANDAS_MISSING
 
 ARGUMENTS_LIMIT_CHARS = 2_500
-"""Maximum length of the arguments. If they are longer, the less important ones are left out."""
+"""Maximum length of the arguments. An argument that would exceed it is left out."""
 WORDS_LIMIT = 20
 """Maximum number of different exceptions of a column that the arguments handle."""
 NEED_CODE = frozenset({"marks", "comma and point", "signs"})

@@ -64,7 +64,7 @@ def new_table(frame: DataFrame) -> list[str]:
 
 
 def missing_cells(frame: DataFrame, words: set[str]) -> Iterator[str]:
-    """Yield the numbers of missing cells in columns whose names consist of these words."""
+    """Yield the numbers of missing cells in columns whose names consist only of words in `words`."""
     for name in frame.columns if frame.columns.is_unique else ():
         if words.issuperset(re.findall(r"\w+", str(name))) and (count := int(frame[name].isna().sum())):
             yield f"{_quoted(name)} missing {count:,}"

@@ -63,7 +63,7 @@ class DateReading(NamedTuple):
     """A date as it is written."""
 
     style: str
-    """`iso`, `year first`, `dots`, `slashes`, `named` or `compact`."""
+    """`iso`, `year first`, `dots`, `slashes` or `named`."""
     parts: tuple[str, str, str]
     """Day, month and year. For dates that may end with the year, the three numbers as they are written, because the
     order is not known yet."""
@@ -181,7 +181,7 @@ def clock_text(time: str) -> str:
 
 
 def time_seconds(text: str) -> float | None:
-    """Return the seconds of a time or duration such as `9:05`, `3 PM`, `27:15:00` or `1h 30min`; else `None`."""
+    """Return the seconds of a time or duration such as `9:05`, `3:04 PM`, `27:15:00` or `1h 30min`; else `None`."""
     if match := _CLOCK.fullmatch(text):
         if match["half"] and not 1 <= int(match["h"]) <= 12:
             return None

@@ -167,7 +167,7 @@ def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
 
 
 def is_phrase_like(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the words form phrases, such as `Part 1: costs, plan`."""
+    """Return whether all words of one column end with a comma or a colon, as in lines such as `Part 1: costs`."""
     return any(all(word[-1] in ",:" for word in words) for words in zip(*rows, strict=True))
 
 

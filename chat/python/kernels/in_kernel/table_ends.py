@@ -23,7 +23,7 @@ LABELLED_ROWS = 200_000
 BALANCE_ROWS = 500
 """Number of rows, at the start and at the end of a table, among which balances are searched."""
 UNLABELLED_ROWS = 5_000
-"""Maximum number of rows of a table in which a total without a known label is recognized by larger numbers."""
+"""Maximum number of rows above a total that is recognized only because its numbers are larger than all of theirs."""
 END_ROWS = 30
 """Number of rows at the end of a table that are examined."""
 
@@ -75,7 +75,7 @@ def count_after(
 
 
 def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
-    """Return whether the last row is a remark such as a source: one text, where the table has several cells."""
+    """Return whether the last row is a remark such as `Source: OECD`: one text, where the table has several cells."""
     present = [(at, cell) for at, cell in enumerate(row) if is_present(cell)]
     if grid.width < 2 or not present:
         return False
@@ -98,7 +98,7 @@ def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Gr
 
 
 def matches_columns(row: Sequence[object], grid: Grid) -> bool:
-    """Return whether a cell has the same kind as its column, which is not a column of texts."""
+    """Return whether at least one cell of a row has the kind of its column, other than text."""
     return any(
         usual not in ("", "text") and kind_of(cell) == usual
         for cell, usual in zip(row[:COLUMNS_LIMIT], grid.profile, strict=False)
@@ -120,8 +120,8 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
         if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
     ]
     if not is_summary_word(label):
-        # Each number must be the sum of its column. Besides, the key must be missing, the label must mean a total, or
-        # two sums must be larger than all numbers above, so that they are no chance.
+        # Each number must be the sum of its column. To rule out chance, the key must also be missing, or the label must
+        # mean a total, or two of the sums must be larger than all numbers above them.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
         is_told = is_keyless or is_total_word(label)
         are_totals = bool(numbers) and len(above) > 1 and (is_told or are_larger(row, above, numbers))
@@ -137,7 +137,7 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
 
 
 def label_of(row: Sequence[object]) -> str:
-    """Return the first text of a row."""
+    """Return the first value of a row as text."""
     return next((str(cell).strip() for cell in row if is_present(cell)), "")
 
 

@@ -62,7 +62,7 @@ class Grid:
         self.fullness = sorted(sum(map(bool, row)) for row in later)[len(later) // 2]
 
     def find_body(self) -> int | None:
-        """Return the index of the first row whose cells fit their columns; None if all columns are texts."""
+        """Return the index of the first row whose cells fit their columns; None if none do, or all are texts."""
         if not any(kind not in ("", "text") for kind in self.profile):
             return None
         for at in range(len(self.rows)):
@@ -85,8 +85,8 @@ class Grid:
             return True
         if at + 1 < len(self.rows) and self._has_repeated_years(at) and self.is_text(at + 1):
             return True
-        # If no column has texts, a row below holds the names if the rows above it, such as `key,value`, do not fit the
-        # columns, and those below it do.
+        # If no column has texts, the row of names is recognized by its neighbours: rows above it, such as `key,value`,
+        # do not fit the columns, and the rows below it do.
         return "text" not in self.profile and any(
             self.is_full(row)
             and self.is_distinct(row)
@@ -195,7 +195,7 @@ class Grid:
         )
 
     def has_years(self, at: int) -> bool:
-        """Return whether the numbers in a row are different years, in order, and those below it are not."""
+        """Return whether the numbers in a row are different years, in order, and rows below have no such numbers."""
         values = self._whole_numbers(at)
         if len(values) < 2 or not all(1800 <= value <= 2199 for value in values):
             return False
@@ -208,7 +208,7 @@ class Grid:
         )
 
     def has_counted_names(self, at: int) -> bool:
-        """Return whether a row of numbers names the columns: years, 1 to n, or numbers beside an empty corner."""
+        """Return whether a row of numbers names the columns: years, successive ones, or any beside an empty corner."""
         if at >= len(self.rows) - 1:
             return False
         if self.has_years(at):

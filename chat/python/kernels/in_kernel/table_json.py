@@ -56,7 +56,7 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
 
 
 def find_inner_list(parsed: ParsedJson) -> ParsedJson:
-    """Return the inner list of a list that holds only it and objects about it; else the same value.
+    """If the value is a list of objects and one list of rows, return the list of rows; else return `parsed`.
 
     An example is `[{"page": 1}, [{…}, {…}]]`.
     """

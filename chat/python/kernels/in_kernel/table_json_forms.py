@@ -14,7 +14,7 @@ HEADER_ROWS = 1000
 PARTS_LIMIT = 20
 """Maximum number of columns into which a column of objects is split."""
 KEYS_LIMIT_CHARS = 2000
-"""Maximum length of all names in an expression. With longer names, there is no expression."""
+"""Maximum length of all names in one list of names in `Source.code`, see `literal_of`."""
 
 
 class JsonForm(NamedTuple):

@@ -129,7 +129,7 @@ def schema_form(value: Mapping[str, object]) -> JsonForm | None:
 
 
 def lists_form(value: Mapping[str, object]) -> JsonForm | None:
-    """Return the table whose columns are lists of the same length. At least one list must hold single values."""
+    """Return the table whose columns are lists of the same length. At least one cell must be a single value."""
     lists = {name: cells for name, cells in value.items() if isinstance(cells, list)}
     lengths = {len(cells) for cells in lists.values()}
     rest = [name for name in value if name not in lists]
@@ -230,7 +230,7 @@ def has_one_kind(cells: Iterable[object]) -> bool:
 
 
 def has_records(value: Mapping[str, object]) -> bool:
-    """Return whether a value is a list of two or more items, the first of them an object: it may be the table."""
+    """Return whether an object holds a list of several items that begins with an object: it may be the table."""
     return any(isinstance(cells, list) and len(cells) > 1 and is_object(cells[0]) for cells in value.values())
 
 

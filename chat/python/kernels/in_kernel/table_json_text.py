@@ -15,9 +15,9 @@ BAD_LINES_SHARE = 0.1
 NAMED_LINES = 3
 """Maximum number of broken lines that a note names. The others are counted."""
 CODE_LINES = 20
-"""Maximum number of broken lines that the expression can skip. With more, there is no expression."""
+"""Maximum number of lines that `Source.code` can skip, such as broken ones. With more, it is empty."""
 INTEGER_LIMIT_DIGITS = 4000
-"""Maximum number of digits that Python converts to an integer, see `sys.set_int_max_str_digits`."""
+"""Maximum number of digits of an integer. By default, Python converts no more than 4,300."""
 DECIMAL_LIMIT_CHARS = 28
 """Maximum length of a number that becomes a `Decimal`, whose precision this is. Longer numbers keep the 17 digits of
 `float`."""
@@ -26,7 +26,7 @@ FLOAT_DIGITS = 15
 WHOLE_FILE = 'json.load(open(NAME, encoding="utf-8"))'
 LINES = 'open(NAME, encoding="utf-8", newline="\\n")'
 EACH_LINE = f"[json.loads(line) for line in {LINES} if line.strip()]"
-"""The expression for the values of all lines. Only LF ends a line."""
+"""The Python expression for the list of the values of all lines. Only LF ends a line."""
 
 _LONG_NUMBER = re.compile(r"[\d.]{17}")
 """A number with more digits than every `float` keeps. A match inside a text does no harm, but costs time."""
@@ -143,7 +143,7 @@ def parse_json_text(text: str, suffix: str) -> ParsedJson:
     except json.JSONDecodeError as error:
         parsed = parse_broken(text, error, parser)
     else:
-        # A file of JSON lines may have one line.
+        # A file of JSON lines may have only one line.
         is_line = suffix in LINE_SUFFIXES and isinstance(value, dict) and "\n" not in text.strip()
         parsed = ParsedJson([value], EACH_LINE, [], True) if is_line else ParsedJson(value, WHOLE_FILE, [])
     for name, count in list(parser.repeated.items())[:1]:

@@ -12,7 +12,7 @@ from chat.python.kernels.in_kernel.table_source import is_present, name_of
 from chat.python.kernels.in_kernel.table_words import is_machine_like, is_text_like, is_unit_like
 
 HEADER_ROWS_LIMIT = 3
-"""Maximum number of rows of names that are found. More can be chosen by a person."""
+"""Maximum number of rows of names, except those that pandas wrote. A person can choose more."""
 
 
 class Layout(NamedTuple):
@@ -56,7 +56,7 @@ def find_layout(
     is_whole: bool = True,
     gaps: Sequence[int] = (),
 ) -> Layout:
-    """Return the layout of rows. There is at least one, and each has a value.
+    """Return the layout of `rows`: one row or more, each with a value.
 
     Cells are Python values, or texts of values.
 

@@ -111,7 +111,7 @@ def describe_exceptions(name: str, column: Column) -> list[str]:
 
 
 def column_note(column: Column, first: str) -> str:
-    """Return the note on one column. `first`: the reader's own sentence, which comes first."""
+    """Return the note on one column. `first`: the beginning, one of `Source.column_notes`."""
     name = column.name or "column"
     sentences = [first] * bool(first) + describe_exceptions(name, column)
     sentences += [sentence_of(code, [name], column.oddities[code]) for code in SENTENCES if code in column.oddities]
@@ -139,5 +139,5 @@ def quote(names: Sequence[str]) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return `1 column` or `2 columns`."""
+    """Return a number with a noun: `1 column` or `2 columns`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

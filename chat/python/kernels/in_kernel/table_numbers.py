@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 Number: TypeAlias = int | float | Decimal
 SHOWN_LIMIT_DIGITS = 36
-"""Maximum number of digits of a number that is shown in full. A longer one is shown as `1.234567e+400`."""
+"""Maximum number of digits of a number that is shown in full. A longer one is shown as `1.234567e+400`, or is cut."""
 EXACT_FLOAT_DIGITS = 15
 """Number of digits that every float keeps exactly."""
 
@@ -163,7 +163,7 @@ def is_whole(number: Number) -> bool:
 
 
 def show_number(number: Number) -> str:
-    """Return a number in full, with the digits that tell it from others, and without marks between thousands."""
+    """Return a number as text, without thousands separators and rounding errors, see `SHOWN_LIMIT_DIGITS`."""
     if isinstance(number, float):
         if not math.isfinite(number):
             return str(number)

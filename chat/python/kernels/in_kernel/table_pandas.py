@@ -63,7 +63,7 @@ def read_csv_code(
 
 
 def skipped_rows(layout: Layout, places: Places, used: int) -> tuple[list[str], str, int | None]:
-    """Return the arguments that skip rows, a method call that drops others, and the row count if rows follow the body.
+    """Return arguments that skip rows, a method call that drops empty ones, and the row count if rows follow the body.
 
     `used`: the first row that pandas reads: the row of names, or the first row of the body.
     """

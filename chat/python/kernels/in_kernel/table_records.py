@@ -15,7 +15,7 @@ REPAIRS_LIMIT = 20_000
 """Maximum number of records with broken quotes that are repaired. Later ones are parsed without repair."""
 OPENINGS_LIMIT = 20
 LINE_LIMIT_CHARS = 100_000
-"""Maximum number of quotes of a line that are tried as the unclosed one, and maximum length of such a line."""
+"""In lines shorter than this, up to `OPENINGS_LIMIT` quotes are tried to find the one that is never closed."""
 
 decode = partial(str, encoding="utf-8", errors="replace")
 """Return a line of UTF-8 as text."""
@@ -45,7 +45,7 @@ class Records:
     """
 
     def __init__(self, data: bytes, dialect: Dialect, width: int = 0) -> None:
-        """`data`: UTF-8 with line ends of LF. `width`: the usual number of cells of a record; 0: unknown."""
+        """`data`: UTF-8 with line ends of LF. `width`: the usual number of cells of a record; 0 if unknown."""
         self.unclosed: list[int] = []
         """Numbers of lines with a quote that is never closed."""
         self._file = io.BytesIO(data)

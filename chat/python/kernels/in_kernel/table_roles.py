@@ -13,7 +13,7 @@ UNIQUE_SHARE = 0.95
 """Minimum share of different values in a column of identifiers whose name alone is not enough evidence."""
 PERCENT_SIGNS = frozenset({"%", "‰", "％"})
 LEAST_LONG = 10**14
-"""Whole numbers of 15 or more digits are not quantities."""
+"""Whole numbers of 15 or more digits are identifiers, not quantities."""
 LEAST_HASH = 10**17
 """A column of hashes has positive and negative numbers as large as this, because hashes use all 64 bits."""
 
@@ -75,7 +75,7 @@ class Facts(NamedTuple):
 
 def role_of(facts: Facts) -> str:
     """Return `identifier`, `year`, `code`, `money` or `percent`; empty if the column has no role."""
-    # MongoDB names a value after its type: `count.$numberLong`.
+    # Drop the type that MongoDB adds to a name: `count.$numberLong`.
     words = [word.lower() for word in _WORDS_OF_NAMES.findall(facts.name.partition(".$")[0])]
     last = words[-1] if words else ""
     is_name_of = {

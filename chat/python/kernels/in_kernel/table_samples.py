@@ -1,6 +1,6 @@
 """Runs inside a kernel: checks whether a large table was only sorted, with new row numbers.
 
-Rows without labels are recognized by a number in them. Reading all texts would take longer than the sorting.
+Rows without labels are recognized by their number in one column: reading all texts would take longer than the sorting.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def has_sampled_rows(before: DataFrame, after: DataFrame) -> bool | None:
         return None
     if len(one) != len(other) or one.equals(other):
         return len(one) == len(other)
-    # Rows with the same number may be in another order, so compare them as sets of hashes.
+    # Rows with the same number may be in another order, so compare their sorted hashes.
     hash_rows = importlib.import_module("pandas").util.hash_pandas_object
     hashes = [sorted(hash_rows(sample, index=False).tolist()) for sample in (one, other)]
     return hashes[0] == hashes[1]
@@ -57,7 +57,7 @@ def _bits(frame: DataFrame, place: int) -> ndarray | None:
 
 
 def _sample(frame: DataFrame, bits: ndarray) -> DataFrame:
-    """Return a sample of rows, chosen by the hash of their number and ordered by the number."""
+    """Return a sample of rows, chosen by the hash of their number in one column and ordered by this number."""
     whole = bits.dtype.type
     share = min(1.0, _ROWS / len(bits))
     [places] = (bits * whole(_MIXER) <= whole(int(share * (2**64 - 2048)))).nonzero()

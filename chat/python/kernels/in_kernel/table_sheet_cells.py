@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
     """The first rows, from the first cell with a value; empty cells are `None`."""
     top: int
     left: int
-    """The row and column of the first cell on the sheet, counted from 0."""
+    """`top` and `left`: the row and the column of the first cell on the sheet, counted from 0."""
     further_rows: int
     """Number of rows that were not read."""
     merged: Sequence[Merged]
@@ -44,7 +44,7 @@ class Sheet(NamedTuple):
 
     @property
     def corner(self) -> Place:
-        """The last row and column that were read."""
+        """The row and the column of the last cell that was read, counted from 0."""
         return self.top + len(self.grid) - 1, self.left + len(self.grid[0]) - 1
 
     def table_name(self, region: Region) -> str:
@@ -90,7 +90,7 @@ def open_sheets(workbook: Workbook) -> OpenFile:
 
 
 def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
-    """Yield each of these sheets that has values. Raises Unreadable if cells are too far apart, and CalamineError."""
+    """Yield the named sheets with values. Raises Unreadable if cells are too far apart, CalamineError if broken."""
     for name in names:
         odd = find_odd_cells(opened.workbook, name)
         cells = opened.reader.get_sheet_by_name(name)

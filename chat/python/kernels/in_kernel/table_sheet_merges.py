@@ -1,4 +1,4 @@
-"""Runs inside a kernel: the rows of a table on a sheet, with the values of merged cells in each of them."""
+"""Runs inside a kernel: reads the rows of a table on a sheet, with the value of merged cells in each of them."""
 
 from __future__ import annotations
 

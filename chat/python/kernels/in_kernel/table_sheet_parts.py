@@ -216,7 +216,7 @@ def has_dotted_targets(workbook: Workbook) -> bool:
 
 
 def _targets(workbook: Workbook) -> dict[str | None, str]:
-    """Return the paths of the parts to which the main part refers, by their keys."""
+    """Return the paths of the parts to which the main part refers, by their relationship ids."""
     folder, _, name = _main_part(workbook).rpartition("/")
     return {one.get("Id"): one.get("Target", "") for one in _elements(workbook, f"{folder}/_rels/{name}.rels")}
 

@@ -61,7 +61,7 @@ def _split_columns(grid: SheetGrid, region: Region) -> list[Region]:
 
 
 def _is_one_table(left: Region, right: Region) -> bool:
-    """Return whether an empty column stands within a table: one side is a column that is not longer than the other."""
+    """Return whether an empty column is inside a table: one side is a single column, not longer than the other side."""
     is_within = right.top >= left.top and right.bottom <= left.bottom
     holds = right.top <= left.top and right.bottom >= left.bottom
     return (is_within and right.left == right.right) or (holds and left.left == left.right)

@@ -27,7 +27,7 @@ PLACE_IN_SHEET = re.compile(r"(.*) \(([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-
 
 
 def read_sheet_file(path: str, choices: Choices) -> Source:
-    """Return the table in the first visible sheet that has one.
+    """Return the chosen table, or the largest one in the first sheet that has a table: visible sheets come first.
 
     Raises Unreadable if there is none, ImportError without the library.
     """
@@ -85,7 +85,7 @@ def sheet_source(opened: OpenFile, rows: SheetRows, notes: Sequence[str], name: 
 
 
 def choose_table(opened: OpenFile, chosen: str | None) -> tuple[Sheet, list[Region], Region]:
-    """Return a sheet, the regions of its tables, and the region that is read: the largest.
+    """Return a sheet, the regions of its tables, and the region that is read: the chosen or the largest one.
 
     Raises Unreadable if there is none.
 
@@ -106,7 +106,7 @@ def choose_table(opened: OpenFile, chosen: str | None) -> tuple[Sheet, list[Regi
 
 
 def find_unsaved(opened: OpenFile) -> bool:
-    """Return whether a sheet has formulas whose values are not stored."""
+    """Return whether a visible sheet has formulas whose values are not stored."""
     return any(find_odd_cells(opened.workbook, name).unsaved for name in opened.visible)
 
 
@@ -136,7 +136,7 @@ def choose_place(opened: OpenFile, chosen: str) -> tuple[Sheet, list[Region], Re
 
 
 def has_table(grid: Sequence[Sequence[object]]) -> bool:
-    """Return whether a sheet has rows of several cells, and is not a cover sheet or a list."""
+    """Return whether a sheet has two rows of several cells, which a cover sheet or a list does not have."""
     count = 0
     for row in grid:
         count += sum(cell is not None for cell in row) > 1
@@ -168,7 +168,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def region_notes(sheet: Sheet, regions: Sequence[Region], region: Region) -> list[str]:
-    """Return a sentence about several tables on a sheet."""
+    """Return a list with a sentence if a sheet has several tables; else an empty list."""
     if len(regions) < 2:
         return []
     places = [sheet.table_name(one)[len(sheet.name) + 2 : -1] for one in (*regions, region)]
@@ -195,7 +195,7 @@ def odd_notes(sheet: Sheet, rows: SheetRows) -> list[str]:
 
 
 def regions_of_others(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], name: str) -> list[str]:
-    """Return what can be read in place of a table, after it: other tables of its sheet, other visible sheets.
+    """Return the names of a table and of what can replace it: other tables of its sheet, other visible sheets.
 
     Hidden sheets are not offered: a person does not see them. They can be chosen by their names.
     """

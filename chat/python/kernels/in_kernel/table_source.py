@@ -1,4 +1,4 @@
-"""Runs inside a kernel: types and helpers that all readers of table files share."""
+"""Runs inside a kernel: types and helpers that the modules for all kinds of table files share."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class Unreadable(Exception):
 
 
 class Choices(TypedDict, total=False):
-    """How a table is read: the choices of a person, or those of the reader; see the contract of the REST API.
+    """How a table is read, as a person chose or as the program decided; see the contract of the REST API.
 
-    The reader decides about keys that are absent.
+    The program decides about keys that are absent.
     """
 
     encoding: str
     """The name of the encoding for people. It is decided, and applied, before the file is in the kernel."""
     delimiter: str
-    """One character."""
+    """The character between two cells."""
     decimal: str
-    """`.` or `,`."""
+    """The decimal mark, `.` or `,`."""
     header_rows: int
     """Number of rows that hold the names of columns; 0 for none."""
     date_order: str
-    """`DMY`, `MDY` or `YMD`."""
+    """The order of day, month and year: `DMY`, `MDY` or `YMD`."""
     missing_words: list[str]
     """Texts that mean a missing value, like empty cells."""
     sheet: str
@@ -61,7 +61,7 @@ class Source(NamedTuple):
     reading: Choices
     """How the file was read."""
     candidates: Mapping[str, Sequence[object]]
-    """Other values of keys of `reading` that fit the file, the most probable first."""
+    """Values that fit the file, by the keys of `reading`, the most probable first; some lists lack the value in use."""
     code: str
     """An expression that reads the same table with pandas: `pd.read_csv(NAME, sep=";"MORE)`.
 

@@ -56,8 +56,8 @@ class TextRows(NamedTuple):
     lines: Sequence[int]
     """Number of the first line of each row, counted from 1."""
     skipped: Sequence[int]
-    """Positions of records below the first row that are left out but are not blank: records of delimiters alone, and
-    comments."""
+    """Positions of records below the first row that are left out but are not blank lines: records of delimiters alone,
+    ruled lines and comments."""
     comments: list[list[str]]
     """The first comments below the first row."""
     comment_count: int

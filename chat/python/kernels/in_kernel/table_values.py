@@ -51,7 +51,7 @@ _BOOLEANS = frozenset(word for pair in BOOLEAN_PAIRS for word in pair if len(wor
 _DIGIT = re.compile(r"[0-9]")
 _NO_PLAIN_NUMBER = re.compile(r"^(?!-?(?:0|[1-9]\d{0,20})(?:\.\d{1,15})?$)", re.MULTILINE | re.ASCII)
 _NO_PLAIN_DATE = re.compile(r"^(?!\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$)", re.MULTILINE | re.ASCII)
-"""Matches the start of a line that is not such a date. Searching for one exception needs no memory for the other lines.
+"""Matches the start of a line that is no date like `2024-03-01`. Finding one exception needs no memory for other lines.
 """
 _CERTAIN_POINT = re.compile(r"^-?(?:0|\d{4,})\.|\.(?:\d{1,2}|\d{4,})$", re.MULTILINE | re.ASCII)
 """A point that cannot be a thousands separator."""

@@ -68,7 +68,7 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
 def filled_code(code: str, name: str, more: str) -> str:
     """Return the code of a source with the literal of the file's name and further arguments in their places.
 
-    Only the first and the last match are replaced, because names of columns between them may contain the same words.
+    Only the first `NAME` and the last `MORE` are replaced: names of columns between them may contain these words.
     """
     start, place, end = code.rpartition("MORE")
     start, end = (start + more, end) if place else ("", end)

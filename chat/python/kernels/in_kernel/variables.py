@@ -48,7 +48,7 @@ NAMES_OF_IPYTHON = frozenset({"In", "Out", "get_ipython"})
 
 
 def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> dict[str, object]:
-    """Run one operation."""
+    """Describe one variable if the operation is `describe`; else list the variables and files."""
     return describe(namespace, *arguments) if operation == "describe" else contents(namespace)
 
 
