@@ -98,7 +98,7 @@ class WindowForm(SentencesForm):
     """The window of a page.
 
     `first`: index of its first message. `last`: index after its last one; empty: the page holds the end. `message_id`:
-    a message that its reader sees.
+    a message that is visible in the browser.
     """
 
     first = forms.IntegerField(min_value=0, max_value=INDEX_LIMIT)
@@ -168,7 +168,7 @@ class ConversationSettingsForm(ChangesForm):
 
 
 class MarksForm(ChangesForm):
-    """Whether a conversation is archived, and whether it is pinned."""
+    """The marks of a conversation: archived and pinned."""
 
     archived = TrueFalseField()
     pinned = TrueFalseField()

@@ -164,7 +164,7 @@ def _adapt(html: str, *, has_formulas: bool) -> str:
                 del element.attrib[name]
     for element in list(root.iter(*_BLOCKS)):
         _set_direction(element)
-    # Pandoc writes the direction for Word by itself. Attributes with this prefix are passed on to Typst.
+    # Pandoc writes the direction for Word by itself, and for Typst from an attribute that begins with `typst:text:`.
     return str(tostring(root, encoding="unicode")).replace('<div dir="rtl">', '<div dir="rtl" typst:text:dir="rtl">')
 
 

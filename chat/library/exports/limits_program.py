@@ -24,7 +24,7 @@ except (ImportError, OSError, RuntimeError):
     pyseccomp = None
 
 FILE_LIMIT_BYTES = 128 * 1024**2
-"""Maximum size of a file, also of stdout. The signal of this limit, which Python ignores, ends the program."""
+"""Maximum size of a file, also of stdout. Python ignores the signal of this limit; `limit` lets it end the program."""
 NICENESS = 10
 """The nice value of the program, so that the server's own work has priority."""
 

@@ -93,7 +93,10 @@ def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
 
 
 def load_bytes(attachment: Attachment) -> bytes | None:
-    """Return the bytes of an attachment; `None` if storage cannot deliver them. Raises ReaderLeft."""
+    """Return the bytes of an attachment; `None` if storage fails, so that the export continues without them.
+
+    Raises ReaderLeft if the client has disconnected.
+    """
     check_reader()
     try:
         return read_bytes(attachment)

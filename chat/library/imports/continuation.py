@@ -43,11 +43,11 @@ class Addition:
     files: dict[str, Attachment] = field(default_factory=dict)
     """Key of a file in the imported file -> the attachment that is here already."""
     is_shown_path_imported: bool = False
-    """Whether the last shown message of the conversation is also in the file."""
+    """True if the last shown message of the conversation is also in the file."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the file adds no message, part or file."""
+        """True if the file adds no message, part or file."""
         return not self.new and not self.fuller
 
     def as_conversation(self) -> ParsedConversation:
@@ -134,8 +134,7 @@ class _State:
         if not old <= new:
             return False
         if is_outdated:
-            # Several old parts may be one part now, so only the texts are compared: an older export must not shorten
-            # it.
+            # Several old parts may be one now, so they are not counted. An older export must not shorten the text.
             return not _is_longer(row.text, message.text)
         more_parts = len(message.parts) - self.part_counts.get(row.pk, 0)
         return more_parts >= 0 and (new != old or more_parts > 0 or match.has_grown)

@@ -42,7 +42,7 @@ NOTES_LIMIT = 50
 
 _HEADING = re.compile(r"\A### [^\n]*\n*")
 _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
-"""The beginning of an exported answer: a heading and, if there is one, the line below it that names the model."""
+"""The beginning of an exported answer: a heading and, if there is one, the line below it that says who answered."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
 _IMAGE_LINK = re.compile(
@@ -109,7 +109,7 @@ class _NotebookParser:
     """The pieces that were left out since the last answer."""
     model: str = ""
     last_message: JSON = None
-    """The number of the message that the last cell belongs to, in a notebook that Plotline exported."""
+    """The id of the message that the last cell belongs to, in a notebook that Plotline exported."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def parse_foreign(self, cells: Sequence[JSONValue], title: str) -> None:

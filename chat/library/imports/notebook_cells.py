@@ -66,7 +66,7 @@ class CellImages:
     left_out: LeftOut
     is_graph: bool = False
     is_upload: bool = False
-    """Whether a user attached the images to a question."""
+    """True if a user attached the images to a question."""
 
     def read_attachments(self, cell: JSONValue) -> list[ParsedAttachment]:
         """Return the images that are embedded in a Markdown cell."""

@@ -39,7 +39,7 @@ class ConversationRows:
         _store_feedback(self.conversation.owner_id, messages, rows)
 
     def rewrite(self, messages: Sequence[ParsedMessage]) -> None:
-        """Replace the parts, files, texts and ends of turns of messages that are here already."""
+        """Replace the texts, parts and files of messages that are here already, and update their turns."""
         keys = {placement.key for message in messages for placement in message.placements}
         self._write_files(file for file in self.parsed.attachments if file.key in keys)
         ids = [self.messages[message.key].pk for message in messages]

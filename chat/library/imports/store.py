@@ -1,8 +1,8 @@
 """Stores parsed conversations: either all new conversations of a file, or none.
 
-A long file or conversation is written in several transactions, because SQLite has only one writer at a time. If the
-process dies between them, importing the file again adds the missing messages. Until a long conversation is complete, it
-is in the archive.
+A long file or conversation is written in several transactions, so that others can write in between: SQLite has only one
+writer at a time. If the process dies between them, importing the file again adds what is missing. Until a long
+conversation is complete, it is in the archive.
 """
 
 from __future__ import annotations
