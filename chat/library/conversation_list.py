@@ -45,7 +45,7 @@ def list_context(
     if imported:
         conversations = conversations.filter(imported__pk__gte=imported)
     zone = reader_zone(request)
-    # The next page is grouped by the same day, even if it is loaded after midnight.
+    # All pages of the list are grouped by the day of the first page, even if one is loaded after midnight.
     today = day or timezone.localdate(timezone=zone)
     # The open conversation is always on the first page, whatever its position is.
     rows = conversations if after is None or open is None else conversations.exclude(pk=open)

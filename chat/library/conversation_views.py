@@ -155,7 +155,7 @@ def _deleted_id(request: SignedInRequest) -> uuid.UUID | None:
 @login_required
 @require_safe
 def readings(request: SignedInRequest) -> HttpResponse:
-    """Render when and by whom of the staff conversations of the user were read, also deleted ones, newest first."""
+    """Render which staff read conversations of the user, and when. Newest first, with deleted conversations."""
     before = _row_before(request)
     entries = AccessEntry.objects.filter(owner=request.user, **({} if before is None else {"pk__lt": before}))
     rows = list(entries[: READINGS_PAGE_SIZE + 1])

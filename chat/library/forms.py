@@ -107,7 +107,7 @@ class WindowForm(SentencesForm):
 
 
 class ShownMessagesForm(SentencesForm):
-    """Which messages of a conversation to show. Empty: the newest ones."""
+    """The messages of a conversation to show. Empty: the newest ones."""
 
     message = IdField(required=False)
     before = IdField(required=False)
@@ -198,7 +198,7 @@ class RatingForm(SentencesForm):
 
 
 class ListForm(SentencesForm):
-    """Which page of the conversation list to show.
+    """The page of the conversation list to show.
 
     The list holds the conversations that contain the words of `q`, or those of `group`. It begins after the position
     `after`. With `imported`, the number of the first row of an import, the list holds only that and later imports.

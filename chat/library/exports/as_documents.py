@@ -79,7 +79,7 @@ def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
 
 
 def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
-    """Return the attributes of an image with only the picture's name: pandoc would write its bytes twice."""
+    """Return the attributes of an image whose content is only its name, because pandoc would write pictures twice."""
     try:
         info = inspect_image(data)
     except UnreadableImage:

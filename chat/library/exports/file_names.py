@@ -29,7 +29,7 @@ def file_stem(title: str, default: str = "conversation") -> str:
 
 
 def _keep_marks(match: re.Match[str]) -> str:
-    """Return the combining marks, such as vowel signs, that end the word before the match; a hyphen for the rest."""
+    """Return the combining marks at the start of the match, such as vowel signs, and a hyphen if other signs follow."""
     marks = "".join(takewhile(lambda c: unicodedata.category(c).startswith("M"), match[0])) if match.start() else ""
     return marks if marks == match[0] else f"{marks}-"
 

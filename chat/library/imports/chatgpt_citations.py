@@ -217,7 +217,7 @@ def source_of(value: Mapping[str, JSON]) -> Source | None:
 
 
 def _name_in_mark(mark: str) -> str:
-    """Return the visible name in a mark of certain kinds; empty if there is none."""
+    """Return the visible name in a mark of one of `_NAMED_KINDS`; empty if there is none."""
     if mark[0] != "\ue200":
         return ""
     kind, *fields = mark[1:-1].split("\ue202", 3)

@@ -39,7 +39,7 @@ NO_ARCHIVE = gettext_noop("Import the whole archive to get its files.")
 REFUSED = gettext_noop("It is broken, empty, or too large.")
 TOO_MANY = gettext_noop("The conversation has too many files.")
 
-# Pointers begin with `sediment://` or `file-service://`.
+# A pointer begins with `sediment://` or with `file-service://`, which is not an id.
 _FILE_ID = re.compile(r"file[-_](?!service:)(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9]{1,64})")
 _NAMES_ENTRY = re.compile(r"conversation_asset_file_names(?:-\d{1,6})?\.json")
 _SUFFIXES = {PNG: ".png", JPEG: ".jpg", GIF: ".gif", WEBP: ".webp"}
@@ -154,7 +154,7 @@ def _read_names(archive: Archive, path: str) -> dict[str, str]:
 
 
 def _with_suffix(file: ParsedAttachment) -> str:
-    """Return the name of a file. A file without a name, or an image named `.dat`, gets the suffix of its type."""
+    """Return the name of a file. A file without a name, or an image with suffix `.dat`, gets that of its type."""
     stem, dot, suffix = file.name.rpartition(".")
     expected = _SUFFIXES.get(file.mime_type)
     has_name = not _ID_IN_NAME.fullmatch(stem)

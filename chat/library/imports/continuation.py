@@ -124,7 +124,10 @@ class _State:
         )
 
     def is_fuller(self, message: ParsedMessage, match: Match, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
-        """Return whether the file has more of a message. `is_outdated`: an earlier version of Plotline imported it."""
+        """Return whether the file should replace a stored message, because it has more files, parts or text.
+
+        `is_outdated`: an earlier version of Plotline imported it. Then it is replaced unless its text would be shorter.
+        """
         row = match.row
         # Parts with verdicts of blocks that were run again must not change.
         if not match.is_sure or row.reruns or row.pk in self.shared_ids:

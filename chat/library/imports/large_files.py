@@ -53,9 +53,9 @@ class Entry:
     """Title of the conversation, or its place in the file."""
     conversation: ParsedConversation | None
     refusal: str = ""
-    """Why the conversation cannot be imported."""
+    """The reason why the conversation cannot be imported; empty if it was read."""
     share: float = 0.0
-    """How much of the file has been read, from 0 to 1."""
+    """Share of the file that has been read, from 0 to 1."""
 
 
 @dataclass(slots=True)

@@ -67,7 +67,10 @@ def listed_files(document: JSONValue) -> list[str]:
 
 
 def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConversation:
-    """Return the conversation in a notebook. `name`, `data`: of its file. Raises RefusedImport if it is invalid."""
+    """Return the conversation in a notebook. Raises RefusedImport if it is invalid.
+
+    `name`, `data`: name and bytes of its file.
+    """
     cells = read_cells(document)
     metadata = _object_at(document, "metadata")
     own = _object_at(metadata, "plotline")

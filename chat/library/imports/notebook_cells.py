@@ -143,7 +143,7 @@ class CellResult:
 
     @property
     def text(self) -> str:
-        """What the code printed, the plain texts of its outputs, and its error."""
+        """The text that the code printed, the plain texts of its outputs, and its error."""
         return "".join(self.texts)
 
     def add(self, output: JSONValue, images: CellImages) -> None:
