@@ -85,7 +85,7 @@ class Node:
     citations: Citations | None = None
     """Citations of a call of the canvas. Links are added to its text after the call is read."""
     canvas_id: str = ""
-    """The document that a tool's answer names; the answer itself is not shown."""
+    """Id of the document that a tool's answer names; the answer itself is not shown."""
     canvas_title: str = ""
 
 

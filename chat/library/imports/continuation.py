@@ -144,7 +144,7 @@ class _State:
 
 
 def _is_longer(text: str, beginning: str) -> bool:
-    """Return whether a text is longer than its beginning, by more than citation marks in private-use characters."""
+    """Return whether a text continues after a beginning, and the rest has no private-use character (citation mark)."""
     rest = text.removeprefix(beginning)
     return rest not in ("", text) and not any(unicodedata.category(character) == "Co" for character in rest)
 

@@ -93,14 +93,14 @@ def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConvers
 
 
 def _object_at(holder: JSONValue, name: str) -> JSONValue:
-    """Return an object of the holder; an empty one if there is none."""
+    """Return the object with this name; an empty one if the value is missing, or no object."""
     value = holder.get(name)
     return value if isinstance(value.value, dict) else JSONValue({}, value.path)
 
 
 @dataclass(slots=True)
 class _NotebookParser:
-    """Reads a notebook: the messages and files that were read so far, and the answer that is being read."""
+    """Reads a notebook. Its fields hold the messages and files that were read so far, and the unfinished answer."""
 
     messages: list[ParsedMessage] = field(default_factory=list)
     files: list[ParsedAttachment] = field(default_factory=list)

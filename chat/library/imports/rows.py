@@ -20,7 +20,7 @@ REWRITTEN_OF_TURN = (
 
 @dataclass(slots=True)
 class ConversationRows:
-    """Writes the rows of one conversation, and keeps those that are written. Each message comes after its parent."""
+    """Writes the rows of one conversation, and keeps them. Each message must be written after its parent."""
 
     conversation: Conversation
     parsed: ParsedConversation

@@ -127,7 +127,7 @@ def _continue(
     continued: list[uuid.UUID],
 ) -> None:
     """Add new content to existing conversations, and the ids of those that have changed to `continued`."""
-    # A deleted copy may have the digest that one of these conversations gets.
+    # A deleted copy may have the digest that one of these conversations gets, and a digest is unique for its owner.
     _delete_hidden(owner_id, [compute_digest(parsed) for parsed, _ in known])
     pauses = WritePauses()
     for parsed, pk in known:
