@@ -1,4 +1,4 @@
-"""The palette of commands, which Ctrl+K opens on every page in the frame."""
+"""The palette of commands, which Ctrl+K opens on every page with the search form."""
 
 from __future__ import annotations
 

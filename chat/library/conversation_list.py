@@ -45,7 +45,7 @@ def list_context(
     if imported:
         conversations = conversations.filter(imported__pk__gte=imported)
     zone = reader_zone(request)
-    # The next page is grouped by the same day, even if it is loaded after midnight.
+    # All pages of the list are grouped by the day of the first page, even if one is loaded after midnight.
     today = day or timezone.localdate(timezone=zone)
     # The open conversation is always on the first page, whatever its position is.
     rows = conversations if after is None or open is None else conversations.exclude(pk=open)
@@ -80,9 +80,9 @@ def _found_context(
 def _open_group(
     conversations: ConversationQuerySet, open_id: uuid.UUID, opened: Conversation | None, group: Group | None
 ) -> Iterator[ListGroup]:
-    """Yield a group with the open conversation, unless it belongs to the other list, or is temporary and so in no list.
+    """Yield a group with the open conversation if it belongs to the list: the archive, or the conversations in use.
 
-    The two lists are the archive and the conversations in use.
+    Temporary conversations belong to neither.
     """
     conversation = opened or conversations.filter(pk=open_id).first()
     if conversation is None or conversation.is_temporary:

@@ -125,7 +125,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
 
 
 def _near(request: SignedInRequest, shown: Conversation, message_id: uuid.UUID | None) -> GroupPlace | None:
-    """Return the group of a long answer that the URL names, or the group with the words of a search."""
+    """Return the group of blocks of a long answer that the URL names, or the one that matches the search best."""
     if at := GroupPlace.parse(request.GET.get("at", "")):
         return at
     query = request.GET.get("q", "")
@@ -146,7 +146,7 @@ def _settings_context(shown: Conversation) -> dict[str, object]:
 
 
 def _deleted_id(request: SignedInRequest) -> uuid.UUID | None:
-    """Return the conversation whose deletion the page offers to undo."""
+    """Return the id of the conversation whose deletion the page offers to undo."""
     form = DeletedForm(request.GET)
     return form.cleaned_data["deleted"] if form.is_valid() else None
 
@@ -155,7 +155,7 @@ def _deleted_id(request: SignedInRequest) -> uuid.UUID | None:
 @login_required
 @require_safe
 def readings(request: SignedInRequest) -> HttpResponse:
-    """Render when staff read conversations of the user, newest first. Deleted conversations are included."""
+    """Render which staff read conversations of the user, and when. Newest first, with deleted conversations."""
     before = _row_before(request)
     entries = AccessEntry.objects.filter(owner=request.user, **({} if before is None else {"pk__lt": before}))
     rows = list(entries[: READINGS_PAGE_SIZE + 1])
@@ -171,7 +171,7 @@ def readings(request: SignedInRequest) -> HttpResponse:
 
 
 def _row_before(request: SignedInRequest) -> int | None:
-    """Return the row number before which a page of a list begins; `None` for the first page."""
+    """Return the number of the last row of the previous page of a list; `None` for the first page."""
     # 18 digits fit into the database's 64-bit integers.
     digits = request.GET.get("before", "")[:18]
     return int(digits) if digits.isdecimal() else None
@@ -234,7 +234,7 @@ def message_text(request: SignedInRequest, message_id: uuid.UUID) -> HttpRespons
 @login_required
 @require_safe
 def message_blocks(request: SignedInRequest, message_id: uuid.UUID, part: int, number: int) -> HttpResponse:
-    """Render a group of a long answer that a page lacks. Without htmx, redirect to a page that contains it."""
+    """Render a group of blocks of a long answer that a page lacks. Without htmx, redirect to a page that has it."""
     message = writable_message(request.user, message_id)
     place = GroupPlace(message.pk, part, number)
     if not request.htmx:

@@ -98,7 +98,7 @@ class WindowForm(SentencesForm):
     """The window of a page.
 
     `first`: index of its first message. `last`: index after its last one; empty: the page holds the end. `message_id`:
-    a message that its reader sees.
+    a message that is visible in the browser.
     """
 
     first = forms.IntegerField(min_value=0, max_value=INDEX_LIMIT)
@@ -107,7 +107,7 @@ class WindowForm(SentencesForm):
 
 
 class ShownMessagesForm(SentencesForm):
-    """Which messages of a conversation to show. Empty: the newest ones."""
+    """The messages of a conversation to show. Empty: the newest ones."""
 
     message = IdField(required=False)
     before = IdField(required=False)
@@ -168,7 +168,7 @@ class ConversationSettingsForm(ChangesForm):
 
 
 class MarksForm(ChangesForm):
-    """Whether a conversation is archived, and whether it is pinned."""
+    """The marks of a conversation: archived and pinned."""
 
     archived = TrueFalseField()
     pinned = TrueFalseField()
@@ -198,7 +198,7 @@ class RatingForm(SentencesForm):
 
 
 class ListForm(SentencesForm):
-    """Which page of the conversation list to show.
+    """The page of the conversation list to show.
 
     The list holds the conversations that contain the words of `q`, or those of `group`. It begins after the position
     `after`. With `imported`, the number of the first row of an import, the list holds only that and later imports.

@@ -37,7 +37,7 @@ class ListGroup:
     heading: Heading
     entries: list[Conversation]
     is_begun: bool = False
-    """Whether the group began on the previous page, which has its heading."""
+    """True if the group began on the previous page, which has its heading."""
 
 
 OPEN, PINNED = Heading("open"), Heading("pinned")

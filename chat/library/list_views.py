@@ -101,7 +101,7 @@ def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> 
         **list_context(request, **view),
         "marked": marked,
         "changes": form.cleaned_data,
-        # If a pinned conversation leaves, the list is rendered again, because its heading may have to go as well.
+        # If a pinned conversation leaves the list, the whole list is replaced: the heading of the group may have to go.
         "has_left": not (is_in_group or view["q"] or marked.pinned_at),
     }
     return render(request, "chat/_marked.html", context)

@@ -48,7 +48,7 @@ def open_new_conversation(owner: User, project: Project | None = None) -> Conver
 
 
 def create_temporary_conversation(owner: User) -> Conversation:
-    """Create a temporary conversation with the owner's default settings. Raises QuotaExceeded."""
+    """Create a temporary conversation with the owner's default settings. Raises as `create_conversation` does."""
     return create_conversation(owner.pk, temporary_seen_at=timezone.now(), **_default_settings(owner))
 
 

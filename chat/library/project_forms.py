@@ -56,7 +56,7 @@ class ProjectPageForm(SentencesForm):
 
 
 class ProjectDeletionForm(SentencesForm):
-    """What happens to the conversations of a project that is deleted."""
+    """The choice whether the conversations of a deleted project are kept or deleted."""
 
     conversations = forms.ChoiceField(
         choices=[("keep", "stay, without a project"), ("delete", "are deleted with it")],

@@ -228,9 +228,7 @@ def _render_move(request: SignedInRequest, moved: Conversation, *, error: str = 
 
 
 def _after(request: SignedInRequest) -> ListPosition | None:
-    """Return the position after which a page of a list begins; `None`: the first page. Raises NotFound if it is
-    invalid.
-    """
+    """Return the position after which a page begins; `None`: the first page. Raises NotFound if it is invalid."""
     form = ProjectPageForm(request.GET)
     if not form.is_valid():
         raise NotFound

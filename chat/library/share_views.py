@@ -78,7 +78,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
         first, stop = index_of(share, near.message_id), 0
     reader = guest_reader(lambda pk: reverse("shared-file", args=[token, pk]), near)
     page = shared_page(share, reader, first, stop)
-    if not page.messages:  # There are not so many, or the conversation has just been deleted.
+    if not page.messages:  # The share has fewer messages, or the conversation has just been deleted.
         raise NotFound
     if (
         request.method == "GET"

@@ -53,7 +53,7 @@ MENDED = (
 FIDELITIES = (Fidelity(), Fidelity(has_formulas=False), Fidelity(has_formulas=False, has_pictures=False))
 """Fidelities that are tried in this order until both programs accept the document."""
 _SOURCE = re.compile(rb'src="([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
-"""The name of a picture in the HTML. Images in the texts of messages have no `src`."""
+"""The name of a picture in the HTML. No other element has a `src`."""
 _IMAGE = re.compile(rb'image\("([0-9a-f]{16}-[0-9]{1,9}\.[a-z]{3,4})"')
 """The name of a picture in the document for Typst. In text, the quotation marks would be escaped."""
 _DRAWN_SUFFIXES = (".svg", ".webp")
@@ -63,7 +63,7 @@ logger = logging.getLogger(__name__)
 
 
 Write = Callable[[str, DocumentFiles], IO[bytes]]
-"""Makes a document of HTML and its pictures. Raises ConversionFailed, or RefusedExport if a limit is exceeded."""
+"""Makes a document of HTML and its pictures. Raises ConversionFailed if a program refuses them, or RefusedExport."""
 
 
 def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
@@ -82,7 +82,7 @@ def word_of_html(html: str, files: DocumentFiles) -> IO[bytes]:
 
 
 def _placeholder(name: bytes, data: bytes, *, is_drawn: bool) -> bytes:
-    """Return attributes of a stand-in picture that contains only its name, because pandoc writes each picture twice."""
+    """Return the attributes of an image whose content is only its name, because pandoc would write pictures twice."""
     try:
         info = inspect_image(data)
     except UnreadableImage:

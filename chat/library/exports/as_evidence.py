@@ -55,7 +55,7 @@ def _entries(source: ExportSource) -> Iterator[ZipEntry]:
 
 
 def _counted(entry: ZipEntry, files: JSONObject) -> ZipEntry:
-    """Return the entry with chunks that, when they have been sent, add their total size and hash to `files`."""
+    """Return the entry. When its last chunk has been sent, its size and hash are added to `files`."""
 
     def chunks() -> Iterator[bytes]:
         hashed, size_bytes = hashlib.sha256(), 0
@@ -124,7 +124,7 @@ def _ledgers(source: ExportSource) -> Iterator[bytes]:
 
 
 def _packages() -> JSONObject | None:
-    """Return packages and versions that are installed for code of sessions; `None` if another server runs the code."""
+    """Return packages and versions that are installed for code of sessions; `None` if this server does not run it."""
     if settings.JUPYTER_GATEWAY_URL:
         return None
     try:

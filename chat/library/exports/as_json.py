@@ -64,7 +64,7 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
 
 def conversation_json(conversation: Conversation) -> JSONObject:
     """Return the settings of a conversation as JSON."""
-    # It may have been deleted since the conversation was read.
+    # Query the project, because it may have been deleted since the conversation was read.
     project = Project.objects.filter(conversations=conversation.pk).first()
     return {
         "id": str(conversation.pk),

@@ -51,7 +51,7 @@ FORMAT = ExportFormat("md", "Markdown", "Text with its graphs", ("text/markdown"
 
 
 def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
-    """Yield the document. `find_path`: see FindPath; `None`: the document contains the bytes of attachments."""
+    """Yield the document. `find_path`: see FindPath; `None`: the document contains the bytes of images."""
     yield f"# {escape_label(str(source.conversation))}\n".encode()
     if source.is_live():
         yield f"\n*{escape_label(LIVE_SENTENCE)}*\n".encode()

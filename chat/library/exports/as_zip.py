@@ -1,4 +1,4 @@
-"""The format `zip`: a conversation in all formats, and its attachments as files.
+"""The format `zip`: a conversation in four formats, and its attachments as files.
 
 conversation.json   all versions; its attachments are the files below
 conversation.md     the shown messages; its images are the files below

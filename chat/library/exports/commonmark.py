@@ -37,7 +37,7 @@ _CODE_OR_MARKUP = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _HTML_BLOCK_ENDS = ("-->", "</pre>", "</script>", "</style>", "</textarea>", "?>", "]]>", ">")
-"""End of each kind of HTML block, most of which a blank line does not end."""
+"""The ends of those kinds of HTML blocks that a blank line does not end."""
 
 
 def _render_options(*, escape: bool) -> comrak.RenderOptions:
@@ -58,7 +58,8 @@ def quote_block(text: str) -> str:
 def sanitize_markdown(text: str) -> str:
     """Return a model's Markdown as the page shows it: HTML and images are text, and every block is closed.
 
-    The tags of elements that the page shows stay if each has its counterpart and no attributes.
+    The tags of elements that the page shows stay if each has its counterpart and no attributes. A text that is too long
+    or cannot be sanitized becomes a code block.
     """
     if len(text) > SANITIZE_LIMIT_CHARS:
         return fence_code(text, "text")

@@ -1,4 +1,4 @@
-"""Renders the messages of an export as HTML for pandoc: the HTML of the page without elements for browsers alone.
+"""Renders the messages of an export as HTML for pandoc: the HTML of the page without what only a browser needs.
 
 Formulas are MathML, from which pandoc makes formulas of Word and of Typst. Attributes that pandoc could interpret as
 commands, and addresses other than links to the web, are left out.
@@ -83,7 +83,7 @@ class DocumentFiles:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """What a document contains: formulas or their source, and pictures or their names."""
+    """The choice whether a document has formulas or their source, and pictures or their names."""
 
     has_formulas: bool = True
     has_pictures: bool = True
@@ -164,7 +164,7 @@ def _adapt(html: str, *, has_formulas: bool) -> str:
                 del element.attrib[name]
     for element in list(root.iter(*_BLOCKS)):
         _set_direction(element)
-    # Pandoc writes the direction for Word by itself. Attributes with this prefix are passed on to Typst.
+    # Pandoc writes the direction for Word by itself, and for Typst from an attribute that begins with `typst:text:`.
     return str(tostring(root, encoding="unicode")).replace('<div dir="rtl">', '<div dir="rtl" typst:text:dir="rtl">')
 
 

@@ -129,7 +129,10 @@ def _run(memory_bytes: str, *arguments: str, data: bytes = b"", folder: str = "/
 
 
 def _wait(process: subprocess.Popen[bytes], data: bytes) -> bytes:
-    """Send its input to a program, and return its stderr. Raises ExportTooLarge after the time limit, or ReaderLeft."""
+    """Send its input to a program, and return its stderr.
+
+    Raises ExportTooLarge after the time limit, and ReaderLeft if the client has disconnected.
+    """
     give_up_at, unsent = monotonic() + CONVERSION_LIMIT_S, data or None
     while monotonic() < give_up_at:
         try:

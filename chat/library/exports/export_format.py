@@ -23,7 +23,7 @@ class ExportFormat:
     """The media types that its downloads may have."""
     export: Callable[[ExportSource], Download]
     has_single_messages: bool = False
-    """Whether one message can be exported alone."""
+    """True if one message can be exported alone."""
 
 
 class RefusedExport(Exception):

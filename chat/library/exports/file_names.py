@@ -29,7 +29,7 @@ def file_stem(title: str, default: str = "conversation") -> str:
 
 
 def _keep_marks(match: re.Match[str]) -> str:
-    """Return the combining marks of the match, such as vowel signs, which belong to the word before; then a hyphen."""
+    """Return the combining marks at the start of the match, such as vowel signs; then a hyphen if more follows."""
     marks = "".join(takewhile(lambda c: unicodedata.category(c).startswith("M"), match[0])) if match.start() else ""
     return marks if marks == match[0] else f"{marks}-"
 

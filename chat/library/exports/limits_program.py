@@ -24,7 +24,7 @@ except (ImportError, OSError, RuntimeError):
     pyseccomp = None
 
 FILE_LIMIT_BYTES = 128 * 1024**2
-"""Maximum size of a file, also of stdout. The signal of this limit, which Python ignores, ends the program."""
+"""Maximum size of a file, also of stdout. Python ignores the signal of this limit; `limit` lets it end the program."""
 NICENESS = 10
 """The nice value of the program, so that the server's own work has priority."""
 
@@ -37,7 +37,7 @@ def limit(memory_bytes: int, cpu_s: int) -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     if memory_bytes:
-        # Not RLIMIT_AS, which counts the files of fonts too: they are mapped, and most of them never read.
+        # RLIMIT_DATA is used, because RLIMIT_AS also counts mapped font files, most of which are never read.
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, FILE_LIMIT_BYTES))

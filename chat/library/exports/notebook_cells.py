@@ -23,13 +23,13 @@ class CodeRun:
     code: str
     part_index: int
     is_edited: bool = False
-    """Whether a person changed the code before it ran."""
+    """True if a person changed the code before it ran."""
     outputs: list[CodeExecutionResult | Display | PlacedAttachment] = field(default_factory=list)
     """Results, rich outputs and graphs, in their order."""
 
     @property
     def has_output(self) -> bool:
-        """Whether the code has any output besides graphs."""
+        """True if the code has any output besides graphs."""
         return any(not isinstance(output, PlacedAttachment) for output in self.outputs)
 
     @property

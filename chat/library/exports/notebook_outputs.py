@@ -59,7 +59,7 @@ def _stream(text: str) -> JSONObject:
 
 
 def _error_in(lines: list[str]) -> tuple[str, str]:
-    """Return the name and the message of the error in the last line that has the form of one."""
+    """Return the name and the message of an error, from the last line of the form `Name` or `Name: message`."""
     for line in reversed(lines):
         if match := _ERROR_LINE.match(line):
             return match[1], match[2] or ""

@@ -1,8 +1,8 @@
 """Exports the files of questions under the names by which the executed code opened them.
 
-Python sessions, and requests with tables, give each file a unique name. Older answers used Gemini's sandbox. It put a
-file into its working directory under the file's own name if this is harmless, else as `input_file_0.csv`. There, a
-later file replaced an earlier one of the same name. The names in the code show which of the two cases applies.
+Python sessions, and requests with tables, give each file a unique name. In older answers, Gemini's sandbox put a file
+into its working directory under the file's own name if this is harmless, else as `input_file_0.csv`. There, a later
+file replaced an earlier one of the same name. The names in the code show which of the two cases applies.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SandboxFiles:
     def __init__(self, attachments: list[Attachment], is_in_code: Callable[[Collection[str]], bool]) -> None:
         """`attachments`: the files of the shown questions, oldest first.
 
-        `is_in_code`: returns whether code of the conversation holds one of these texts.
+        `is_in_code`: returns whether code of the conversation contains one of the given texts.
         """
         self._attachments = attachments
         self._encodings = chosen_encodings(attachments)

@@ -78,7 +78,7 @@ class ExportSource:
         return list({link.attachment_id: link.attachment for link in links.iterator(BATCH_LINKS)}.values())
 
     def is_in_code(self, texts: Collection[str]) -> bool:
-        """Return whether code of a shown answer contains one of these texts. Code of a live answer is not searched."""
+        """Return whether code of a shown answer contains one of the texts. Code of a live answer is not searched."""
         rows = Part.objects.filter(message__conversation_id=self.conversation.pk, message__is_shown=True)
         holds = reduce(or_, (Q(text__contains=text) for text in texts))
         return rows.filter(holds, kind=PartKind.EXECUTABLE_CODE).exists()
@@ -93,7 +93,10 @@ def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
 
 
 def load_bytes(attachment: Attachment) -> bytes | None:
-    """Return the bytes of an attachment; `None` if storage cannot deliver them. Raises ReaderLeft."""
+    """Return the bytes of an attachment; `None` if storage fails, so that the export continues without them.
+
+    Raises ReaderLeft if the client has disconnected.
+    """
     check_reader()
     try:
         return read_bytes(attachment)

@@ -24,8 +24,7 @@ MANIFEST = "manifest.json"
 MANIFEST_SIGNATURE = "manifest.sig"
 TITLE = b"Plotline evidence 1\n"
 END_BYTES = len(TITLE) + 64 + 1 + 128
-"""Length of the archive's comment: the title, the public key, and the signature of all bytes before it, in hexadecimal.
-"""
+"""Length of the archive's comment: title, public key, and signature of all bytes before it, these in hexadecimal."""
 SIGNATURE_BYTES = 128
 
 _COMMENT = re.compile(TITLE + rb"([0-9a-f]{64})\n([0-9a-f]{128})")

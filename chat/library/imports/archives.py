@@ -114,7 +114,7 @@ class Archive:
         return b"".join(pieces)
 
     def stream(self, name: str, limit_bytes: int) -> Iterator[bytes]:
-        """Yield the bytes of a file in pieces. Raises KeyError if it is missing, RefusedImport above `limit_bytes`."""
+        """Yield the bytes of a file in pieces. Raises the errors of `read`."""
         entry = self._entries[name]
         self.check_room()
         limit = min(self._remaining_bytes, limit_bytes, RATIO_LIMIT * entry.compress_size + _READ_BYTES)

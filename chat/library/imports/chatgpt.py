@@ -39,7 +39,7 @@ HEAD = 100
 """Number of values at the start of a list that are checked to recognize it, because a conversation may be empty."""
 TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
-"""Maximum number of characters of all answers of a conversation. Each version counts shared text."""
+"""Maximum number of characters of all answers of a conversation. Text that versions share counts for each of them."""
 TOO_MANY_VERSIONS = "this conversation has too many versions."
 DOCUMENTS_LIMIT = 100
 """Maximum number of canvas documents on one path. Later documents are shown, but changes are not applied to them."""
@@ -143,10 +143,7 @@ class _TreeParser:
             stack += [(child, finished if child in questions else path) for child in reversed(children)]
 
     def _add_node(self, node_id: str, path: Path) -> Path:
-        """Return the path with one more node.
-
-        A question node adds two messages: the answer before it, which is complete only now, and the question.
-        """
+        """Return the path with one more node. Before a question, an unfinished answer is added as a message."""
         node = self.nodes[node_id]
         if node.role is Role.USER:
             return self._add_question(node_id, node, self._finish_answer(node_id, path))

@@ -21,7 +21,7 @@ from chat.vocabulary.sanitize import sanitize_text
 LINKS_LIMIT = 8
 """Maximum number of links of one mark."""
 LINKS_LIMIT_CHARS = 50_000
-"""Maximum number of characters of all links of a message. Marks above it are removed: they could become megabytes."""
+"""Maximum number of characters of all links of a message. Later marks are removed: links could become megabytes."""
 SOURCES_LIMIT = 100
 URL_LIMIT_CHARS = 2_000
 TITLE_LIMIT_CHARS = 200
@@ -39,7 +39,7 @@ _REF = rf"turn\d{{1,4}}(?:{_REF_TYPES})\d{{1,4}}"
 _PLAIN_MARK = re.compile(
     r"[ \t]?(?:"
     r"\b(?:file|mem)?cite(?:turn\d{1,4}[a-z]{2,20}\d{1,4})+"
-    # Such a word within an address is no mark.
+    # A reference such as `turn0search3` within a URL is no mark.
     rf"|(?<![/\w])(?:image)?(?:{_REF})+\b"
     rf"|\bnavlist[^\n]{{0,100}}?(?:{_REF})+\b"
     rf"|(?:\u200b?``)?(?:\bcite)?【(?:(?:\d{{1,4}}(?::\d{{1,4}})?|{_REF})?†[^【】\n]{{0,200}}|{_REF}|oaicite:\d{{1,4}})】(?:``\u200b?)?"
@@ -217,7 +217,7 @@ def source_of(value: Mapping[str, JSON]) -> Source | None:
 
 
 def _name_in_mark(mark: str) -> str:
-    """Return the visible name in a mark of certain kinds; empty if there is none."""
+    """Return the visible name in a mark of one of `_NAMED_KINDS`; empty if there is none."""
     if mark[0] != "\ue200":
         return ""
     kind, *fields = mark[1:-1].split("\ue202", 3)

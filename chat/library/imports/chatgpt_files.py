@@ -39,7 +39,7 @@ NO_ARCHIVE = gettext_noop("Import the whole archive to get its files.")
 REFUSED = gettext_noop("It is broken, empty, or too large.")
 TOO_MANY = gettext_noop("The conversation has too many files.")
 
-# Pointers begin with `sediment://` or `file-service://`.
+# A pointer begins with `sediment://` or with `file-service://`, which is not an id.
 _FILE_ID = re.compile(r"file[-_](?!service:)(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9]{1,64})")
 _NAMES_ENTRY = re.compile(r"conversation_asset_file_names(?:-\d{1,6})?\.json")
 _SUFFIXES = {PNG: ".png", JPEG: ".jpg", GIF: ".gif", WEBP: ".webp"}
@@ -78,9 +78,7 @@ class ArchiveFiles:
         return files
 
     def by_name(self, folder: re.Pattern[str] | None = None) -> ArchiveFiles:
-        """Return the files with their names, with and without suffix, as ids. `folder`: pattern of the folders to
-        search.
-        """
+        """Return the files with their names, with and without suffix, as ids. `folder`: pattern for their folder."""
         if folder in self.named:
             return self.named[folder]
         files = self.named[folder] = ArchiveFiles(self.archive)
@@ -134,7 +132,7 @@ def _check(file_id: str, name: str, data: bytes, value: JSONValue) -> ParsedAtta
 
 
 def _is_packed(name: str, data: bytes) -> bool:
-    """Return whether a file is packed, but no spreadsheet.
+    """Return whether a file is a zip or gzip file, but not a workbook.
 
     Such a file is stored as it is (see `inspect_file_of_code`). The checks of an upload would unpack it in vain.
     """
@@ -156,9 +154,7 @@ def _read_names(archive: Archive, path: str) -> dict[str, str]:
 
 
 def _with_suffix(file: ParsedAttachment) -> str:
-    """Return the name of a file. A file without a name, or an image with the suffix `.dat`, gets the suffix of its
-    type.
-    """
+    """Return the name of a file. A file without a name, or an image with suffix `.dat`, gets that of its type."""
     stem, dot, suffix = file.name.rpartition(".")
     expected = _SUFFIXES.get(file.mime_type)
     has_name = not _ID_IN_NAME.fullmatch(stem)
@@ -200,7 +196,7 @@ class ConversationFiles:
     def find(
         self, file_id: str, kind: str, name: str, value: JSONValue, *, is_graph: bool = False
     ) -> ParsedAttachment | MissingFile:
-        """Return a file, or a MissingFile that replaces it. `value`: the place in the document."""
+        """Return a file, or a MissingFile that replaces it. `value`: the value in the document that names the file."""
         if file_id not in self.read:
             if len(self.read) >= FILES_LIMIT:
                 return MissingFile(kind, name, TOO_MANY)

@@ -85,7 +85,7 @@ class Node:
     citations: Citations | None = None
     """Citations of a call of the canvas. Links are added to its text after the call is read."""
     canvas_id: str = ""
-    """The document that a tool's answer names; the answer itself is not shown."""
+    """Id of the document that a tool's answer names; the answer itself is not shown."""
     canvas_title: str = ""
 
 
@@ -201,7 +201,7 @@ class _ContentReader:
         named = list(attached(self.metadata.get("attachments")))
         self.names = {file_id: name for file_id, name, _ in named}
         if content_type in KNOWN_TYPES:
-            # Reading a text may add sentences about files before it.
+            # Reading a text may append sentences about its files, which stay before it.
             for text in self._texts(content, content_type):
                 self.content.texts.append(text)
         else:

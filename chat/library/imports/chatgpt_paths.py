@@ -50,7 +50,7 @@ class Path:
     documents: dict[str, Document] = field(default_factory=dict)
     """Id of a canvas document -> its newest version, in the order of their last change."""
     is_after_canvas: bool = False
-    """Whether the previous node is a call of the canvas. The answer to it is not shown."""
+    """True if the previous node is a call of the canvas. If the answer to it only reports success, it is not shown."""
 
     def after(self, message: ParsedMessage) -> Path:
         """Return the path with one more message."""

@@ -66,7 +66,7 @@ class _ConversationParser:
 
     def parse(self) -> ParsedConversation:
         """Return the conversation. Raises RefusedImport for invalid values."""
-        # The default is no current time, because the digest of the conversation must not change with each import.
+        # The default time is fixed. With the time of the import, `matching` would not find the messages again.
         nodes = list(self._nodes(self.value.get("created_at").as_time_or(EPOCH)))
         first_time = min((node.created_at for node in nodes), default=EPOCH)
         created_at = self.value.get("created_at").as_time_or(first_time)

@@ -105,7 +105,7 @@ def split_artifacts(text: str) -> Iterator[str | Document | Thought]:
         if end < 0 and not tag[2].strip():
             break
         if end < 0:
-            # The answer was stopped.
+            # The answer was stopped before the end tag.
             end = len(text)
         yield text[start : tag.start()]
         content = text[tag.end() : end].strip("\n")

@@ -182,7 +182,7 @@ class MessageReader:
         if not text.strip():
             self._add_text(MissingFile(FILE, name, NOT_EXPORTED).sentence)
             return
-        # The text of a PDF or of a workbook is not the content of the file.
+        # The text of a PDF or of a workbook is not the content of the file, so it becomes a text file.
         is_text = name.lower().endswith((".txt", ".md", ".csv", ".json", ".html", ".py", ".xml", ".log"))
         found = self.files.add(key, FILE, name if is_text else f"{name or 'text'}.txt", text.encode(), value)
         self._add_text(self._keep(found))

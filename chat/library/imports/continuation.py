@@ -43,11 +43,11 @@ class Addition:
     files: dict[str, Attachment] = field(default_factory=dict)
     """Key of a file in the imported file -> the attachment that is here already."""
     is_shown_path_imported: bool = False
-    """Whether the last shown message of the conversation is also in the file."""
+    """True if the last shown message of the conversation is also in the file."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the file adds no message, part or file."""
+        """True if the file adds no message, part or file."""
         return not self.new and not self.fuller
 
     def as_conversation(self) -> ParsedConversation:
@@ -124,7 +124,10 @@ class _State:
         )
 
     def is_fuller(self, message: ParsedMessage, match: Match, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
-        """Return whether the file has more of a message. `is_outdated`: an earlier version of Plotline imported it."""
+        """Return whether the file should replace a stored message, because it has more files, parts or text.
+
+        `is_outdated`: an earlier version of Plotline imported it. Then it is replaced unless its text would be shorter.
+        """
         row = match.row
         # Parts with verdicts of blocks that were run again must not change.
         if not match.is_sure or row.reruns or row.pk in self.shared_ids:
@@ -134,15 +137,14 @@ class _State:
         if not old <= new:
             return False
         if is_outdated:
-            # Several old parts may be one part now, so only the texts are compared: an older export must not shorten
-            # it.
+            # Several old parts may be one now, so they are not counted. An older export must not shorten the text.
             return not _is_longer(row.text, message.text)
         more_parts = len(message.parts) - self.part_counts.get(row.pk, 0)
         return more_parts >= 0 and (new != old or more_parts > 0 or match.has_grown)
 
 
 def _is_longer(text: str, beginning: str) -> bool:
-    """Return whether a text is longer than its beginning, by more than citation marks in private-use characters."""
+    """Return whether a text continues after a beginning, and the rest has no private-use character (citation mark)."""
     rest = text.removeprefix(beginning)
     return rest not in ("", text) and not any(unicodedata.category(character) == "Co" for character in rest)
 

@@ -33,7 +33,7 @@ class UncheckedFile:
     mime_type: str
     is_graph: bool
     is_upload: bool
-    """Whether a user attached it to a question. Then its type must be attachable or declared as binary."""
+    """True if a user attached it to a question. Then its type must be attachable or declared as binary."""
 
 
 def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:

@@ -44,8 +44,8 @@ def build_answer(
 ) -> ParsedMessage:
     """Return an answer with its turn. `images`: pairs (index of the part after which the image is shown, image).
 
-    `is_notebook`: whether texts around code are cells, which are not changed. `sources`: the web pages that it cites,
-    as `Turn` stores them. No provider of this server made the answer.
+    `is_notebook`: true if texts after code are separate cells, which need no blank line before them. `sources`: the web
+    pages that it cites, as `Turn` stores them. No provider of this server made the answer.
 
     An answer without parts is interrupted, so that the user can ask for it again.
     """

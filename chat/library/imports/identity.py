@@ -22,7 +22,7 @@ def _find_own(parsed: ParsedConversation, owner_id: int) -> uuid.UUID | None:
         own_id = uuid.UUID(parsed.own_id)
     except ValueError:
         return None
-    # A temporary conversation is deleted soon, so its owner may import its export in order to keep it.
+    # A temporary conversation does not count: it is deleted soon, and its owner may import its export to keep it.
     if not Conversation.objects.filter(pk=own_id, owner_id=owner_id, temporary_seen_at=None).exists():
         return None
     texts = {str(pk): text for pk, text in Message.objects.filter(conversation=own_id).values_list("pk", "text")}

@@ -88,9 +88,7 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 
 def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
-    """Store conversations after their new content is counted for the quotas. Content that is here already is not
-    counted.
-    """
+    """Count the content of conversations that is not here yet for the quotas, and store the conversations."""
     plan = plan_import(conversations, owner_id=owner_id)
     additions = plan.additions
     new = [*plan.new, *additions.values()]
@@ -183,7 +181,7 @@ def parse_document(
 
 
 def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
-    """Yield the conversations of all documents, except for files that the first document lists as its own."""
+    """Yield the conversations of all documents, except notebooks that the first notebook lists as its files."""
     documents = find_documents(list(archive.names()))
     if not documents:
         raise RefusedImport(UNKNOWN_KIND)
@@ -215,8 +213,7 @@ def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
 
 
 def find_documents(names: list[str]) -> list[str]:
-    """Return the names of the documents of the first product that has any: Plotline, ChatGPT or Claude, Gemini,
-    notebooks.
+    """Return the paths of the documents of the first product that has any: Plotline, ChatGPT/Claude, Gemini, Jupyter.
 
     Attached files can have such names, too. The archive of a conversation has them in a folder below that of its
     document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.

@@ -36,8 +36,7 @@ from chat.people.quotas.resources import QuotaExceeded
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=90)
-"""Length of a claim. It exceeds `store.UNFINISHED_LIMIT`, so that the next worker can replace unfinished conversations.
-"""
+"""Length of a claim. It exceeds `store.UNFINISHED_LIMIT`, so the next worker can replace unfinished conversations."""
 RENEWAL_S = 20.0
 REPORT_S = 1.0
 """Seconds between two updates of the progress."""
@@ -113,7 +112,7 @@ def _run(job: ImportJob) -> None:
         _remove_unneeded_pieces(job)
     except (BytesUnavailable, OSError) as error:
         logger.warning("import %s waits: %s", job.pk, error)
-        # This attempt does not count, because the file is not the reason.
+        # This attempt does not count, because the file did not cause the error.
         _own(job).update(attempts=job.attempts - 1, claimed_until=Now() + RETRY)
     except Exception as error:
         logger.exception("import %s failed", job.pk)
@@ -176,7 +175,7 @@ class _Report:
     stored_at_s: float = 0.0
 
     def __call__(self, progress: Progress, result: ImportResult | None) -> None:
-        """Store the progress. Raises _Superseded if the job was cancelled or another worker has claimed it."""
+        """Store the progress. Raises _Superseded if this worker may not continue the job."""
         self.progress = progress
         if result is not None:
             self._mark(result)

@@ -58,7 +58,7 @@ def _check_size(text: str) -> None:
             deepest = max(deepest, depth)
     if deepest > DEPTH_LIMIT:
         raise RefusedImport(f"This JSON is {deepest} levels deep; at most {DEPTH_LIMIT} are allowed.")
-    # In an object, each value needs at most two strings.
+    # For each value there are at most two strings: its name in an object, and the value itself.
     values = max(values, (strings + 1) // 2)
     if values > VALUES_LIMIT:
         raise RefusedImport(f"This JSON has {values} values; at most {VALUES_LIMIT} are allowed.")

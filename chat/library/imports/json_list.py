@@ -62,7 +62,7 @@ class _Splitter:
                     del self.buffer[: self.position]
                     self.position, self.start = 0, None
         kept_from = len(self.buffer) if self.start is None else self.start
-        # All bytes of the current value are kept, because backslashes before a later quote must be counted.
+        # The bytes of the current value are kept, also backslashes that may precede a quote in the next piece.
         del self.buffer[:kept_from]
         self.position, self.start = len(self.buffer), None if self.start is None else 0
         if len(self.buffer) > VALUE_LIMIT_BYTES:

@@ -53,9 +53,9 @@ class Entry:
     """Title of the conversation, or its place in the file."""
     conversation: ParsedConversation | None
     refusal: str = ""
-    """Why the conversation cannot be imported."""
+    """The reason why the conversation cannot be imported; empty if it was read."""
     share: float = 0.0
-    """How much of the file has been read, from 0 to 1."""
+    """Share of the file that has been read, from 0 to 1."""
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ def import_large_file(file: BinaryIO, *, owner_id: int, name: str, report: Repor
 
 
 def _store(entry: Entry, progress: Progress, owner_id: int, *, has_quota: bool) -> ImportResult | None:
-    """Store a conversation, and count it. Return `None` if it is left out. Raises QuotaExceeded."""
+    """Store a conversation, and count it; return `None` if it is left out. Raises QuotaExceeded if a quota is full."""
     try:
         if entry.conversation is None:
             raise RefusedImport(entry.refusal)
@@ -157,7 +157,7 @@ def _limited(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _read_archive(archive: Archive) -> Iterator[Entry]:
-    """Yield the conversations of all documents, except for files that the first document lists as its own."""
+    """Yield the conversations of all documents, except notebooks that the first notebook lists as its files."""
     documents = find_documents(list(archive.names()))
     if not documents:
         raise RefusedImport(UNKNOWN_KIND)

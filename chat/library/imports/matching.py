@@ -23,9 +23,9 @@ class Match:
 
     row: Message
     is_sure: bool
-    """Whether no other stored message could match."""
+    """True if no other stored message could match."""
     has_grown: bool = False
-    """Whether the file has the same text with an addition at its end."""
+    """True if the file has the same text with an addition at its end."""
 
 
 def match_messages(
@@ -62,7 +62,7 @@ def match_messages(
 
 
 def _pairs(messages: Sequence[ParsedMessage], rows: Sequence[Message]) -> Iterator[tuple[ParsedMessage, Match]]:
-    """Yield the matches at one place: first messages with the same text, then those with more text, then the others."""
+    """Yield the matches at one `_Place`: first messages with the same text, then those with more, then the others."""
     is_only_one = len(messages) == len(rows) == 1
     left, free = list(messages), list(rows)
     for has_grown in (False, True):

@@ -42,7 +42,7 @@ NOTES_LIMIT = 50
 
 _HEADING = re.compile(r"\A### [^\n]*\n*")
 _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
-"""The beginning of an exported answer: a heading and, if there is one, the line below it that names the model."""
+"""The beginning of an exported answer: a heading and, if there is one, the line below it that says who answered."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
 _IMAGE_LINK = re.compile(
@@ -67,7 +67,10 @@ def listed_files(document: JSONValue) -> list[str]:
 
 
 def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConversation:
-    """Return the conversation in a notebook. `name`, `data`: of its file. Raises RefusedImport if it is invalid."""
+    """Return the conversation in a notebook. Raises RefusedImport if it is invalid.
+
+    `name`, `data`: name and bytes of its file.
+    """
     cells = read_cells(document)
     metadata = _object_at(document, "metadata")
     own = _object_at(metadata, "plotline")
@@ -90,14 +93,14 @@ def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConvers
 
 
 def _object_at(holder: JSONValue, name: str) -> JSONValue:
-    """Return an object of the holder; an empty one if there is none."""
+    """Return the object with this name; an empty one if the value is missing, or no object."""
     value = holder.get(name)
     return value if isinstance(value.value, dict) else JSONValue({}, value.path)
 
 
 @dataclass(slots=True)
 class _NotebookParser:
-    """Reads a notebook: the messages and files that were read so far, and the answer that is being read."""
+    """Reads a notebook. Its fields hold the messages and files that were read so far, and the unfinished answer."""
 
     messages: list[ParsedMessage] = field(default_factory=list)
     files: list[ParsedAttachment] = field(default_factory=list)
@@ -109,7 +112,7 @@ class _NotebookParser:
     """The pieces that were left out since the last answer."""
     model: str = ""
     last_message: JSON = None
-    """The number of the message that the last cell belongs to, in a notebook that Plotline exported."""
+    """The id of the message that the last cell belongs to, in a notebook that Plotline exported."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def parse_foreign(self, cells: Sequence[JSONValue], title: str) -> None:

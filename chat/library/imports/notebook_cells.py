@@ -66,7 +66,7 @@ class CellImages:
     left_out: LeftOut
     is_graph: bool = False
     is_upload: bool = False
-    """Whether a user attached the images to a question."""
+    """True if a user attached the images to a question."""
 
     def read_attachments(self, cell: JSONValue) -> list[ParsedAttachment]:
         """Return the images that are embedded in a Markdown cell."""
@@ -143,7 +143,7 @@ class CellResult:
 
     @property
     def text(self) -> str:
-        """What the code printed, the plain texts of its outputs, and its error."""
+        """The text that the code printed, the plain texts of its outputs, and its error."""
         return "".join(self.texts)
 
     def add(self, output: JSONValue, images: CellImages) -> None:

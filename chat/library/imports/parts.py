@@ -112,7 +112,7 @@ READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
 
 
 def read_part(value: JSONValue, attachment_indexes: Collection[int]) -> Part:
-    """Return a part. Raises RefusedImport for invalid values. `attachment_indexes`: those of the whole message."""
+    """Return a part. Raises RefusedImport for invalid values. `attachment_indexes`: those in the message."""
     kind = PartKind(value.get("kind").as_choice(KINDS))
     json: dict[str, JSON] = {"kind": kind.value}
     required = _required_names(kind)

@@ -20,7 +20,7 @@ MESSAGES_LIMIT = 20_000
 PARTS_LIMIT = 10_000
 """Maximum number of parts of one message."""
 TEXT_LIMIT_CHARS = 256 * 1024 * 1024
-"""Maximum sum of `ParsedConversation.text_chars` for one file. Versions from ChatGPT may exceed the file's length."""
+"""Maximum sum of `ParsedConversation.text_chars` for one file. ChatGPT's versions may have more text than the file."""
 
 
 @dataclass(frozen=True, slots=True)

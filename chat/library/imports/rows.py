@@ -20,7 +20,7 @@ REWRITTEN_OF_TURN = (
 
 @dataclass(slots=True)
 class ConversationRows:
-    """Writes the rows of one conversation, and keeps those that are written. Each message comes after its parent."""
+    """Writes the rows of one conversation, and keeps them. Each message must be written after its parent."""
 
     conversation: Conversation
     parsed: ParsedConversation
@@ -39,7 +39,7 @@ class ConversationRows:
         _store_feedback(self.conversation.owner_id, messages, rows)
 
     def rewrite(self, messages: Sequence[ParsedMessage]) -> None:
-        """Replace the parts, files, texts and ends of turns of messages that are here already."""
+        """Replace the texts, parts and files of messages that are here already, and update their turns."""
         keys = {placement.key for message in messages for placement in message.placements}
         self._write_files(file for file in self.parsed.attachments if file.key in keys)
         ids = [self.messages[message.key].pk for message in messages]

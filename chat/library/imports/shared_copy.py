@@ -77,7 +77,7 @@ def _without_owner(record: MessageRecord) -> MessageRecord:
         record.turn.usage = {}
         record.turn.cost = None
         for one in record.rounds:
-            # The state names variables and files that the guest did not see.
+            # The state names variables and files of the session, which the guest did not see.
             one.state = ""
         label = record.turn.parameters.get("label")
         record.turn.parameters = {"label": label} if label else {}

@@ -1,8 +1,8 @@
 """Stores parsed conversations: either all new conversations of a file, or none.
 
-A long file or conversation is written in several transactions, because SQLite has only one writer at a time. If the
-process dies between them, importing the file again adds the missing messages. Until a long conversation is complete, it
-is in the archive.
+A long file or conversation is written in several transactions, so that others can write in between: SQLite has only one
+writer at a time. If the process dies between them, importing the file again adds what is missing. Until a long
+conversation is complete, it is in the archive.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _continue(
     continued: list[uuid.UUID],
 ) -> None:
     """Add new content to existing conversations, and the ids of those that have changed to `continued`."""
-    # A deleted copy may have the digest that one of these conversations gets.
+    # A deleted copy may have the digest that one of these conversations gets, and a digest is unique for its owner.
     _delete_hidden(owner_id, [compute_digest(parsed) for parsed, _ in known])
     pauses = WritePauses()
     for parsed, pk in known:

@@ -2,9 +2,9 @@
 
 `takeout_entries` reads the entries: each is one question with its answer. HTML since 2025 names the conversation of an
 entry. Otherwise, questions with pauses of at most `GAP` between them form one conversation. Public programs use the
-same gap. A day would cut a conversation at midnight of some time zone. Entries that a later file adds at the end change
+same gap. Days would cut conversations at midnight of some time zone. Entries that a later file adds at the end change
 no earlier conversation. Such a conversation is recognized by the time and the text of its first entry. Times are
-rounded to seconds, because HTML has no fractions. No entry names its model.
+rounded down to seconds, because HTML has no fractions. No entry names its model.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class _ConversationParser:
         found: list[ParsedAttachment] = []
         sentences: list[str] = []
         for name, label in names:
-            # The type in a name may differ from that of the file.
+            # The suffix in a name may differ from that of the file in the archive.
             file_id = name if self.files.files.has(name) else PurePosixPath(name).stem
             file = self.files.find(file_id, kind, label or name, self.value)
             if isinstance(file, MissingFile):

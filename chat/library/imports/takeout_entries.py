@@ -179,7 +179,7 @@ def _split_cell(nodes: list[_Node]) -> tuple[list[list[_Node]], datetime | None,
     """Return the lines before the time, the time, and the nodes after it."""
     block = next((number for number, one in enumerate(nodes) if not isinstance(one, str) and one.tag in _BLOCKS), None)
     times = [(number, time) for number, one in enumerate(nodes) if isinstance(one, str) and (time := read_time(one))]
-    # A question may contain a line that is a time, and so may the answer, which begins with a block.
+    # Lines of the question and of the answer may be times, too. The answer begins with a block.
     before = [one for one in times if block is None or one[0] < block]
     found = before[-1] if before else times[0] if times else None
     end = found[0] if found else block if block is not None else len(nodes)

@@ -51,8 +51,7 @@ class WrongOffset(Exception):
 def begin_upload(owner_id: int, *, name: str, size_bytes: int, fingerprint: str = "") -> ImportJob:
     """Return a new upload, or the unfinished one of the same file.
 
-    Raises RefusedImport for an empty or too large file, or too many uploads, and QuotaExceeded.
-
+    Raises RefusedImport for an empty or too large file, or too many uploads, and QuotaExceeded if the quota is full.
     `fingerprint`: value by which a client recognizes a file. If it is empty, the upload is always new.
     """
     name = safe_name(name, "file")
@@ -81,7 +80,7 @@ def begin_upload(owner_id: int, *, name: str, size_bytes: int, fingerprint: str 
 def append_piece(job: ImportJob, offset: int, data: bytes) -> int:
     """Store the next piece of an upload, and return the new offset. The last piece queues the import.
 
-    Raises WrongOffset, RefusedImport, QuotaExceeded and StorageError; then nothing has changed.
+    If it raises WrongOffset, RefusedImport (wrong size), QuotaExceeded or StorageError, nothing has changed.
     """
     end = offset + len(data)
     if job.state != ImportJob.State.UPLOADING or offset != job.received_bytes:
@@ -171,7 +170,7 @@ def remove_pieces(job: ImportJob) -> None:
 
 
 def delete_old() -> bool:
-    """Delete an old unfinished upload or result, or pieces of an import that has ended. Return if there was one.
+    """Delete an old unfinished upload or result, or pieces of an ended import. Return whether there was one.
 
     Unfinished uploads and imports of deactivated accounts count as old.
     """
