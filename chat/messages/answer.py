@@ -250,7 +250,7 @@ class Answer:
 
     @property
     def is_blank(self) -> bool:
-        """Whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
+        """Return whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
         return not any(part.is_answer for part in self.parts_of_round)
 
     @property

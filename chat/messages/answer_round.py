@@ -54,7 +54,7 @@ class AnswerRound:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the token counts of the current attempt are known or estimated. Reports with only zeros
+        """Return whether the token counts of the current attempt are known or estimated. Reports with only zeros
         do not count.
         """
         return self._usage is not None and bool(self._usage.total or self._usage.estimated)

@@ -149,10 +149,10 @@ class Assembler:
         return part
 
     def _after(self, changes: Iterable[Change]) -> list[Change]:
-        """Return the change that ends the open thought, if these changes begin another part.
+        """Return the change that ends the open thought, if these changes begin another part; otherwise an empty list.
 
-        The duration of a thought is measured from its first piece to the next part, as the page does it meanwhile. A
-        text or thought that only holds a signature is no thought, and ends none.
+        The duration of a thought is measured from its first piece to the next part, as an open page measures it. A text
+        or thought that holds only a signature does not end a thought, and does not count as one.
         """
         ended: list[Change] = []
         for change in changes:
@@ -190,7 +190,7 @@ class Assembler:
         return []
 
     def _session_changes(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes of more output, or of the end of the code. At the end, `part` holds the whole output."""
+        """Yield the changes for more output of code in the session, or for its end; see `RunningCode.end`."""
         run = self._run_of(part.call_id, part.made_by)
         if part.is_running:
             yield from run.add(part)

@@ -1,4 +1,4 @@
-"""Tasks that make ledgers of numbers in this process, outside the event loop: one task for each answer."""
+"""Starts the tasks that make ledgers, which list an answer's numbers with their sources. Threads do the work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] 
 def begin_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> asyncio.Task[None]:
     """Start the task that makes the ledger of an answer, unless it runs already. Call this in the server's event loop.
 
-    `only_with_results`: whether the answer is traced only if `has_results` is true.
+    `only_with_results`: make no ledger if `has_results` is false, because no number then has a source.
     """
     loop = asyncio.get_running_loop()
     tasks = _running.setdefault(loop, {})
@@ -54,5 +54,5 @@ def _store(message_id: uuid.UUID, only_with_results: bool) -> None:
 
 
 async def begin(message_id: uuid.UUID) -> None:
-    """Start the task that makes the ledger of an answer. Views in threads call this through the event loop."""
+    """Do what `begin_ledger` does, for views: they run on threads, and call this through the event loop."""
     begin_ledger(message_id)

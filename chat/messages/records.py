@@ -270,7 +270,7 @@ class Deleted(Exception):
 
 
 def records_in_order(message_ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
-    """Yield whole messages in this order. Raises Deleted if the conversation was deleted meanwhile.
+    """Yield the messages with rounds and decisions, in the order of the ids. Raises Deleted if one no longer exists.
 
     If a turn ends while its log is read, its message is read again from its rows.
     """

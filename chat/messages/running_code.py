@@ -187,7 +187,7 @@ class RunningCode:
 
     @property
     def _is_last(self) -> bool:
-        """Whether text may be appended to the last result of the code, because nothing is shown after it."""
+        """Return whether text may be appended to the last result of the code, because nothing is shown after it."""
         last = self._answer.last_part
         is_last = self._results[-1:] == [self._answer.part_count - 1]
         return is_last and isinstance(last, CodeExecutionResult) and not last.images

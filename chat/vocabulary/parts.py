@@ -41,7 +41,7 @@ class BasePart:
     """Whether providers send parts of this kind in pieces."""
 
     round: int = 0
-    """The round of its turn, counted from 0."""
+    """The round of the turn in which the part was made, counted from 0."""
     made_by: str = ""
     """`call_id` of the function call whose tool made this part. Empty: the model made it."""
     provider_data: Mapping[str, JSON] = field(default_factory=dict)
@@ -51,12 +51,12 @@ class BasePart:
 
     @property
     def is_answer(self) -> bool:
-        """Whether this part is content of an answer. Thoughts, empty texts and uses of provider tools are not."""
+        """Return whether this part is content of an answer. Thoughts, empty texts and uses of provider tools are not."""
         return True
 
     @property
     def is_open_text(self) -> bool:
-        """Whether later text of the same kind may be appended. A provider's data belong to exactly this part's text."""
+        """Return whether later text may be appended. Provider data prevent it, because they belong to this text."""
         return self.is_streamed and not self.provider_data
 
     @property
@@ -120,7 +120,7 @@ class ExecutableCode(BasePart):
 
     @property
     def is_python(self) -> bool:
-        """Whether the code is Python. Providers that run no other language may leave the language out."""
+        """Return whether the code is Python. Providers that run no other language may leave the language out."""
         return self.language.upper() in ("", "PYTHON", "LANGUAGE_UNSPECIFIED")
 
 
@@ -165,18 +165,19 @@ class CodeExecutionResult(BasePart):
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     table_changes: tuple[str, ...] = ()
-    """Which tables the code has changed, and how."""
+    """Sentences that say which tables the code has changed, and how."""
     missing_cells: tuple[str, ...] = ()
-    """How many cells are missing in columns that the code names, in tables of earlier code. Only notices use it."""
+    """Sentences about missing cells in columns that the code names, of tables that earlier code made. For notices only."""
     cleared: tuple[str, ...] = ()
-    """Texts that code of the session showed and cleared; in the last result of its run. No model gets them."""
+    """Texts that code of the session has shown and then cleared. Only the last result of a run has them, and no model
+    gets them."""
     cleared_left_out: int = 0
     duration_ms: int | None = None
     """Milliseconds from receiving the code to this result, as measured by this server. `None`: not known."""
 
     @property
     def is_running(self) -> bool:
-        """Whether the code of this result has not ended. Only code of the session sends results while it runs."""
+        """Return whether the code of this result has not ended. Only code of the session sends results while it runs."""
         return self.engine is Engine.SESSION and self.outcome == OUTCOME_RUNNING
 
 

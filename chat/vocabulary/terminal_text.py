@@ -74,7 +74,7 @@ class Terminal:
 
     @property
     def is_at_fresh_line(self) -> bool:
-        """Whether the last line is empty, and the cursor is in it."""
+        """Return whether the last line is empty, and the cursor is in it."""
         return self._row == len(self._lines) - 1 and not self._lines[-1] and not self._open_code
 
     @property
@@ -84,7 +84,7 @@ class Terminal:
 
     @property
     def is_in_redrawn_line(self) -> bool:
-        """Whether the cursor is in a line that was written more than once, such as a progress bar."""
+        """Return whether the cursor is in a line that was written more than once, such as a progress bar."""
         return self._has_returned and self._column > 0
 
     def write(self, text: str) -> str | None:

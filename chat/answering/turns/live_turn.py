@@ -114,7 +114,7 @@ class LiveTurn:
 
     @property
     def needs_title(self) -> bool:
-        """True if a model may name the conversation: the answer is complete, and no title was chosen before it."""
+        """Return whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
         return is_unnamed and self.turn.status == Turn.Status.DONE and not self.turn.is_own_code
 

@@ -44,7 +44,7 @@ class LogWriter:
 
     @property
     def has_changes(self) -> bool:
-        """True if there are changes that were not submitted."""
+        """Return whether there are changes that were not submitted."""
         return bool(self._changes)
 
     def add(self, changes: Iterable[Change]) -> None:

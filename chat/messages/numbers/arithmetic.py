@@ -39,8 +39,8 @@ RESULTS_OF_ANSWER: Final = 40_000
 _RESULTS_LEAST: Final = 3
 _RESULTS_OF_DIGIT: Final = 4.5
 _COMPUTED_OF_ALLOWED: Final = 10
-"""How many results may be computed for each one that counts. Most are much greater or less than the number and do not
-count.
+"""Maximum number of results that are computed for each one that is compared with the number. Most are not compared,
+because they are much greater or less than it.
 """
 _TABLES_LIMIT: Final = 12
 _DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")

@@ -78,7 +78,7 @@ class _Wanted:
     low: float
     high: float
     factor: float
-    """What the source is multiplied by: 100 if a fraction is written as a percentage, 0 if it has another unit."""
+    """What the source's value is multiplied by: 100 if it is a fraction of a percentage, 0 if it has another unit."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
@@ -156,7 +156,7 @@ class _Tracer:
             if fitting and not is_reversed:
                 result = fitting[0]
                 if result.kind != "ratio" or number.unit:
-                    # A ratio is no operand: from it and one of its own operands, the other operand would follow.
+                    # A plain ratio is no operand: multiplied by one of its own operands, it would give the other one.
                     self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
             elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
@@ -282,7 +282,7 @@ def _given(sources: Sequence[SourceText]) -> Iterator[float]:
 
 
 def _is_another(change: Result, other: Result, sign: str) -> bool:
-    """Return whether `other` is no change, or a change between other operands although the number has a sign."""
+    """Return whether `other` is no change, or whether the number has a sign and `other` has other operands."""
     return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
 
 

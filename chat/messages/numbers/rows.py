@@ -68,7 +68,7 @@ class Row:
 
     @property
     def is_statistic(self) -> bool:
-        """Whether the row holds a statistic of the other rows, or of a column."""
+        """Return whether the row holds a statistic of the other rows, or of a column."""
         if self.is_quarter and self.label in QUARTERS:
             return False
         is_of_model = self.label in _STATISTICS_OF_MODELS or (any(self.names) and all(map(label_statistic, self.names)))

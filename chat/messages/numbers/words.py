@@ -103,11 +103,11 @@ class Words:
         words = label.split()
         parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
         named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
-        # The rows of a table of correlations are columns of other tables.
+        # In a table of correlations, the labels of rows are also those of columns, and name no row of other tables.
         named -= table.column_labels.keys()
         if named and (subjects := parts & self._tables.labels):
             return not subjects & named
-        # Another row may have the same value as its greatest one, so a sentence about statistics does not contradict.
+        # A row may have the value of a statistic, such as the greatest one. So a sentence about both does not contradict.
         if (
             said
             or STATISTIC.search(f"{context.text} {context.column}")
@@ -117,7 +117,7 @@ class Words:
         return bool(named)
 
     def nearness(self, place: Place | None, context: Context) -> int:
-        """Return how well the words around a number name a place."""
+        """Return how well the words around a number name a place: a greater number is better. 0: there is no place."""
         if place is None:
             return 0
         column = normal_label(place.table.names[place.column])

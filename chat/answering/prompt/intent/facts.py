@@ -76,23 +76,23 @@ class Facts:
 
     @property
     def has_math(self) -> bool:
-        """True if the text itself contains something to compute on."""
+        """Return whether the text itself contains something to compute on."""
         return self.quantities > 0 or self.has_formula or self.has_expression or self.has_number_list or self.has_table
 
     @property
     def names_data_file(self) -> bool:
-        """True if the text holds the name of a table file, such as `sales.csv`."""
+        """Return whether the text holds the name of a table file, such as `sales.csv`."""
         return patterns.DATA_FILE.search(self.prose) is not None
 
     @property
     def names_quantity_of_data(self) -> bool:
-        """True if the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
+        """Return whether the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
         has_source = self.has_data or self.names_data_file or self.quantities >= 3
         return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
 
     @property
     def asks_to_run_code(self) -> bool:
-        """True if the code in the text, or the code of the previous turn, is to be executed."""
+        """Return whether the code in the text, or the code of the previous turn, is to be executed."""
         if self.has_words("do not run"):
             return False
         if self.is_only_python or self.has_words("run this code"):
