@@ -109,7 +109,7 @@ class Conversation(models.Model):
         blank=True,
         help_text="When a page of this temporary conversation was open last. Empty: it is not temporary.",
     )
-    # Answers that ended before the columns existed count as read.
+    # `answered_at` is null if the newest answer ended before this column existed. Such an answer counts as read.
     answered_at = models.DateTimeField(null=True, blank=True, help_text="When its newest answer ended.")
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="The end of the newest answer that its owner had on the screen."
@@ -185,7 +185,7 @@ class Conversation(models.Model):
 
     @property
     def is_temporary(self) -> bool:
-        """Return whether it is deleted some minutes after its last page was closed; see `models.temporary_conversations`."""
+        """Return whether it is deleted soon after its last page was closed; see `models.temporary_conversations`."""
         return self.temporary_seen_at is not None
 
     @staticmethod

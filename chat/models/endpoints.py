@@ -25,12 +25,12 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 
 
 def dialect_choices() -> list[tuple[str, str]]:
-    """Return the choices of a dialect. A function keeps them out of migrations."""
+    """Return the choices of a dialect. Migrations name this function, so new choices need no migration."""
     return [(name, name) for name in DIALECT_NAMES]
 
 
 def protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a protocol. A function keeps them out of migrations."""
+    """Return the choices of a protocol. Migrations name this function, so new choices need no migration."""
     return [(name, name) for name in PROTOCOL_NAMES]
 
 

@@ -165,7 +165,7 @@ def add_files(project: Project, files: Sequence[Attachment]) -> None:
 
 
 def keep_private(conversations: ConversationQuerySet) -> None:
-    """Make those conversations private by their own setting that are private by their project's.
+    """Set the conversations' own setting to private if their project is private.
 
     Call it before they leave the project, in the same transaction.
     """

@@ -51,7 +51,7 @@ class BasePart:
 
     @property
     def is_answer(self) -> bool:
-        """Return whether this part is content of an answer. Thoughts, empty texts and uses of provider tools are not."""
+        """Return whether this part is content of an answer: no thought, empty text or use of a provider tool."""
         return True
 
     @property
@@ -167,7 +167,7 @@ class CodeExecutionResult(BasePart):
     table_changes: tuple[str, ...] = ()
     """Sentences that say which tables the code has changed, and how."""
     missing_cells: tuple[str, ...] = ()
-    """Sentences about missing cells in columns that the code names, of tables that earlier code made. For notices only."""
+    """Sentences about missing cells in columns that the code names, of tables of earlier code. For notices only."""
     cleared: tuple[str, ...] = ()
     """Texts that code of the session has shown and then cleared. Only the last result of a run has them, and no model
     gets them."""
@@ -177,7 +177,7 @@ class CodeExecutionResult(BasePart):
 
     @property
     def is_running(self) -> bool:
-        """Return whether the code of this result has not ended. Only code of the session sends results while it runs."""
+        """Return whether the code has not ended. Only code of the session sends results while it runs."""
         return self.engine is Engine.SESSION and self.outcome == OUTCOME_RUNNING
 
 

@@ -47,7 +47,7 @@ def limit_tokens(total_tokens: float, context_tokens: int | None, share: float =
     that everything fits. `share`: how much of the window to use.
     """
     limit = total_tokens if context_tokens is None else context_tokens * USED_SHARE
-    # With a share, the provider has refused the conversation as too long, whatever the estimate says.
+    # A share below 1: the provider has refused these messages as too long, so fewer are sent even if they seem to fit.
     return min(limit, total_tokens) * share if share < 1 else limit
 
 

@@ -70,7 +70,7 @@ class FileChoice:
         excluded: Container[uuid.UUID],
         encodings: Mapping[uuid.UUID, str] = MappingProxyType({}),
     ) -> None:
-        """`earlier`: records that may hold files too, in order. `excluded`: ids of attachments that are not sent.
+        """`earlier`: other records with files; the last gets room first. `excluded`: ids of attachments not to send.
 
         `encodings`: names of encodings that owners chose, by the files' ids.
 
@@ -136,7 +136,7 @@ class FileChoice:
         self._chosen.add(file.pk)
 
     def _takes_inline(self, file: Attachment, *, is_question: bool) -> bool:
-        """Return whether the file fits, and reserve its part of the budget. It does not limit the question's files."""
+        """Return whether the file can be sent as bytes; reserve its room. A question's file may exceed the budget."""
         if file.size_bytes > self._budget.size_bytes and not is_question:
             return False
         try:

@@ -114,7 +114,7 @@ class LiveTurn:
 
     @property
     def needs_title(self) -> bool:
-        """Return whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
+        """Return whether a model may write the title: the answer is complete, and nobody had chosen a title before."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
         return is_unnamed and self.turn.status == Turn.Status.DONE and not self.turn.is_own_code
 
@@ -237,7 +237,7 @@ class LiveTurn:
             await self.end(Turn.Status.STOPPED)
 
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
-        """Store the end of the turn with everything that was received, then publish it. Raises TurnLost, NotStored."""
+        """Store the end of the turn with all that was received, then publish it. Raises as `LogWriter.confirm` does."""
         self.is_ending = True
         self._estimate_tokens()
         self._log.add(self._assembler.close(closing_at_end(self.turn, status)))

@@ -99,7 +99,7 @@ class WrittenNumber:
 
     @cached_property
     def is_rounded(self) -> bool:
-        """Return whether the number is rounded: its zeros at the end are probably not those of its source, as in `195,000`."""
+        """Return whether the number is probably rounded, so that its source may have other digits than `195,000`."""
         return self.is_approximate or (self.amount.step == 1 and _zeros(abs(self.amount.value)) >= _ZEROS)
 
     @property

@@ -289,7 +289,7 @@ class _Lines:
         elif above and not self._rows and (wide := names_below(self._header, line, names)):
             self._header, self._header_line = wide, line
         elif len(names) == 2 and above[:1].isspace() and not self._rows and line[:1].isalpha():
-            # The rows have two columns of labels; the second begins here. A label in the first is that of a group of rows.
+            # The rows have two columns of labels; the second begins here. A label in the first belongs to several rows.
             self._second = line.index(names[1], len(names[0]))
         elif len(names) == 1 and above and not self._rows and above[0] + line[0] == (above[0] + line[0]).strip():
             # This line names the rows of a pivot table. The line above has the name of the columns and their labels.

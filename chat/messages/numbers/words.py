@@ -107,7 +107,7 @@ class Words:
         named -= table.column_labels.keys()
         if named and (subjects := parts & self._tables.labels):
             return not subjects & named
-        # A row may have the value of a statistic, such as the greatest one. So a sentence about both does not contradict.
+        # A row may have the value of a statistic, such as the maximum. So a sentence about both does not contradict.
         if (
             said
             or STATISTIC.search(f"{context.text} {context.column}")

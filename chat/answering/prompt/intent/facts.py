@@ -86,7 +86,7 @@ class Facts:
 
     @property
     def names_quantity_of_data(self) -> bool:
-        """Return whether the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
+        """Return whether the text names a quantity, and data to compute it from: a file, or at least three numbers."""
         has_source = self.has_data or self.names_data_file or self.quantities >= 3
         return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
 
@@ -154,7 +154,7 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
 
 
 def _opening_groups(entries: Iterable[tuple[str, str]], *starts: str) -> frozenset[str]:
-    """Return the groups of the words with which one of these texts starts. `entries`: of `find_entries`."""
+    """Return the groups of the words with which one of these texts starts. `entries`: what `find_entries` returned."""
     return frozenset(group for needle, group in entries if any(_starts_with(text, needle) for text in starts))
 
 
@@ -249,5 +249,5 @@ def _asks_for_unit(text: str) -> bool:
 
 
 def _starts_with(normalized_text: str, needle: str) -> bool:
-    # A Chinese needle comes after the leading space.
+    # A normalized text begins with a space. Chinese needles do not.
     return normalized_text.startswith(needle) or normalized_text.startswith(needle, 1)
