@@ -230,7 +230,7 @@ class Assembler:
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
             case ExecutableCode():
-                # If a function runs code, it makes the graphs. The model may then still send images of its own.
+                # Graphs of code that a function runs come from the function. Other images may be the model's own.
                 self._has_code = self._has_code or not made_by
                 self._runs.pop(part.call_id, None)
                 if part.engine is Engine.SESSION:

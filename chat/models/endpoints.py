@@ -122,7 +122,7 @@ class ModelEndpoint(models.Model):
         using: str | None = None,
         update_fields: Iterable[str] | None = None,
     ) -> None:
-        """Save the row, with its address in the form that requests need."""
+        """Save the row. Slashes at the end of its address are removed, because requests append paths to it."""
         self.base_url = self.base_url.rstrip("/")
         super().save(force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields)
 

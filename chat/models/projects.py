@@ -178,7 +178,7 @@ def move_conversation(conversation: Conversation, project: Project | None) -> No
 
     The data of a conversation that leaves a private project stay private.
 
-    Raises ProjectRefused, and Project.DoesNotExist if the project was deleted meanwhile.
+    Raises ProjectRefused for a temporary conversation, and Project.DoesNotExist if the project was deleted meanwhile.
     """
     with transaction.atomic():
         row = Conversation.objects.filter(pk=conversation.pk)

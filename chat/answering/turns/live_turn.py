@@ -267,7 +267,7 @@ class LiveTurn:
         self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
         self._next_frame_at += redraw_pause_s(write)
         if stored.is_stop_requested and not self.is_ending:
-            # If the task was cancelled, this raises here, and not later while the end of the turn is being stored.
+            # A cancelled task gets CancelledError here, and not later while the end of the turn is being stored.
             await asyncio.sleep(0)
 
     async def _publish_rendered(self) -> None:

@@ -79,7 +79,7 @@ class LogWriter:
             return None
         write, result = self._storing
         try:
-            # Cancelling this task does not cancel the future.
+            # If this task is cancelled, the changes are stored nevertheless.
             stored = await asyncio.shield(result)
         except (TurnLost, asyncio.CancelledError):
             raise

@@ -82,7 +82,7 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
 
 
 async def _abandon_calls(turns: Sequence[Turn]) -> None:
-    """Let the tools of ended turns end what they still run. Calls that they do not end have their own limits."""
+    """Let the tools of ended turns end the calls that still run. Limits of the tools end all other calls."""
     try:
         async with asyncio.timeout(ABANDON_LIMIT_S):
             errors = await asyncio.gather(*map(abandon_calls, turns), return_exceptions=True)

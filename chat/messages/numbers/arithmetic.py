@@ -44,12 +44,12 @@ because they are much greater or less than it.
 """
 _TABLES_LIMIT: Final = 12
 _DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")
-"""The operations that are tried with numbers of earlier sentences, which are further apart."""
+"""The only operations that are tried with numbers of earlier sentences, because those are less likely operands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """The source of another number of the answer."""
+    """A value from which a number may have been computed: the source of another number of the answer."""
 
     value: float
     """The value; a percentage as a fraction."""
@@ -63,7 +63,7 @@ class Operand:
     def may_be_added(self, other: Operand) -> bool:
         """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
 
-        Numbers whose rows and columns have no label in common are not.
+        They are not if their rows and columns have no label in common.
         """
         one, two = self.place, other.place
         if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):

@@ -52,7 +52,7 @@ _GIVEN_LIMIT: Final = 6
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
-"""Number of digits from which a positive number that equals a negative value of a table is taken for that value."""
+"""Minimum number of digits of a number that counts as a copy of an equal value, though its sign or row differs."""
 _NAME_CHARS: Final = 40
 _HITS_LIMIT: Final = 60
 """Maximum number of places with the same value that are looked at."""
@@ -124,8 +124,8 @@ class _Tracer:
         self._operands: dict[int, Operand] = {}
         """Index of a number -> its source. Numbers without a source that may be no claims are operands, too."""
         self._unsourced = set[int]()
-        """Indexes of operands that may be no claims. They are not computed from each other or from code, as 6 from 42
-        and 7.
+        """Indexes of operands without a source. They are not computed from one another, or from numbers in code, as 6
+        from 42 and 7.
         """
 
     def trace(self) -> Iterator[TracedNumber]:

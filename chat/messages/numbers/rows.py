@@ -79,7 +79,7 @@ class Row:
         return (len(self.cells), self.names) == (len(other.cells), other.names)
 
     def may_be_row(self, other: Row) -> bool:
-        """Return whether the row is the same as another one, or holds a statistic."""
+        """Return whether this row may hold the deviation of a value of `other`: it is equal, or holds a statistic."""
         return self == other or self.is_statistic
 
 
