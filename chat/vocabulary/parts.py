@@ -88,7 +88,7 @@ class Text(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class Thought(BasePart):
-    """What the model thought, or a summary. Only its own model gets it back, and only if it has provider data."""
+    """What the model thought, or a summary. Only its own model may get it back."""
 
     kind = PartKind.THOUGHT
     text_field = "text"

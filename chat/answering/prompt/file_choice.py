@@ -31,7 +31,7 @@ IMAGES_SHARE = 0.25
 
 
 class FilesTooLarge(Exception):
-    """The files of the question itself do not fit into a request."""
+    """Files of the question, or tables for code of the model's service, do not fit into a request."""
 
 
 @dataclass(slots=True)
@@ -184,7 +184,7 @@ def sent_files(record: MessageRecord) -> list[Attachment]:
 
 
 def released_records(turn: Turn, records: Sequence[MessageRecord]) -> list[MessageRecord]:
-    """Return the records without kept files that the turn's model may not get. Keeping a file does not release it.
+    """Return the records without kept files that the turn's model may not get: to keep a file is not to release it.
 
     Code wrote these files, so they are data in a private conversation, and so are their names.
     """
