@@ -80,7 +80,7 @@ class RunningCode:
             yield from self._show(replace(part, output=text))
 
     def end(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes at the end of the code. `part` holds the whole output, or none if all of it was shown."""
+        """Yield the changes at the end of the code. `part` holds the whole output, or none if `add` got all of it."""
         output, shown = part.output or "", "".join(one.text for one in self._shown)
         part = self._answer.cleared.with_texts(part)
         if part.output is None or output.startswith(shown):

@@ -163,8 +163,8 @@ class Conversation(models.Model):
 
     @property
     def nightly_outcome(self) -> Mapping[str, str] | None:
-        """The result of the last nightly run: `verdict` and `detail`. `None` if nightly runs are off, or none has
-        ended.
+        """The result of the last nightly run: `verdict` and `detail`. `None` if nightly runs are off, the conversation
+        is not pinned, or no run has ended.
         """
         return self.nightly_result if self.nightly and self.pinned_at else None
 

@@ -238,7 +238,7 @@ def _lock_attachments(messages: QuerySet[Message]) -> list[uuid.UUID]:
 
 
 def _delete_orphans(ids: list[uuid.UUID]) -> list[Attachment]:
-    """Delete those attachments that no message and no project shows, and return them."""
+    """Delete those attachments that no message, no project and no run on a newer file shows, and return them."""
     elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
     orphans = Attachment.objects.filter(_UNSHOWN, ~Exists(elsewhere), pk__in=ids)
     deleted = list(orphans)

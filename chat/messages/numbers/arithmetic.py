@@ -118,8 +118,8 @@ class _Tried:
             yield from self._pairs((kind,), (pair for pair, may_be_added in listed if are_any or may_be_added))
 
     def of_sentence(self) -> list[Iterable[Result]]:
-        """Return the results that can be computed from the numbers of the sentence, and from columns if it names a
-        statistic.
+        """Return the results that can be computed from the numbers of the sentence, from counts, single numbers and
+        models in tables, and from columns if the sentence names a statistic.
         """
         is_statistic = STATISTIC.search(self._context.text) is not None
         totals = (pair for table in self._tables for pair in total_pairs(self._number, table))
@@ -200,8 +200,8 @@ def equal_results(
 ) -> tuple[list[Result], int]:
     """Return the results that lie in one of the ranges, and how many results were computed.
 
-    `is_elsewhere`: the number is the value of another row than the sentence names. It is then less likely a result, so
-    fewer results are tried.
+    `is_elsewhere`: a source has the value, but in another row, unit or sign than the sentence says. Then the number is
+    less likely a result, so fewer results are tried.
     """
     digits = number.digits - (is_elsewhere and number.sign != "+")
     left = min(RESULTS_LIMIT, max(_RESULTS_LEAST, int(_RESULTS_OF_DIGIT * 10 ** (digits - 1)))) if digits else 0

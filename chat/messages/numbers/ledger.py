@@ -68,7 +68,7 @@ class TracedNumber:
     unit: str
     verdict: Verdict
     hit: Hit | None = None
-    """The source. If the verdict is `nowhere`, a place with the same value in another row than the sentence names."""
+    """The source. If the verdict is `nowhere`, a place with the same value, but of another row, unit or sign."""
     note: str = ""
     """How a derived number was computed, such as `12 - 5`."""
 
@@ -78,7 +78,7 @@ class _Wanted:
     low: float
     high: float
     factor: float
-    """What the source's value is multiplied by: 100 if it is a fraction of a percentage, 0 if it has another unit."""
+    """What the source's value is multiplied by: 100 for a fraction that is written as percent, 0 for another unit."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:

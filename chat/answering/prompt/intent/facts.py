@@ -226,7 +226,7 @@ def _has_table(text: str) -> bool:
 
 
 def _has_number_list(numbers: list[re.Match[str]], text: str) -> bool:
-    """Return whether three numbers follow each other with only separators between, or four with short labels."""
+    """Return whether three numbers follow each other, four with short labels between, or two points such as (1, 2)."""
     plain_length = labelled_length = 1
     for number, next_number in pairwise(numbers):
         gap = text[number.end() : next_number.start()]
