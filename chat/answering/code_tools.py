@@ -103,7 +103,7 @@ class CodeTools(Protocol):
         ...
 
     def choose_engine(self, options: EngineOptions) -> EngineChoice:
-        """Return where the code of an answer runs. This is called only if the answer may run code."""
+        """Return where code of an answer runs, and why. Whether the answer runs code is decided elsewhere."""
         ...
 
     def reason_to_move(self, parts: Sequence[Part]) -> str:

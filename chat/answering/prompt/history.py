@@ -170,8 +170,8 @@ def _own_record(turn: Turn, answer: Answer) -> MessageRecord:
 
 
 def merged(contents: Iterable[Content]) -> Iterator[Content]:
-    """Yield the contents without empty ones. Successive contents of one role are joined, because an answer may have no
-    part at all.
+    """Yield the contents without empty ones. Successive contents with the same role and `is_own` are joined, because an
+    answer may have no part at all.
     """
     last: Content | None = None
     for content in contents:

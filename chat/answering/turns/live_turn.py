@@ -36,7 +36,7 @@ PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], P
 
 
 class AnswerTooLong(Exception):
-    """An answer is larger than one message may be."""
+    """An answer is larger than one message may be, or its turn has run for too long."""
 
 
 class LiveTurn:

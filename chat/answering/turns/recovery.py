@@ -53,7 +53,7 @@ def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
 
 
 def sweep() -> int:
-    """End every turn whose lease has expired. Return how many. Open pages notice by the conversation's revision."""
+    """End every turn whose lease has expired. Return how many. Open pages notice the conversation's new revision."""
     # After an outage of the database, the lease of a turn may have expired although the turn still runs here.
     conversations = interrupt_expired(alive=live_turns())
     for conversation_id in conversations:

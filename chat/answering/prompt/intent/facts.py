@@ -212,7 +212,7 @@ def _is_year(number: re.Match[str], text: str) -> bool:
 
 
 def _has_table(text: str) -> bool:
-    """Return whether two or more lines have the same number of cells and at least one purely numeric cell."""
+    """Return whether half of the lines, but at least two, have equally many cells and at least one numeric cell."""
     rows = [row for row in text.splitlines() if row.strip()]
     for delimiter, minimum_rows in (("\t", 2), ("|", 2), (";", 2), (",", 2), (" ", 3)):
         rows_of_cells = [row.split(delimiter) for row in rows]
