@@ -65,7 +65,7 @@ class Answer:
     move_reason: str = ""
     """Why the code of the answer moved to the Python session, or was turned off; empty if neither."""
     has_code_off: bool = False
-    """Whether the code of the answer was turned off, because the model takes no tools."""
+    """True if the code of the answer was turned off, because the model takes no tools."""
     moved_before_round: int | None = None
     """The first round after the move to the Python session."""
     size_chars: int = 0

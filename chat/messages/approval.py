@@ -45,7 +45,7 @@ class Approval:
     result: Mapping[str, JSON] | None = None
     """What the function returned, if the question is whether the model may get it."""
     is_private: bool = False
-    """Whether the data of files were removed from the result. Graphs are then not sent either."""
+    """True if the data of files were removed from the result. Graphs are then not sent either."""
 
     @property
     def is_result(self) -> bool:

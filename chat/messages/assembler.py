@@ -73,7 +73,7 @@ class Assembler:
         self._text_began_at = 0.0
         """The time at which the last text began."""
         self._has_code = is_code_offered
-        """Whether images count as graphs that code drew. Images of a function always do."""
+        """True if images count as graphs that code drew. Images of a function always do."""
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
         """Index of the first part to which later text may be appended."""

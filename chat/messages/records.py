@@ -69,10 +69,10 @@ class MessageRecord:
     numbers: list[NumberJSON] | None = None
     """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
     is_traced: bool = False
-    """Whether the numbers of the answer were traced."""
+    """True if the numbers of the answer were traced."""
     feedback: Feedback | None = None
     is_live: bool = False
-    """Whether the answer was still being written when it was read."""
+    """True if the answer was still being written when it was read."""
     left_out: int = 0
     """Number of the oldest messages that were not sent to the model."""
     move_reason: str = ""

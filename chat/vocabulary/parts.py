@@ -38,7 +38,7 @@ class BasePart:
     text_field: ClassVar[str] = ""
     """The field with the long text, which has a column of its own in the database."""
     is_streamed: ClassVar[bool] = False
-    """Whether providers send parts of this kind in pieces."""
+    """True if providers send parts of this kind in pieces."""
 
     round: int = 0
     """The round of the turn in which the part was made, counted from 0."""
@@ -116,7 +116,7 @@ class ExecutableCode(BasePart):
     """Pairs the code with its results. Empty if the provider sent none."""
     engine: Engine = Engine.NATIVE
     is_edited: bool = False
-    """Whether a person changed the code of the function call before it ran."""
+    """True if a person changed the code of the function call before it ran."""
 
     @property
     def is_python(self) -> bool:
@@ -147,7 +147,7 @@ class WrittenFile:
     modified_at: str
     """ISO 8601. A file of the same name with another time is another file."""
     is_new: bool
-    """Whether there was no file of this name before."""
+    """True if there was no file of this name before."""
 
 
 @dataclass(frozen=True, slots=True)

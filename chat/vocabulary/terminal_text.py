@@ -62,9 +62,9 @@ class Terminal:
         self._appended: list[str] = []
         """What the current call has added to the end of the text."""
         self._is_redrawn = False
-        """Whether the current call has changed text that was shown before."""
+        """True if the current call has changed text that was shown before."""
         self._has_returned = False
-        """Whether the cursor has moved back in its line."""
+        """True if the cursor has moved back in its line."""
 
     @property
     def text(self) -> str:

@@ -33,7 +33,7 @@ ASCII_PER_TOKEN = 3.5
 IMAGE_TOKENS = 1_120
 """Maximum number of tokens for an image at the default resolution."""
 BYTES_PER_TOKEN = 20
-"""Bytes of a document such as a PDF for each estimated token. They are many, because documents are compressed."""
+"""Bytes of a document, such as a PDF, that count as one token. This is rough: its pages cost tokens, not its bytes."""
 DOCUMENT_TOKENS = 258_000
 """Maximum number of tokens for a document: 1,000 pages are read, at 258 tokens each."""
 USED_SHARE = 0.9

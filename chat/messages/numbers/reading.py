@@ -67,9 +67,9 @@ class WrittenNumber:
     scale: int = 0
     """The power of ten of the scale word after the number, such as 6 for `million`."""
     is_ratio: bool = False
-    """Whether a word such as `times` follows the number."""
+    """True if a word such as `times` follows the number."""
     is_limit: bool = False
-    """Whether a sign such as `<` stands before the number."""
+    """True if a sign such as `<` stands before the number."""
     measure: str = ""
     """The unit of measure or currency, in the spelling of `measures`."""
 

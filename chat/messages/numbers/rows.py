@@ -64,7 +64,7 @@ class Row:
     group: str = ""
     """The label in the first column, if the row has two columns of labels."""
     is_quarter: bool = False
-    """Whether a label such as Q1 means a quarter of a year and not a quartile."""
+    """True if a label such as Q1 means a quarter of a year and not a quartile."""
 
     @property
     def is_statistic(self) -> bool:
