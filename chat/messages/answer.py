@@ -63,7 +63,7 @@ class Answer:
     held_results: dict[str, FunctionResponse] = field(default_factory=dict)
     """`call_id` of each function call whose result waits for its release -> what the function returned."""
     move_reason: str = ""
-    """Why the code of the answer moved to the Python session, or was turned off; empty if neither."""
+    """The reason why the code of the answer moved to the Python session, or was turned off; empty if neither."""
     has_code_off: bool = False
     """True if the code of the answer was turned off, because the model takes no tools."""
     moved_before_round: int | None = None

@@ -23,7 +23,7 @@ from chat.vocabulary.stream_events import (
 
 @dataclass(slots=True)
 class AnswerRound:
-    """What the provider reported about one round."""
+    """The provider's reports about one round."""
 
     finish: Finish | None = None
     """`None` until the provider gives a finish reason. If a response ends without one, it was cut off."""

@@ -43,7 +43,7 @@ class Approval:
     code: str | None
     """The code that is to run, or has run. `None` if the function runs no code."""
     result: Mapping[str, JSON] | None = None
-    """What the function returned, if the question is whether the model may get it."""
+    """The result of the function, if the question is whether the model may get it."""
     is_private: bool = False
     """True if the data of files were removed from the result. Graphs are then not sent either."""
 

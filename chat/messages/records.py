@@ -76,7 +76,7 @@ class MessageRecord:
     left_out: int = 0
     """Number of the oldest messages that were not sent to the model."""
     move_reason: str = ""
-    """Why code moved to the Python session; empty if it did not."""
+    """The reason why code moved to the Python session, or was turned off; empty if neither."""
     retry_notice: str = ""
     """The sentence that is shown while the provider of a live turn does not answer."""
     approval: Approval | None = None

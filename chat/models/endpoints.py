@@ -128,7 +128,7 @@ class ModelEndpoint(models.Model):
 
 
 class EndpointModel(models.Model):
-    """What a server has reported or shown about one of its models."""
+    """Facts that a server has reported or shown about one of its models."""
 
     endpoint = models.CharField(max_length=50, blank=True, help_text="Empty: the one that the settings describe.")
     account = models.CharField(max_length=64, help_text="Digest of the address and the key that were used.")

@@ -72,7 +72,7 @@ class SearchResult:
     role: str
     """The role of that message; empty if only the title matches."""
     at: datetime
-    """When that message was created. If only the title matches, when the conversation last changed."""
+    """The time of that message. If only the title matches, the time of the conversation's last change."""
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:

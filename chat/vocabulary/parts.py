@@ -45,8 +45,8 @@ class BasePart:
     made_by: str = ""
     """`call_id` of the function call whose tool made this part. Empty: the model made it."""
     provider_data: Mapping[str, JSON] = field(default_factory=dict)
-    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it, but
-    for one key that means the same for every provider, because the API shows it: `thought_signature`, in base64.
+    """Data that the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads
+    them. One key means the same for every provider, and the API shows it: `thought_signature`, in base64.
     """
 
     @property
@@ -88,7 +88,7 @@ class Text(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class Thought(BasePart):
-    """What the model thought, or a summary. Only its own model may get it back."""
+    """A thought of the model, or a summary of it. Only the model that had it may get it back."""
 
     kind = PartKind.THOUGHT
     text_field = "text"
@@ -152,7 +152,7 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class CodeExecutionResult(BasePart):
-    """What code printed, and how it ended."""
+    """The output of code, and the outcome of the code."""
 
     kind = PartKind.CODE_EXECUTION_RESULT
     text_field = "output"
@@ -248,7 +248,7 @@ class ToolCall(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class ToolResponse(BasePart):
-    """What a tool of the provider returned to the model."""
+    """The response of a provider's tool to the model."""
 
     kind = PartKind.TOOL_RESPONSE
     name: str = ""

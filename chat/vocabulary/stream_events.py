@@ -118,7 +118,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Why the provider ended the answer. More events may follow, and the last `Finished` is valid."""
+    """The provider ended the answer, for a reason. More events may follow, and the last `Finished` is valid."""
 
     finish: Finish
     reason: str = ""

@@ -60,7 +60,7 @@ class Terminal:
         """The end of the text if it may be the beginning of an escape code."""
         self._padding_room = PADDING_LIMIT_CHARS
         self._appended: list[str] = []
-        """What the current call has added to the end of the text."""
+        """The text that the current call has added to the end."""
         self._is_redrawn = False
         """True if the current call has changed text that was shown before."""
         self._has_returned = False

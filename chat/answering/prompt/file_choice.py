@@ -36,7 +36,7 @@ class FilesTooLarge(Exception):
 
 @dataclass(slots=True)
 class RequestBudget:
-    """How many bytes and images can still be added to a request."""
+    """The number of bytes and images that can still be added to a request."""
 
     size_bytes: int
     """Remaining bytes of JSON."""

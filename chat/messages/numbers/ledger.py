@@ -70,7 +70,7 @@ class TracedNumber:
     hit: Hit | None = None
     """The source. If the verdict is `nowhere`, a place with the same value, but of another row, unit or sign."""
     note: str = ""
-    """How a derived number was computed, such as `12 - 5`."""
+    """The computation of a derived number, such as `12 - 5`."""
 
 
 @dataclass(frozen=True, slots=True)
