@@ -31,7 +31,7 @@ def renew(conversation_ids: Collection[uuid.UUID]) -> None:
 
 
 def is_due(seen_at: datetime | None) -> bool:
-    """Return whether an open page should renew `seen_at`. It is `None` for a conversation that is not temporary."""
+    """Return whether an open page should renew `seen_at`, which is `None` if the conversation is not temporary."""
     return seen_at is not None and seen_at < timezone.now() - RENEWAL_INTERVAL
 
 

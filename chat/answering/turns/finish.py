@@ -53,7 +53,7 @@ class TurnError:
 
     @classmethod
     def of(cls, error: ProviderError, *, has_received: bool) -> TurnError:
-        """Return the error for an error of a provider. `has_received`: whether a part of the answer came before it."""
+        """Return the `TurnError` for a provider's error. `has_received`: whether a part of the answer came before."""
         code = ConnectionBroken.code if has_received and isinstance(error, Unreachable) else error.code
         return cls(code, error.detail, error.status, error.retry_after_s, error.reason)
 

@@ -228,7 +228,7 @@ def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
 
 
 def _update_conversations(planned: Sequence[PlannedTurn], now: datetime) -> None:
-    """Increment the revisions. The rows are locked, so no other transaction changes them at the same time."""
+    """Update revision, times and title of the conversations. They are locked, so no other transaction changes them."""
     names = ("revision", "title", "updated_at", "archived_at")
     for one in planned:
         conversation = one.turn.conversation

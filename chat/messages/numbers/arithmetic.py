@@ -272,7 +272,7 @@ def _pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, 
 
 
 def _pairs_of_tables(named: Sequence[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
-    """Yield pairs of counts from rows of two tables that have the same label."""
+    """Yield pairs of counts in two rows of different tables that have the same label."""
     for (_, some), (_, others) in combinations(named, 2):
         for one, other in product(some, others):
             if one.label == other.label:

@@ -116,7 +116,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
-    """Return the labels one of which the number of a context surely has; empty if that is not sure.
+    """Return labels of which the number of a context surely has one; empty if that is not sure.
 
     `number_starts`: the positions of all numbers in the context, in order.
     """

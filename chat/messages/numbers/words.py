@@ -34,7 +34,7 @@ class Words:
         self._named: dict[tuple[int, int, int], frozenset[str]] = {}
 
     def owners(self, table: Table, context: Context) -> frozenset[str]:
-        """Return the labels of rows of a table one of which a number surely has; empty if that is not sure."""
+        """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
         key = (id(table), context.start, context.position)
         if key not in self._named:
             self._named[key] = owners(context, table.keys, self._number_starts(context))
@@ -59,7 +59,7 @@ class Words:
         )
 
     def statistics(self, context: Context) -> frozenset[str]:
-        """Return the statistics one of which a number surely is; empty if that is not sure."""
+        """Return statistics of which a number surely is one; empty if that is not sure."""
         found = statistic_mentions(context.text)
         if context.is_cell:
             found = (*found, *statistic_mentions(context.column))
