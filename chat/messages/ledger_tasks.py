@@ -25,7 +25,7 @@ _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] 
 def begin_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> asyncio.Task[None]:
     """Start the task that makes the ledger of an answer, unless it runs already. Call this in the server's event loop.
 
-    `only_with_results`: make no ledger if `has_results` is false, because no number then has a source.
+    `only_with_results`: make no ledger if `has_results` is false, because few numbers then have a source.
     """
     loop = asyncio.get_running_loop()
     tasks = _running.setdefault(loop, {})

@@ -55,7 +55,7 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 def has_results(answer_id: uuid.UUID) -> bool:
     """Return whether an answer or the messages before it have outputs or files, from which its numbers may come.
 
-    Without them, no number has a source, so the answer is traced only when a person asks for it.
+    Without them, few numbers have a source, so the answer is traced only when a person asks for it.
     """
     before = (
         "JOIN chat_message earlier ON earlier.id = message_id"

@@ -169,8 +169,7 @@ class CodeExecutionResult(BasePart):
     missing_cells: tuple[str, ...] = ()
     """Sentences about missing cells in columns that the code names, of tables of earlier code. For notices only."""
     cleared: tuple[str, ...] = ()
-    """Texts that code of the session has shown and then cleared. Only the last result of a run has them, and no model
-    gets them."""
+    """Texts that code of the session has shown and then cleared; only in a run's last result. No model gets them."""
     cleared_left_out: int = 0
     duration_ms: int | None = None
     """Milliseconds from receiving the code to this result, as measured by this server. `None`: not known."""
