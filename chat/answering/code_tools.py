@@ -37,12 +37,12 @@ class EngineOptions:
     setting: str
     """The conversation's setting: `auto`, `native` or `session`."""
     has_state: Callable[[], bool] = lambda: False
-    """Returns whether the tool set holds state of the conversation, such as variables. It is called only if that
-    matters."""
+    """Returns whether the tool set holds state of the conversation, such as variables. It is called only if the choice
+    depends on this."""
     files: Sequence[Attachment] = ()
     """The files of the question and of the project."""
     find_earlier_files: Callable[[], Sequence[Attachment]] = tuple
-    """Returns the files of the earlier questions. It is called only if they matter."""
+    """Returns the files of the earlier questions. It is called only if the choice depends on them."""
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
     """Returns the capabilities of a setup's model. The starts of one batch share its results."""
     is_private: bool = False
@@ -64,12 +64,12 @@ class EngineChoice:
     """A sentence for the reader; empty if there is nothing to say."""
     offers_session: bool = False
     """True if code that runs at the model's service may also run in the tool set: the model may choose it, or the code
-    moves there after a failure. A request contains the function only if the model takes both (`prompt.history`)."""
+    moves there after a failure. A request offers it only if the model takes functions beside built-in tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """What a model is told about how the server reads one attached table."""
+    """A note for a model that says how the server reads one attached table."""
 
     label: str
     """The name by which code finds the file."""
@@ -84,7 +84,7 @@ class CodeTools(Protocol):
     """A factory of tool sets (`ToolSetFactory`) that also takes the code of answers, and runs code of persons."""
 
     function: str
-    """The name of the function that runs its argument `code`. Code of a person is run by a call of it, too."""
+    """The name of the function that runs its argument `code`. Code of a person runs as a call of this function, too."""
     own_code_reason: str
     """The sentence for the reader that says why code of a person runs here."""
     too_large: str
@@ -95,7 +95,7 @@ class CodeTools(Protocol):
     """The default texts of that column, and of `both_engines`."""
 
     def __call__(self, turn: Turn) -> ToolSet | None:
-        """Return the tool set of a turn, or `None` if its code cannot run here. Only columns of the turn decide."""
+        """Return the tool set of a turn, or `None` if its code cannot run here. Only the turn's columns are read."""
         ...
 
     def obstacle(self) -> str:
@@ -103,7 +103,7 @@ class CodeTools(Protocol):
         ...
 
     def choose_engine(self, options: EngineOptions) -> EngineChoice:
-        """Choose where the code of an answer runs, if the answer may run code."""
+        """Return where code of an answer runs, and why. Whether the answer runs code is decided elsewhere."""
         ...
 
     def reason_to_move(self, parts: Sequence[Part]) -> str:
@@ -111,11 +111,11 @@ class CodeTools(Protocol):
         ...
 
     def with_state(self, conversation_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
-        """Return the conversations with state here that their next code should find. Runs at most one query."""
+        """Return those conversations that have state here for their next code. Runs at most one query."""
         ...
 
     def takes_file(self, file: Attachment) -> bool:
-        """Return whether only code in the tool set gets a file. Requests then have a sentence in its place."""
+        """Return whether only code in the tool set gets a file. Requests then have a sentence in place of the file."""
         ...
 
     def file_notes(self, files: Sequence[Attachment], *, is_private: bool) -> dict[uuid.UUID, str]:
@@ -127,7 +127,7 @@ class CodeTools(Protocol):
         ...
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
-        """Wait, for a limited time, until the readings of the tables of a question and of earlier ones are known."""
+        """Wait, for a limited time, until the server has read the tables of a question and of earlier questions."""
         ...
 
     def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:

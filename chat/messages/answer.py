@@ -63,9 +63,9 @@ class Answer:
     held_results: dict[str, FunctionResponse] = field(default_factory=dict)
     """`call_id` of each function call whose result waits for its release -> what the function returned."""
     move_reason: str = ""
-    """Why the code of the answer moved to the Python session, or was turned off; empty if neither."""
+    """The reason why the code of the answer moved to the Python session, or was turned off; empty if neither."""
     has_code_off: bool = False
-    """Whether the code of the answer was turned off, because the model takes no tools."""
+    """True if the code of the answer was turned off, because the model takes no tools."""
     moved_before_round: int | None = None
     """The first round after the move to the Python session."""
     size_chars: int = 0
@@ -250,7 +250,7 @@ class Answer:
 
     @property
     def is_blank(self) -> bool:
-        """Whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
+        """Return whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
         return not any(part.is_answer for part in self.parts_of_round)
 
     @property

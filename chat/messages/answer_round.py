@@ -23,7 +23,7 @@ from chat.vocabulary.stream_events import (
 
 @dataclass(slots=True)
 class AnswerRound:
-    """What the provider reported about one round."""
+    """The provider's reports about one round."""
 
     finish: Finish | None = None
     """`None` until the provider gives a finish reason. If a response ends without one, it was cut off."""
@@ -54,7 +54,7 @@ class AnswerRound:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the token counts of the current attempt are known or estimated. Reports with only zeros
+        """Return whether the token counts of the current attempt are known or estimated. Reports with only zeros
         do not count.
         """
         return self._usage is not None and bool(self._usage.total or self._usage.estimated)

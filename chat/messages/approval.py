@@ -43,18 +43,18 @@ class Approval:
     code: str | None
     """The code that is to run, or has run. `None` if the function runs no code."""
     result: Mapping[str, JSON] | None = None
-    """What the function returned, if the question is whether the model may get it."""
+    """The result of the function, if the question is whether the model may get it."""
     is_private: bool = False
-    """Whether the data of files were removed from the result. Graphs are then not sent either."""
+    """True if the data of files were removed from the result. Graphs are then not sent either."""
 
     @property
     def is_result(self) -> bool:
-        """Whether the question is about a result."""
+        """Return whether the question is about a result."""
         return self.kind is ApprovalKind.RESULT
 
     @property
     def takes_code(self) -> bool:
-        """Whether the person may change the code."""
+        """Return whether the person may change the code."""
         return not self.is_result and self.code is not None
 
     @property
@@ -64,7 +64,7 @@ class Approval:
 
     @property
     def has_hidden_characters(self) -> bool:
-        """Whether the code may look different from what it does, because it has hidden characters."""
+        """Return whether the code may look different from what it does, because it has hidden characters."""
         return self.code is not None and _HIDDEN_CHARACTERS.search(self.code) is not None
 
 

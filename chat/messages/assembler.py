@@ -73,7 +73,7 @@ class Assembler:
         self._text_began_at = 0.0
         """The time at which the last text began."""
         self._has_code = is_code_offered
-        """Whether images count as graphs that code drew. Images of a function always do."""
+        """True if images count as graphs that code drew. Images of a function always do."""
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
         """Index of the first part to which later text may be appended."""
@@ -149,10 +149,10 @@ class Assembler:
         return part
 
     def _after(self, changes: Iterable[Change]) -> list[Change]:
-        """Return the change that ends the open thought, if these changes begin another part.
+        """Return the change that ends the open thought, if these changes begin another part; otherwise an empty list.
 
-        The duration of a thought is measured from its first piece to the next part, as the page does it meanwhile. A
-        text or thought that only holds a signature is no thought, and ends none.
+        The duration of a thought is measured from its first piece to the next part, as an open page measures it. A text
+        or thought that holds only a signature does not end a thought, and does not count as one.
         """
         ended: list[Change] = []
         for change in changes:
@@ -190,7 +190,7 @@ class Assembler:
         return []
 
     def _session_changes(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes of more output, or of the end of the code. At the end, `part` holds the whole output."""
+        """Yield the changes for more output of code in the session, or for its end; see `RunningCode.end`."""
         run = self._run_of(part.call_id, part.made_by)
         if part.is_running:
             yield from run.add(part)
@@ -230,7 +230,7 @@ class Assembler:
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
             case ExecutableCode():
-                # If a function runs code, it makes the graphs. The model may then still send images of its own.
+                # Graphs of code that a function runs come from the function. Other images may be the model's own.
                 self._has_code = self._has_code or not made_by
                 self._runs.pop(part.call_id, None)
                 if part.engine is Engine.SESSION:

@@ -169,7 +169,7 @@ class EngineMoved:
     reason: str
     """A sentence for the reader."""
     is_off: bool = False
-    """Whether code runs nowhere."""
+    """True if code runs nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

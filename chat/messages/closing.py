@@ -54,7 +54,7 @@ class Closing:
     outcome: str
     """`OUTCOME_ABORTED` or `OUTCOME_LOST`."""
     withheld: str = ""
-    """The sentence that says why the model does not get what a call had shown; empty if it gets that."""
+    """A sentence for the model: why it does not get the output of a call that was cut off. Empty if it gets this."""
 
 
 def call_changes(answer: Answer, closing: Closing) -> Iterator[PartStarted]:

@@ -1,4 +1,4 @@
-"""Tasks that make ledgers of numbers in this process, outside the event loop: one task for each answer."""
+"""Starts the tasks that make ledgers, which list an answer's numbers with their sources. Threads do the work."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ async def _make(message_id: uuid.UUID, only_with_results: bool) -> None:
 
 
 async def begin(message_id: uuid.UUID) -> None:
-    """Start the task that makes the ledger of an answer. Views in threads call this through the event loop."""
+    """Do what `begin_ledger` does, for views: they run on threads, and call this through the event loop."""
     begin_ledger(message_id)

@@ -152,7 +152,7 @@ def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
         case _ if name in REPORTS:
             return Reported(REPORTS[name](**data))
         case "approval" | "decision" if "approval_id" not in data:
-            # Version 1.0 made the id of the call's id. This keeps turns decidable that have waited since then.
+            # Version 1.0 used the call's id as the approval's id. A turn that has waited since then can be decided.
             approval_id = f"{data['call_id']}/result" if data.get("is_result") else data["call_id"]
             return PLAIN_CHANGES[name](**{**data, "approval_id": approval_id})
         case _ if name in PLAIN_CHANGES:

@@ -59,7 +59,7 @@ BLOCKED = {
     Finish.ESCALATION: "because the model's service handed it to a person",
     Finish.BLOCKED: "by the model's service, which does not say why",
 }
-"""Why the provider ended an answer. For the same reasons it may refuse a question before any answer."""
+"""Finish -> why the provider ended an answer, or, if the answer is empty, why it refused the question."""
 
 WITHHELD = {
     Finish.IMAGE_SAFETY: "The image was withheld by the model's safety filter.",

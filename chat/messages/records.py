@@ -69,14 +69,14 @@ class MessageRecord:
     numbers: list[NumberJSON] | None = None
     """The numbers of an answer with their sources; `None` if they were not traced. Only exports read them."""
     is_traced: bool = False
-    """Whether the numbers of the answer were traced."""
+    """True if the numbers of the answer were traced."""
     feedback: Feedback | None = None
     is_live: bool = False
-    """Whether the answer was still being written when it was read."""
+    """True if the answer was still being written when it was read."""
     left_out: int = 0
     """Number of the oldest messages that were not sent to the model."""
     move_reason: str = ""
-    """Why code moved to the Python session; empty if it did not."""
+    """The reason why code moved to the Python session, or was turned off; empty if neither."""
     retry_notice: str = ""
     """The sentence that is shown while the provider of a live turn does not answer."""
     approval: Approval | None = None
@@ -270,7 +270,7 @@ class Deleted(Exception):
 
 
 def records_in_order(message_ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
-    """Yield whole messages in this order. Raises Deleted if the conversation was deleted meanwhile.
+    """Yield the messages with rounds and decisions, in the order of the ids. Raises Deleted if one no longer exists.
 
     If a turn ends while its log is read, its message is read again from its rows.
     """

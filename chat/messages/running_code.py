@@ -80,7 +80,7 @@ class RunningCode:
             yield from self._show(replace(part, output=text))
 
     def end(self, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes at the end of the code. `part` holds the whole output, or none."""
+        """Yield the changes at the end of the code. `part` holds the whole output, or none if `add` got all of it."""
         output, shown = part.output or "", "".join(one.text for one in self._shown)
         part = self._answer.cleared.with_texts(part)
         if part.output is None or output.startswith(shown):
@@ -187,7 +187,7 @@ class RunningCode:
 
     @property
     def _is_last(self) -> bool:
-        """Whether text may be appended to the last result of the code, because nothing is shown after it."""
+        """Return whether text may be appended to the last result of the code, because nothing is shown after it."""
         last = self._answer.last_part
         is_last = self._results[-1:] == [self._answer.part_count - 1]
         return is_last and isinstance(last, CodeExecutionResult) and not last.images

@@ -55,7 +55,7 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 def has_results(answer_id: uuid.UUID) -> bool:
     """Return whether an answer or the messages before it have outputs or files, from which its numbers may come.
 
-    Without them, no number has a source, so the answer is traced only when a person asks for it.
+    Without them, few numbers have a source, so the answer is traced only when a person asks for it.
     """
     before = (
         "JOIN chat_message earlier ON earlier.id = message_id"
@@ -108,7 +108,7 @@ def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
 
 
 def _path(message: Message) -> list[uuid.UUID]:
-    """Return the ids of an answer and of the messages before it on its branch, the newest first."""
+    """Return the ids of an answer and of up to `MESSAGES_LIMIT` messages before it on its branch, the newest first."""
     rows = Message.objects.filter(conversation=message.conversation_id, index__lt=message.index)
     rows = rows.filter(index__gte=message.index - MESSAGES_LIMIT)
     parents = dict(rows.values_list("pk", "parent_id"))
@@ -143,7 +143,7 @@ def _sources_of(record: MessageRecord, unread: list[str]) -> Iterator[SourceText
 
 
 def _file_sources(record: MessageRecord, unread: list[str]) -> Iterator[SourceText]:
-    """Yield the attached files that are text, such as CSV, or workbooks."""
+    """Yield the attached text files, such as CSV, and workbooks. Add the names of all others but images to `unread`."""
     for placed in record.attachments:
         if placed.attachment.mime_type.startswith("image/"):
             continue

@@ -48,7 +48,7 @@ class ToolSet(Protocol):
         tool loop gives them the `call_id` of the call.
         While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, between graphs and rich
         outputs. Code that changes what it showed before yields `OutputsRedrawn` with all of it. The last result
-        contains the outcome, and all output since the beginning or none. Raises ToolFailed.
+        contains the outcome, and all output since the beginning or none. Raises ToolFailed if the call is impossible.
         Closing the generator, or cancelling the task that iterates over it, ends the call.
         """
         ...

@@ -109,7 +109,7 @@ class Conversation(models.Model):
         blank=True,
         help_text="When a page of this temporary conversation was open last. Empty: it is not temporary.",
     )
-    # Answers that ended before the columns existed count as read.
+    # `answered_at` is null if the newest answer ended before this column existed. Such an answer counts as read.
     answered_at = models.DateTimeField(null=True, blank=True, help_text="When its newest answer ended.")
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="The end of the newest answer that its owner had on the screen."
@@ -153,18 +153,18 @@ class Conversation(models.Model):
 
     @property
     def is_private(self) -> bool:
-        """Whether the data of the conversation are private, by its own setting or by its project's."""
+        """Return whether the data of the conversation are private, by its own setting or by its project's."""
         return bool(self.private_data) or (self.project is not None and self.project.private_data)
 
     @property
     def is_unread(self) -> bool:
-        """Whether an answer has ended that the owner has not seen on the screen."""
+        """Return whether an answer has ended that the owner has not seen on the screen."""
         return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
 
     @property
     def nightly_outcome(self) -> Mapping[str, str] | None:
-        """The result of the last nightly run: `verdict` and `detail`. `None` if nightly runs are off, or none has
-        ended.
+        """The result of the last nightly run: `verdict` and `detail`. `None` if nightly runs are off, the conversation
+        is not pinned, or no run has ended.
         """
         return self.nightly_result if self.nightly and self.pinned_at else None
 
@@ -175,7 +175,7 @@ class Conversation(models.Model):
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether links to the conversation can be created."""
+        """Return whether links to the conversation can be created."""
         return self.is_sharing_allowed() and not self.is_temporary
 
     @staticmethod
@@ -185,7 +185,7 @@ class Conversation(models.Model):
 
     @property
     def is_temporary(self) -> bool:
-        """Whether it is deleted some minutes after its last page was closed; see `models.temporary_conversations`."""
+        """Return whether it is deleted soon after its last page was closed; see `models.temporary_conversations`."""
         return self.temporary_seen_at is not None
 
     @staticmethod

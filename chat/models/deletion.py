@@ -45,7 +45,7 @@ class _TurnStarted(Exception):
 
 
 def delete_conversation(conversation: Conversation) -> list[Attachment]:
-    """Delete a conversation, and the rows of those attachments that no other conversation shows.
+    """Delete a conversation, and the rows of those attachments that nothing else shows.
 
     A long conversation is deleted in several transactions, its last messages first, because SQLite has one writer at a
     time and others must be able to write in between. If the process dies in between, the remaining beginning can be
@@ -206,9 +206,7 @@ def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
 
 
 def delete_unsent_files(ids: Collection[uuid.UUID]) -> list[Attachment]:
-    """Delete those of the files that no message shows now, and return them. A file that is being sent is
-    not deleted.
-    """
+    """Delete those of the files that nothing shows now, and return them. A file that is being sent is not deleted."""
     with transaction.atomic():
         free = Attachment.objects.select_for_update(skip_locked=True)
         return _delete_orphans([file.pk for file in free.filter(pk__in=ids)])
@@ -238,7 +236,7 @@ def _lock_attachments(messages: QuerySet[Message]) -> list[uuid.UUID]:
 
 
 def _delete_orphans(ids: list[uuid.UUID]) -> list[Attachment]:
-    """Delete those attachments that no message and no project shows, and return them."""
+    """Delete those attachments that no message, no project and no run on a newer file shows, and return them."""
     elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
     orphans = Attachment.objects.filter(_UNSHOWN, ~Exists(elsewhere), pk__in=ids)
     deleted = list(orphans)

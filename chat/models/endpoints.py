@@ -25,17 +25,17 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 
 
 def dialect_choices() -> list[tuple[str, str]]:
-    """Return the choices of a dialect. A function keeps them out of migrations."""
+    """Return the choices of a dialect. Migrations name this function, so new choices need no migration."""
     return [(name, name) for name in DIALECT_NAMES]
 
 
 def protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a protocol. A function keeps them out of migrations."""
+    """Return the choices of a protocol. Migrations name this function, so new choices need no migration."""
     return [(name, name) for name in PROTOCOL_NAMES]
 
 
 def validate_base_url(url: str) -> None:
-    """Raise ValidationError unless this is an HTTP address without a password, to which paths can be appended."""
+    """Raise ValidationError unless this is an HTTP address without user name, password and query."""
     try:
         parts = urlsplit(url)
         is_valid = bool(parts.scheme in ("http", "https") and parts.hostname) and (parts.port or 1) > 0
@@ -122,13 +122,13 @@ class ModelEndpoint(models.Model):
         using: str | None = None,
         update_fields: Iterable[str] | None = None,
     ) -> None:
-        """Save the row, with its address in the form that requests need."""
+        """Save the row. Slashes at the end of its address are removed, because requests append paths to it."""
         self.base_url = self.base_url.rstrip("/")
         super().save(force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields)
 
 
 class EndpointModel(models.Model):
-    """What a server has reported or shown about one of its models."""
+    """Facts that a server has reported or shown about one of its models."""
 
     endpoint = models.CharField(max_length=50, blank=True, help_text="Empty: the one that the settings describe.")
     account = models.CharField(max_length=64, help_text="Digest of the address and the key that were used.")

@@ -71,7 +71,7 @@ class ImportJob(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the upload or the import of the file has not ended."""
+        """Return whether the upload or the import of the file has not ended."""
         return self.state in self.OPEN
 
 

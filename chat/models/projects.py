@@ -165,7 +165,7 @@ def add_files(project: Project, files: Sequence[Attachment]) -> None:
 
 
 def keep_private(conversations: ConversationQuerySet) -> None:
-    """Make those conversations private by their own setting that are private by their project's.
+    """Set the conversations' own setting to private if their project is private.
 
     Call it before they leave the project, in the same transaction.
     """
@@ -178,7 +178,7 @@ def move_conversation(conversation: Conversation, project: Project | None) -> No
 
     The data of a conversation that leaves a private project stay private.
 
-    Raises ProjectRefused, and Project.DoesNotExist if the project was deleted meanwhile.
+    Raises ProjectRefused for a temporary conversation, and Project.DoesNotExist if the project was deleted meanwhile.
     """
     with transaction.atomic():
         row = Conversation.objects.filter(pk=conversation.pk)

@@ -138,17 +138,17 @@ class PythonSession(models.Model):
 
     @property
     def is_busy(self) -> bool:
-        """Whether code runs in the session now."""
+        """Return whether code runs in the session now."""
         return self.state == self.State.RUNNING and self.busy_until is not None and self.busy_until > timezone.now()
 
     @property
     def is_kept(self) -> bool:
-        """Whether the owner keeps the session now."""
+        """Return whether the owner keeps the session now."""
         return self.kept_until is not None and self.kept_until > timezone.now()
 
     @property
     def has_lost_variables(self) -> bool:
-        """Whether the session had variables that are lost: in its present kernel, if any, no code of a
+        """Return whether the session had variables that are lost: in its present kernel, if any, no code of a
         message has run.
         """
         is_settled = self.state in (self.State.STOPPED, self.State.ERROR, self.State.RUNNING) and not self.is_busy

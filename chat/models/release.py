@@ -1,4 +1,4 @@
-"""Finds out which release a database belongs to, by the migrations that were applied to it.
+"""Finds out for which release of Plotline a database was set up, by the migrations that were applied to it.
 
 Version 1.0 has new first migrations. `manage.py upgrade_to_1_0` changes a database of the last version before 1.0.
 """
@@ -22,19 +22,19 @@ MIGRATIONS_OF_1_0 = (("attachments", "0001_initial"), ("attachments", "0002_owne
 
 
 class Release(Enum):
-    """The release that a database belongs to."""
+    """The release of Plotline for which a database was set up."""
 
     EMPTY = auto()
     """The database has no tables of Plotline."""
     OLDER = auto()
-    """The database belongs to a version before the last one before 1.0."""
+    """The tables are those of a version that is older than `LAST_BEFORE_1_0`."""
     LAST_BEFORE_1_0 = auto()
     CURRENT = auto()
-    """The database belongs to 1.0 or later."""
+    """The tables are those of 1.0 or later."""
 
 
 def release_of(connection: BaseDatabaseWrapper) -> Release:
-    """Return the release whose migrations a database has."""
+    """Return the release whose migrations were applied to a database."""
     applied = set(MigrationRecorder(connection).applied_migrations())
     if MIGRATIONS_OF_1_0[-1] in applied:
         return Release.CURRENT

@@ -26,7 +26,7 @@ _POSTGRESQL = """
         SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.words @@ %%s::tsquery
     )
 """
-# The partial index holds only the words of titles. PostgreSQL's planner would assume many rows without a LIMIT.
+# The first condition lets PostgreSQL use the partial index, which holds only the words of titles.
 _POSTGRESQL_TITLE = """
     %(expressions)s IN (
         SELECT entry.conversation_id FROM chat_searchentry entry WHERE entry.source_id = entry.conversation_id
@@ -44,8 +44,8 @@ Both ways read a few hundred rows, unless each of several terms is frequent but 
 _SQLITE_IS_RARE = """
     (SELECT count(*) FROM (SELECT 1 FROM chat_searchwords WHERE chat_searchwords MATCH %%s LIMIT %%s)) <= %%s
 """
-# SQLite checks conditions that read the entries of each conversation last. So rare terms are looked up first, and no
-# conversation is read if one term occurs nowhere.
+# Of the conditions for several terms, SQLite checks those last that read the entries of each conversation. So it looks
+# up rare terms first, and reads no conversation if one of them occurs nowhere.
 _SQLITE_OWNED = f"""
     (NOT {_SQLITE_IS_RARE} OR {_SQLITE}) AND ({_SQLITE_IS_RARE} OR EXISTS (
         SELECT 1 FROM chat_searchentry entry JOIN chat_searchwords ON chat_searchwords.rowid = entry.id
@@ -77,7 +77,7 @@ _POSTGRESQL_OWNED = """
 
 
 class ContainsTerm(Func):
-    """Whether a conversation's title or one of its shown messages contains a term.
+    """A condition that is true if a conversation's title or one of its shown messages contains a term.
 
     With `owner_id`, only conversations of this user are searched, and the texts of others are not read. With `in_title`
     as well, only titles are searched.

@@ -20,9 +20,9 @@ from chat.models.message import Message
 from chat.models.search import SqlWithParams, build_sqlite_condition, build_tsquery
 from chat.vocabulary.parts import Role
 
-# Both queries read the words of the messages of these conversations, because the index would give the messages of all
-# conversations. They select the newest of the best matches of each conversation: with max(), SQLite takes the other
-# columns from the row of the maximum.
+# Both queries read the stored words of the messages of these conversations, because the index would return messages of
+# all conversations. They select the best match of each conversation, and of equal ones the newest: with max(), SQLite
+# takes the other columns from the row of the maximum.
 _SQLITE = """
     SELECT message.id, message.conversation_id, message.role, message.created_at, substr(message.text, 1, %s) AS text
     FROM (
@@ -72,7 +72,7 @@ class SearchResult:
     role: str
     """The role of that message; empty if only the title matches."""
     at: datetime
-    """When that message was created. If only the title matches, when the conversation last changed."""
+    """The time of that message. If only the title matches, the time of the conversation's last change."""
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:

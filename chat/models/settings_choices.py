@@ -54,5 +54,5 @@ class TitleSource(models.TextChoices):
 
 
 def model_protocol_choices() -> list[tuple[str, str]]:
-    """Return the choices of a model's protocol. A function keeps them out of migrations."""
+    """Return the choices of a model's protocol. Migrations name this function, so new choices need no migration."""
     return [(INTERACTIONS_API, INTERACTIONS_API)]

@@ -126,7 +126,7 @@ class Share(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Whether the end date of the link has passed."""
+        """Return whether the end date of the link has passed."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
     @property

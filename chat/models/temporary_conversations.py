@@ -31,7 +31,7 @@ def renew(conversation_ids: Collection[uuid.UUID]) -> None:
 
 
 def is_due(seen_at: datetime | None) -> bool:
-    """Return whether an open page should renew `seen_at`. It is `None` for a conversation that is not temporary."""
+    """Return whether an open page should renew `seen_at`, which is `None` if the conversation is not temporary."""
     return seen_at is not None and seen_at < timezone.now() - RENEWAL_INTERVAL
 
 
@@ -42,7 +42,7 @@ def keep(conversation: Conversation) -> bool:
 
 
 def delete_abandoned() -> int:
-    """Delete up to DELETED_AT_ONCE abandoned conversations without a live answer. Return their number."""
+    """Delete up to DELETED_AT_ONCE abandoned conversations in which no answer is being written. Return their number."""
     number = 0
     for conversation in list(_abandoned()[:DELETED_AT_ONCE]):
         # Since the query, its page may have been opened, or another process may have begun to delete it.
@@ -58,7 +58,7 @@ def _temporary() -> ConversationQuerySet:
 
 
 def _abandoned() -> ConversationQuerySet:
-    """Return the abandoned conversations, including those whose deletion was interrupted."""
+    """Return the abandoned conversations in which no answer is being written, also if a deletion was interrupted."""
     limit = timezone.now() - timedelta(minutes=settings.TEMPORARY_LIMIT_MIN) - RENEWAL_INTERVAL
     running = Turn.objects.filter(conversation=OuterRef("pk"), status__in=(Turn.Status.QUEUED, Turn.Status.RUNNING))
     # `updated_at` is checked too, because a question sent by the API changes the row without an open page.

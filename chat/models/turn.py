@@ -209,12 +209,12 @@ class Turn(models.Model):
 
     @property
     def is_own_code(self) -> bool:
-        """Whether the question is code of the user that runs in the Python session. Then no model is asked."""
+        """Return whether the question is code of the user that runs in the Python session. Then no model is asked."""
         return bool(self.chosen.get("own_code"))
 
     @property
     def is_live(self) -> bool:
-        """Whether parts may still be added."""
+        """Return whether parts may still be added."""
         return self.status in self.LIVE
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 WORK_S = 0.1
 """Seconds of work after which a long job pauses."""
 PAUSE_S = 0.12
-"""Seconds of a pause. In SQLite, a waiting writer tries ten times a second to begin its transaction."""
+"""Seconds of a pause. In SQLite, a waiting writer tries every 0.1 s to begin its transaction, so once in a pause."""
 
 
 class WritePauses:

@@ -56,7 +56,7 @@ PREDICATES: Mapping[str, str] = {words.word: words.predicate for words in (*OUTC
 
 
 def outcome_words(result: CodeExecutionResult) -> OutcomeWords:
-    """Return the words for how the code of a result ended. While it runs, the words for people are empty."""
+    """Return the words for how the code of a result ended. While it runs, `word` and `predicate` are empty."""
     return _RUNNING if result.is_running else OUTCOMES.get(result.outcome, _UNKNOWN)
 
 

@@ -20,7 +20,7 @@ SPACED = (", ", ": ")
 def encode_data(data: JSONObject, separators: tuple[str, str] = COMPACT) -> str:
     """Return JSON on one line that holds no invisible character, no markup and no line break."""
     text = json.dumps(data, ensure_ascii=False, separators=separators)
-    # Only the different characters are checked, because a long text has few of them.
+    # Each different character is checked once. A long text has few different ones.
     return text.translate({ord(character): _escape(character) for character in set(text) if _is_escaped(character)})
 
 

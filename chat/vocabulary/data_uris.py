@@ -40,7 +40,7 @@ _SIGNATURES = (
 # The signatures' first bytes in base64. Payloads with another prefix are rejected without decoding them.
 _PAYLOAD_PREFIXES = ("iVBORw0KGg", "/9j/", "R0lGODdh", "R0lGODlh", "UklGR")
 
-# The end of an output that later output may continue to an image: the beginning of a header, or a header with payload.
+# The end of an output, if more output may complete an image: the beginning of a header, or of a payload after a header.
 _OPEN_HEADER = re.compile(
     r"d(?:a(?:t(?:a(?::(?:i(?:m(?:a(?:g(?:e(?:/[a-z0-9.+;=_-]{0,400}+)?)?)?)?)?)?)?)?)?)?\Z", re.IGNORECASE
 )

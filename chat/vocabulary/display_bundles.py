@@ -54,7 +54,7 @@ def bound_bundle(data: Mapping[str, object]) -> tuple[Bundle, int]:
 def _size_bytes(value: object, limit_bytes: int, depth_limit: int) -> int:
     """Return the approximate size of a value as JSON in UTF-8.
 
-    A value that is too long, too deep or no JSON has more than `limit_bytes`.
+    The result is greater than `limit_bytes` if the value is too long, nested too deeply, or not JSON.
     """
     too_much = limit_bytes + 1
     match value:

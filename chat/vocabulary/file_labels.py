@@ -22,9 +22,9 @@ _UNUSUAL = re.compile(r"^\W|[^\w .-]")
 
 
 def native_name(label: str) -> str:
-    """Return the name under which Google's sandbox stores a file: `data (1).csv` becomes `data _1_.csv`.
+    """Return a file's name for Google's sandbox, without unusual characters: `data (1).csv` becomes `data _1_.csv`.
 
-    The sandbox renames files with other names to `input_file_0.csv`.
+    The sandbox stores a file with unusual characters in its name as `input_file_0.csv`.
     """
     return _UNUSUAL.sub("_", label)
 

@@ -43,7 +43,7 @@ ANIMATION_NOTES = (
     "An animation of {number} frames cannot be played here; its first frame follows.",
     "An animation of {number} frames cannot be played here.",
 )
-"""The first sentence is for an animation with its first frame, the second for one without."""
+"""The note for an animation whose first frame is shown after it, and the note for any other animation."""
 ANIMATION_HELP = (
     "To show it, save it as a GIF with save('animation.gif', writer='pillow') and display Image('animation.gif')."
 )
@@ -61,7 +61,7 @@ _NAMED: dict[str, tuple[str, str, str]] = {
     ),
     "iframe": (OBJECT_NOTE, "A page at another address is not shown here.", "An embedded page is not shown here."),
 }
-"""Element -> its notes: for bytes that follow as a file, for a web address, and for neither."""
+"""Element -> three notes: for one whose bytes follow as a file, for one at a web address, and for any other."""
 
 _FRAME = re.compile(r"""\bframes\[\d{1,7}\] = "data:image/""")
 """The beginning of a frame in the HTML that matplotlib's `to_jshtml` writes."""

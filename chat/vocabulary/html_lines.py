@@ -23,7 +23,7 @@ class _Line:
     text: str
     is_item: bool
     is_after_break: bool
-    """Whether the line continues the paragraph of the line above."""
+    """True if the line continues the paragraph of the line above."""
 
 
 class LineWriter:

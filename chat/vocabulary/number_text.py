@@ -25,7 +25,7 @@ def english_date(day: date) -> str:
 
 
 def localize_date(text: str) -> str:
-    """Return a day that `english_date` formatted in the form of the active language; any other text unchanged."""
+    """Return a day from `english_date` in the form of the active language; any other text unchanged."""
     try:
         return date_format(datetime.strptime(text, "%d %B %Y"), "DATE_FORMAT")
     except ValueError:

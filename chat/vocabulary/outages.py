@@ -73,7 +73,7 @@ class Outage:
 
 
 LATE_S = 15.0
-"""Longer than the 10 s for which a thread waits for a connection of the pool (`config.databases`)."""
+"""`late_s` of the database. It is longer than the 10 s that a thread waits for a connection (`config.databases`)."""
 
 database_outage = Outage(
     "the database", "attempts are repeated, and each part of the server logs this once", late_s=LATE_S

@@ -38,25 +38,25 @@ class BasePart:
     text_field: ClassVar[str] = ""
     """The field with the long text, which has a column of its own in the database."""
     is_streamed: ClassVar[bool] = False
-    """Whether providers send parts of this kind in pieces."""
+    """True if providers send parts of this kind in pieces."""
 
     round: int = 0
-    """The round of its turn, counted from 0."""
+    """The round of the turn in which the part was made, counted from 0."""
     made_by: str = ""
     """`call_id` of the function call whose tool made this part. Empty: the model made it."""
     provider_data: Mapping[str, JSON] = field(default_factory=dict)
-    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it, but
-    for one key that means the same for every provider, because the API shows it: `thought_signature`, in base64.
+    """Data that the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads
+    them. One key means the same for every provider, and the API shows it: `thought_signature`, in base64.
     """
 
     @property
     def is_answer(self) -> bool:
-        """Whether this part is content of an answer. Thoughts, empty texts and uses of provider tools are not."""
+        """Return whether this part is content of an answer: no thought, empty text or use of a provider tool."""
         return True
 
     @property
     def is_open_text(self) -> bool:
-        """Whether later text of the same kind may be appended. A provider's data belong to exactly this part's text."""
+        """Return whether later text may be appended. Provider data prevent it, because they belong to this text."""
         return self.is_streamed and not self.provider_data
 
     @property
@@ -88,7 +88,7 @@ class Text(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class Thought(BasePart):
-    """What the model thought, or a summary. Only its own model gets it back, and only if it has provider data."""
+    """A thought of the model, or a summary of it. Only the model that had it may get it back."""
 
     kind = PartKind.THOUGHT
     text_field = "text"
@@ -116,11 +116,11 @@ class ExecutableCode(BasePart):
     """Pairs the code with its results. Empty if the provider sent none."""
     engine: Engine = Engine.NATIVE
     is_edited: bool = False
-    """Whether a person changed the code of the function call before it ran."""
+    """True if a person changed the code of the function call before it ran."""
 
     @property
     def is_python(self) -> bool:
-        """Whether the code is Python. Providers that run no other language may leave the language out."""
+        """Return whether the code is Python. Providers that run no other language may leave the language out."""
         return self.language.upper() in ("", "PYTHON", "LANGUAGE_UNSPECIFIED")
 
 
@@ -147,12 +147,12 @@ class WrittenFile:
     modified_at: str
     """ISO 8601. A file of the same name with another time is another file."""
     is_new: bool
-    """Whether there was no file of this name before."""
+    """True if there was no file of this name before."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeExecutionResult(BasePart):
-    """What code printed, and how it ended."""
+    """The output of code, and the outcome of the code."""
 
     kind = PartKind.CODE_EXECUTION_RESULT
     text_field = "output"
@@ -165,18 +165,18 @@ class CodeExecutionResult(BasePart):
     images: tuple[PrintedImage, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     table_changes: tuple[str, ...] = ()
-    """Which tables the code has changed, and how."""
+    """Sentences that say which tables the code has changed, and how."""
     missing_cells: tuple[str, ...] = ()
-    """How many cells are missing in columns that the code names, in tables of earlier code. Only notices use it."""
+    """Sentences about missing cells in columns that the code names, of tables of earlier code. For notices only."""
     cleared: tuple[str, ...] = ()
-    """Texts that code of the session showed and cleared; in the last result of its run. No model gets them."""
+    """Texts that code of the session has shown and then cleared; only in a run's last result. No model gets them."""
     cleared_left_out: int = 0
     duration_ms: int | None = None
     """Milliseconds from receiving the code to this result, as measured by this server. `None`: not known."""
 
     @property
     def is_running(self) -> bool:
-        """Whether the code of this result has not ended. Only code of the session sends results while it runs."""
+        """Return whether the code has not ended. Only code of the session sends results while it runs."""
         return self.engine is Engine.SESSION and self.outcome == OUTCOME_RUNNING
 
 
@@ -247,7 +247,7 @@ class ToolCall(BasePart):
 
 @dataclass(frozen=True, slots=True)
 class ToolResponse(BasePart):
-    """What a tool of the provider returned to the model."""
+    """The response of a provider's tool to the model."""
 
     kind = PartKind.TOOL_RESPONSE
     name: str = ""

@@ -61,7 +61,7 @@ def sanitize_json(value: JSON) -> JSON:
 def sanitize_event(event: StreamEvent) -> StreamEvent:
     """Return the event with all its texts sanitized; the same object if nothing has to be replaced."""
     if isinstance(event, PartReceived) and event.part.is_open_text:
-        # This is the path of nearly every event of a stream.
+        # Nearly every event of a stream is of this kind.
         text = event.part.long_text
         clean = sanitize_text(text)
         return event if clean is text else PartReceived(event.part.with_long_text(clean))

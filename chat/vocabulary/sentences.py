@@ -1,11 +1,11 @@
-"""Translates stored sentences when a page shows them. They are made, stored and sent to programs in English.
+"""Translates stored sentences when a page shows them. They are made, stored and sent to programs in English. So code
+that makes a sentence need not know the language of its readers. Pure except for the active language.
 
 `sentences.txt` lists them, one on each line. A name in braces stands for any text: for a number if it begins with
-`number`, for a day if it is `date`, and for a phrase of the list if it is one of `PHRASES`. So code that refuses,
-decides or stores need not know the language of a reader. Pure except for the active language.
+`number`, for a day if it is `date`, and for a phrase of the list if it is one of `PHRASES`.
 
-Why not message ids with parameters, or lazy translations: one English text is stored, logged, sent to programs and read
-by models, people of several languages read it, and processes without Django make some of it.
+Message ids or lazy translations would not do. The same English text is stored, logged, and read by programs and models.
+People of several languages read it, and processes without Django make some sentences.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ def _table() -> tuple[frozenset[str], tuple[Pattern, ...]]:
 def _expression(line: str) -> re.Pattern[str]:
     """Return a regular expression whose time is linear in the length of the text.
 
-    A placeholder ends at the first occurrence of the text after it, and the match does not go back to a later one (an
-    atomic group). A placeholder before a number may end later, because the number fits only at its own position.
+    A placeholder ends at the first occurrence of the text after it, and never at a later one (an atomic group). Only a
+    placeholder that is the last one, or that comes before a number, may end later.
     """
     pieces = _PLACEHOLDER.split(line)
     expression = re.escape(pieces[0])

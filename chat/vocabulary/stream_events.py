@@ -118,7 +118,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Why the provider ended the answer. More events may follow, and the last `Finished` is valid."""
+    """The provider ended the answer, for a reason. More events may follow, and the last `Finished` is valid."""
 
     finish: Finish
     reason: str = ""
@@ -162,7 +162,7 @@ class OutputsRedrawn:
     """Code that runs in the Python session has changed outputs that it showed before."""
 
     parts: tuple[Part, ...]
-    """All its outputs so far in their present form: texts without an outcome, graphs and rich outputs."""
+    """All outputs of the code so far, as they are now: texts (results without an outcome), graphs and rich outputs."""
     cleared: tuple[str, ...] = ()
     """Texts that the code showed before and has now cleared."""
     left_out: int = 0

@@ -60,11 +60,11 @@ class Terminal:
         """The end of the text if it may be the beginning of an escape code."""
         self._padding_room = PADDING_LIMIT_CHARS
         self._appended: list[str] = []
-        """What the current call has added to the end of the text."""
+        """The text that the current call has added to the end."""
         self._is_redrawn = False
-        """Whether the current call has changed text that was shown before."""
+        """True if the current call has changed text that was shown before."""
         self._has_returned = False
-        """Whether the cursor has moved back in its line."""
+        """True if the cursor has moved back in its line."""
 
     @property
     def text(self) -> str:
@@ -74,7 +74,7 @@ class Terminal:
 
     @property
     def is_at_fresh_line(self) -> bool:
-        """Whether the last line is empty, and the cursor is in it."""
+        """Return whether the last line is empty, and the cursor is in it."""
         return self._row == len(self._lines) - 1 and not self._lines[-1] and not self._open_code
 
     @property
@@ -84,7 +84,7 @@ class Terminal:
 
     @property
     def is_in_redrawn_line(self) -> bool:
-        """Whether the cursor is in a line that was written more than once, such as a progress bar."""
+        """Return whether the cursor is in a line that was written more than once, such as a progress bar."""
         return self._has_returned and self._column > 0
 
     def write(self, text: str) -> str | None:

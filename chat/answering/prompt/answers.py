@@ -1,6 +1,6 @@
 """Selects what of an earlier answer is sent back to a model.
 
-The parts are sent as they were received, except what this model cannot accept: thoughts without provider data,
+The parts are sent as they were received, except what this model cannot accept: thoughts that it cannot read,
 signatures of another model, code without a result, and function calls without a response.
 """
 

@@ -33,7 +33,7 @@ ASCII_PER_TOKEN = 3.5
 IMAGE_TOKENS = 1_120
 """Maximum number of tokens for an image at the default resolution."""
 BYTES_PER_TOKEN = 20
-"""Bytes of a document such as a PDF for each estimated token: pages cost tokens, and bytes are compressed."""
+"""Bytes of a document, such as a PDF, that count as one token. This is rough: its pages cost tokens, not its bytes."""
 DOCUMENT_TOKENS = 258_000
 """Maximum number of tokens for a document: 1,000 pages are read, at 258 tokens each."""
 USED_SHARE = 0.9
@@ -47,7 +47,7 @@ def limit_tokens(total_tokens: float, context_tokens: int | None, share: float =
     that everything fits. `share`: how much of the window to use.
     """
     limit = total_tokens if context_tokens is None else context_tokens * USED_SHARE
-    # With a share, the provider has refused the conversation as too long, whatever the estimate says.
+    # A share below 1: the provider has refused these messages as too long, so fewer are sent even if they seem to fit.
     return min(limit, total_tokens) * share if share < 1 else limit
 
 
@@ -63,7 +63,7 @@ def select_newest(
 
 
 def tokens_of(content: Content, file_sizes_bytes: Mapping[str, int] | None = None) -> int:
-    """Return the estimated tokens of one content. `file_sizes_bytes`: files that the provider stores, by their URI."""
+    """Return the estimated tokens of one content. `file_sizes_bytes`: URI of a stored file -> its size."""
     return sum(part_tokens(part, file_sizes_bytes or {}) for part in content.parts)
 
 
@@ -75,7 +75,7 @@ def fixed_tokens(instruction: str, tools: Iterable[Tool]) -> int:
 
 
 def answer_tokens(parts: Iterable[Part]) -> int:
-    """Return the estimated tokens of the parts of an answer. The bytes of its images are not counted."""
+    """Return the estimated tokens of the parts of an answer. Each image counts as `IMAGE_TOKENS`."""
     return sum(IMAGE_TOKENS if isinstance(part, InlineData) else part_tokens(part, {}) for part in parts)
 
 

@@ -31,9 +31,9 @@ class RequestSource:
 
 
 def find_continuation(turn: Turn, rows: PromptRows) -> RequestSource | None:
-    """Return the request that a turn sends again.
+    """Return the request that a turn sends again with a token; `None` if the turn sends a request of its own.
 
-    The result is `None` if there is no token, or if the turn asks another model. `rows`: the rows of the turn.
+    There is no token for another model, or if the data became private. `rows`: the rows of the turn.
     """
     earlier = rows.records[:-1]
     answer = earlier[-1] if earlier else None

@@ -43,7 +43,7 @@ def dated_question(turn: Turn, records: Sequence[MessageRecord]) -> DatedQuestio
 def date_note(turn: Turn, other_zone: str = "") -> Text:
     """Return the date and time at which a turn started, in the zone of the person who asked.
 
-    `other_zone`: for a turn without a zone.
+    `other_zone`: the zone to use if the turn has none.
     """
     time = turn.created_at.astimezone(parse_zone(turn.time_zone or other_zone))
     return Text(NOTE.format(time=time, offset=time.isoformat()[-6:]))

@@ -31,12 +31,12 @@ IMAGES_SHARE = 0.25
 
 
 class FilesTooLarge(Exception):
-    """The files of the question itself do not fit into a request."""
+    """Files of the question, or tables for code of the model's service, do not fit into a request."""
 
 
 @dataclass(slots=True)
 class RequestBudget:
-    """How many bytes and images can still be added to a request."""
+    """The number of bytes and images that can still be added to a request."""
 
     size_bytes: int
     """Remaining bytes of JSON."""
@@ -70,7 +70,7 @@ class FileChoice:
         excluded: Container[uuid.UUID],
         encodings: Mapping[uuid.UUID, str] = MappingProxyType({}),
     ) -> None:
-        """`earlier`: records that may hold files too, in order. `excluded`: ids of attachments that are not sent.
+        """`earlier`: other records with files; the last gets room first. `excluded`: ids of attachments not to send.
 
         `encodings`: names of encodings that owners chose, by the files' ids.
 
@@ -136,7 +136,7 @@ class FileChoice:
         self._chosen.add(file.pk)
 
     def _takes_inline(self, file: Attachment, *, is_question: bool) -> bool:
-        """Return whether the file fits, and reserve its part of the budget. It does not limit the question's files."""
+        """Return whether the file can be sent as bytes; reserve its room. A question's file may exceed the budget."""
         if file.size_bytes > self._budget.size_bytes and not is_question:
             return False
         try:
@@ -184,7 +184,7 @@ def sent_files(record: MessageRecord) -> list[Attachment]:
 
 
 def released_records(turn: Turn, records: Sequence[MessageRecord]) -> list[MessageRecord]:
-    """Return the records without kept files that the turn's model may not get. Keeping a file does not release it.
+    """Return the records without kept files that the turn's model may not get: to keep a file is not to release it.
 
     Code wrote these files, so they are data in a private conversation, and so are their names.
     """

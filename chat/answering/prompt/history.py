@@ -58,7 +58,7 @@ def prepare(
     functions: Sequence[FunctionTool] = (),
     state: str = "",
 ) -> PreparedRequest:
-    """Return the next request of a turn. Raises NotConfigured, FilesTooLarge, BytesUnavailable.
+    """Return the next request of a turn. Raises the errors of `_recipient` and of `SentMessages`.
 
     `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
     `functions`: those that the model may call. `state`: what the tools hold; it is sent only with functions.
@@ -137,8 +137,8 @@ def requested_tools(
 ) -> tuple[Tool, ...]:
     """Return the tools of a request.
 
-    `takes_both`: whether the model takes functions beside built-in tools. If not, functions are left out; but if code
-    runs in a tool set, which needs functions, the built-in tools are left out.
+    `takes_both`: whether the model takes functions beside built-in tools. If not, only one kind is offered: functions
+    if code runs in a tool set, otherwise the built-in tools.
     """
     wanted = {
         CODE_EXECUTION: turn.engine == Engine.NATIVE,
@@ -170,8 +170,8 @@ def _own_record(turn: Turn, answer: Answer) -> MessageRecord:
 
 
 def merged(contents: Iterable[Content]) -> Iterator[Content]:
-    """Yield the contents without empty ones. Successive contents of one role are joined, because an answer may have no
-    part at all.
+    """Yield the contents without empty ones. Successive contents with the same role and `is_own` are joined, because an
+    answer may have no part at all.
     """
     last: Content | None = None
     for content in contents:

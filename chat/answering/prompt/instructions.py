@@ -24,8 +24,8 @@ text, the same text has the same number each time, and code does not know these 
 question needs, such as counts, means and shares, and print that, not rows. [number] stands for a number that may be a \
 cell: if it is a computed result, print it with more digits. For single values, refer the user to the output. Never \
 guess what is withheld, and never write code that hides or encodes data to get it past this filter."""
-"""The text for models in private conversations. It is no setting of operators, because it belongs to the filter of
-results.
+"""The text for models in private conversations. Operators cannot change it, because it describes how results are
+filtered.
 """
 
 

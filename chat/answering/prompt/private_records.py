@@ -30,7 +30,7 @@ def without_data(records: Sequence[MessageRecord], project_files: Sequence[Attac
 
 
 def _holds_data(record: MessageRecord) -> bool:
-    """Return whether a message has files or results, or whether its model was told what state code had left."""
+    """Return whether a message has files or results, or a turn with code, whose model may know state of the tools."""
     has_results = bool(record.attachments) or any(isinstance(part, _DATA) for part in record.parts)
     return has_results or bool(record.turn and record.turn.engine)
 
@@ -46,7 +46,7 @@ def _is_private(record: MessageRecord) -> bool:
 
 
 def _is_unfiltered(part: Part) -> bool:
-    """Return whether a part is a result that models got unfiltered. Only an import can call such a part private."""
+    """Return whether a part is a result that no filter has read. In a private answer, only an import can hold one."""
     return isinstance(part, CodeExecutionResult | Display) and not part.made_by
 
 

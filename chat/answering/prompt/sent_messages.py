@@ -86,7 +86,7 @@ class SentMessages:
     ) -> None:
         """`rows`: the rows of the turn. `own_rounds`: the earlier rounds of the turn's answer.
 
-        `fixed_bytes`: size of the request without its messages. Raises FilesTooLarge, BytesUnavailable.
+        `fixed_bytes`: size of the request without its messages. Raises as `_choose_files` and `_check_tables` do.
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         rows = replace(rows, records=released_records(turn, rows.records))
@@ -100,7 +100,7 @@ class SentMessages:
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= self._size_bytes(self._project) if self._project else 0
-        # The other half of the request is for the other messages, and for files and images.
+        # The earlier rounds may take half of the room. The rest is for messages, files and images.
         rounds = own_rounds and with_replayed_texts(own_rounds)
         self._own_rounds = rounds and with_short_results(rounds, part_bytes, budget_bytes / 2)
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0

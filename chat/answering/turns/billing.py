@@ -47,7 +47,7 @@ async def bill_live_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Tu
     try:
         return await retry_while_unavailable(lambda: prompt_reader.run(bill))
     except DatabaseError:
-        # Without the database, the end of the turn cannot be stored either.
+        # Nothing stores the cost then: without the database, the end of the turn cannot be stored either.
         return NO_BILL
 
 

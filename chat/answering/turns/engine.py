@@ -69,7 +69,7 @@ _history_threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="histor
 
 
 async def run_turn(turn: LiveTurn) -> None:
-    """Generate one answer. Returns when its end is stored, when it waits for a decision, or when it was lost."""
+    """Generate one answer. Returns when its end is stored or cannot be stored, or when it waits for a decision."""
     try:
         try:
             await _run_in_time(turn)
@@ -122,7 +122,7 @@ async def _run_rounds(turn: LiveTurn) -> None:
     A turn that has waited for a decision continues with the calls of its current round.
     """
     while await _run_with_engine(turn):
-        # The tool set that runs code offers functions that the turn did not have before.
+        # The code has moved to a tool set. Tool sets are opened again, because this one may now offer its functions.
         await turn.commit()
 
 

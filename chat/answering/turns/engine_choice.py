@@ -21,7 +21,7 @@ NO_CODE_HERE = "Code cannot be run on this server."
 
 
 def choose_engine(options: EngineOptions) -> EngineChoice:
-    """Choose where the code of an answer runs, if the answer may run code."""
+    """Return where code of an answer runs, and why. Whether the answer runs code is decided elsewhere."""
     if tools := code_tools():
         return tools.choose_engine(options)
     if options.setup.code_execution and not options.is_private:

@@ -34,12 +34,12 @@ from chat.vocabulary.parts import OUTCOME_ABORTED, OUTCOME_LOST, Engine
 logger = logging.getLogger(__name__)
 
 LOG_LIFETIME = timedelta(minutes=15)
-"""How long the log of an ended turn is kept, for API clients that resume its event stream. Pages read the parts."""
+"""The log of an ended turn is kept so long for API clients that resume its event stream. Pages read the parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnError:
-    """Why a turn failed or was interrupted."""
+    """The reason why a turn failed or was interrupted."""
 
     code: str = ""
     """The error code; empty if there is no error."""
@@ -53,7 +53,7 @@ class TurnError:
 
     @classmethod
     def of(cls, error: ProviderError, *, has_received: bool) -> TurnError:
-        """Return the error for an error of a provider. `has_received`: whether a part of the answer came before it."""
+        """Return the `TurnError` for a provider's error. `has_received`: whether a part of the answer came before."""
         code = ConnectionBroken.code if has_received and isinstance(error, Unreachable) else error.code
         return cls(code, error.detail, error.status, error.retry_after_s, error.reason)
 

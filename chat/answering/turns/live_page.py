@@ -37,7 +37,7 @@ HIDDEN_LIMIT = SNAPSHOT_MESSAGES
 
 QUICK_LIMIT_CHARS = 2_000
 """Maximum length of text that is rendered on the event loop, which takes a few milliseconds. Longer text may contain
-many formulas, each of which takes as long.
+many formulas, each of which takes a few milliseconds.
 """
 
 

@@ -36,7 +36,7 @@ PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], P
 
 
 class AnswerTooLong(Exception):
-    """An answer is larger than one message may be."""
+    """An answer is larger than one message may be, or its turn has run for too long."""
 
 
 class LiveTurn:
@@ -114,7 +114,7 @@ class LiveTurn:
 
     @property
     def needs_title(self) -> bool:
-        """True if a model may name the conversation: the answer is complete, and no title was chosen before it."""
+        """Return whether a model may write the title: the answer is complete, and nobody had chosen a title before."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
         return is_unnamed and self.turn.status == Turn.Status.DONE and not self.turn.is_own_code
 
@@ -237,7 +237,7 @@ class LiveTurn:
             await self.end(Turn.Status.STOPPED)
 
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
-        """Store the end of the turn with everything that was received, then publish it. Raises TurnLost, NotStored."""
+        """Store the end of the turn with all that was received, then publish it. Raises as `LogWriter.confirm` does."""
         self.is_ending = True
         self._estimate_tokens()
         self._log.add(self._assembler.close(closing_at_end(self.turn, status)))
@@ -267,7 +267,7 @@ class LiveTurn:
         self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
         self._next_frame_at += redraw_pause_s(write)
         if stored.is_stop_requested and not self.is_ending:
-            # If the task was cancelled, this raises here, and not later while the end of the turn is being stored.
+            # A cancelled task gets CancelledError here, and not later while the end of the turn is being stored.
             await asyncio.sleep(0)
 
     async def _publish_rendered(self) -> None:

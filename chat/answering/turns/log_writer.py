@@ -44,7 +44,7 @@ class LogWriter:
 
     @property
     def has_changes(self) -> bool:
-        """True if there are changes that were not submitted."""
+        """Return whether there are changes that were not submitted."""
         return bool(self._changes)
 
     def add(self, changes: Iterable[Change]) -> None:
@@ -79,7 +79,7 @@ class LogWriter:
             return None
         write, result = self._storing
         try:
-            # Cancelling this task does not cancel the future.
+            # If this task is cancelled, the changes are stored nevertheless.
             stored = await asyncio.shield(result)
         except (TurnLost, asyncio.CancelledError):
             raise

@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 1_000
 BATCHES_LIMIT = 5
 """Maximum number of transactions of one sweep, because interrupted turns wait for the next sweep meanwhile."""
 PAUSE_S = 0.12
-"""Seconds between two transactions. In SQLite, a waiting writer tries to begin ten times a second."""
+"""Seconds between two transactions. In SQLite, a waiting writer tries to begin every 0.1 s, so once in a pause."""
 
 
 def delete_some_logs(pause: threading.Event) -> int:
@@ -47,5 +47,5 @@ def delete_old_logs() -> int:
         TurnEvent.objects.filter(pk__in=rows).delete()
         if len(rows) < ROWS_AT_ONCE:
             Turn.objects.filter(pk__in=turns).update(log_kept_until=None)
-    # If the number of logs has reached its limit, this counts as a full batch, even if they are short.
+    # If the number of turns has reached its limit, there may be more logs, although fewer rows were deleted.
     return ROWS_AT_ONCE if len(turns) == TURNS_AT_ONCE else len(rows)

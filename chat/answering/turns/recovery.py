@@ -53,7 +53,7 @@ def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
 
 
 def sweep() -> int:
-    """End every turn whose lease has expired. Return how many. Open pages notice by the conversation's revision."""
+    """End every turn whose lease has expired. Return how many. Open pages notice the conversation's new revision."""
     # After an outage of the database, the lease of a turn may have expired although the turn still runs here.
     conversations = interrupt_expired(alive=live_turns())
     for conversation_id in conversations:
@@ -82,7 +82,7 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
 
 
 async def _abandon_calls(turns: Sequence[Turn]) -> None:
-    """Let the tools of ended turns end what they still run. Calls that they do not end have their own limits."""
+    """Let the tools of ended turns end the calls that still run. Limits of the tools end all other calls."""
     try:
         async with asyncio.timeout(ABANDON_LIMIT_S):
             errors = await asyncio.gather(*map(abandon_calls, turns), return_exceptions=True)

@@ -64,7 +64,7 @@ def decide_call(
         if log.turn_id == turn_id:
             log.read_on()
         else:
-            # Meanwhile another turn has become the one to decide about.
+            # Since its first call, `authorise` has found another turn to decide about.
             log = StoredLog(turn_id)
         answer = log.answer
         change = decision_change(answer, decision) if turn.status == Turn.Status.WAITING else None

@@ -164,7 +164,7 @@ class Runner:
         return True
 
     def _launch(self, turn: LiveTurn, *, is_resumed: bool = False) -> None:
-        """Start the task that runs the turn, and publish the question with its empty answer."""
+        """Start the task that runs the turn. Publish the question with its empty answer, or that a turn is resumed."""
         loop = asyncio.get_running_loop()
         self._turns[turn.turn.pk] = turn
         turn.task = loop.create_task(run_turn(turn))

@@ -55,7 +55,7 @@ class Start(ABC):
     def plan(self, context: StartContext) -> PlannedTurn:
         """Return the turn to store, or the turn that this `client_id` started before. Writes no row.
 
-        Raises StartRefused, QuotaExceeded, and NotFound if the user may not write in the conversation.
+        Raises StartRefused or QuotaExceeded if the turn may not start, and NotFound if the user may not write here.
         """
         conversation = context.conversation(self.user, self.conversation_id)
         if known := context.known_turn(conversation, self.client_id):
@@ -68,7 +68,7 @@ class Start(ABC):
 
     @abstractmethod
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
-        """Return the turn to store. Raises StartRefused, QuotaExceeded or NotFound."""
+        """Return a new turn to store. Raises the errors of `plan`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
 
 
 def _update_conversations(planned: Sequence[PlannedTurn], now: datetime) -> None:
-    """Increment the revisions. The rows are locked, so no other transaction changes them at the same time."""
+    """Update revision, times and title of the conversations. They are locked, so no other transaction changes them."""
     names = ("revision", "title", "updated_at", "archived_at")
     for one in planned:
         conversation = one.turn.conversation

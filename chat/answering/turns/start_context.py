@@ -48,9 +48,9 @@ class StartContext:
                 self._live[vars(turn)["owner_id"]].append(turn.conversation_id)
         # For an endpoint's model, both functions run queries, so their results are cached for the batch.
         self.setup = cache(find_setup)
-        """Returns the setup of a model or preset. Raises UnknownModel."""
+        """Returns the setup of a model or preset. Raises UnknownModel if there is none."""
         self.capabilities = cache(capabilities_or_refusal)
-        """Returns what requests to a setup's model may contain, and its account. Raises StartRefused."""
+        """Returns what requests to a setup's model may contain, and its account. Raises as the cached function does."""
 
     def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:
         """Return the locked conversation. Raises NotFound if `user` may not write in it."""

@@ -60,7 +60,7 @@ def plan_question(
     before: Turn | None = None,
     replaced: Message | None = None,
 ) -> PlannedTurn:
-    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused, QuotaExceeded."""
+    """Return the turn of a new question. `before`: the turn that it continues. Raises the errors of `Start.plan`."""
     conversation = question.conversation
     context.check_may_start(conversation)
     setup = chosen_setup(conversation, chosen, context.setup)
@@ -134,7 +134,7 @@ def new_turn(
 
 
 def _without_refused_tools(setup: Setup, decision: CodeChoice, account: str) -> tuple[Setup, CodeChoice]:
-    """Return both unchanged, or without tools if the model is known to accept none. Runs at most two queries."""
+    """Return the setup and the decision, without tools if the model accepts none. Runs at most two queries."""
     may_offer_tools = decision.engine or setup.web_search or setup.url_context or has_other_tools()
     if not (may_offer_tools and refuses_tools(setup.provider, setup.endpoint, setup.model, account)):
         return setup, decision

@@ -84,7 +84,7 @@ class TurnWrite:
 
     @property
     def has_first_part(self) -> bool:
-        """True if the first part of the answer is among the changes."""
+        """Return whether the first part of the answer is among the changes."""
         return self.had_no_part and any(isinstance(change, PartStarted) for change in self.changes)
 
     @property
@@ -94,7 +94,7 @@ class TurnWrite:
 
     @property
     def waits(self) -> bool:
-        """True if the turn now waits for a person's decision."""
+        """Return whether the turn now waits for a person's decision."""
         return self.waits_after_s is not None
 
     @property

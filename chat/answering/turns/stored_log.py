@@ -37,7 +37,7 @@ class StoredLog:
 
     @property
     def answer(self) -> Answer:
-        """The answer that the log describes. Raises UnreadableLog."""
+        """The answer that the log describes. Raises UnreadableLog if this version cannot read the log."""
         if self._answer is None:
             raise UnreadableLog(f"the log of turn {self.turn_id} could not be read")
         return self._answer

@@ -47,7 +47,7 @@ def hide(message: Message | None) -> tuple[uuid.UUID, ...]:
 def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
     """Show a version with what was last shown below it. Return the conversation's new revision.
 
-    Raises SwitchRefused while an answer is being written, or if the message is not in the conversation.
+    Raises SwitchRefused while an answer is unfinished, or if the message is not in the conversation.
     """
     with transaction.atomic():
         conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
@@ -62,7 +62,7 @@ def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
         if message_id not in nodes:
             raise SwitchRefused("There is no such version.")
         path = _path_through(message_id, nodes)
-        # The path begins with the messages that both versions have in common.
+        # The path begins with messages that are shown already, because both versions follow them.
         shown_before = sum(nodes[pk].is_shown for pk in path)
         shown = Message.objects.filter(conversation=conversation, is_shown=True)
         shown.filter(index__gte=shown_before).update(is_shown=False)

@@ -39,17 +39,17 @@ RESULTS_OF_ANSWER: Final = 40_000
 _RESULTS_LEAST: Final = 3
 _RESULTS_OF_DIGIT: Final = 4.5
 _COMPUTED_OF_ALLOWED: Final = 10
-"""How many results may be computed for each one that counts. Most are much greater or less than the number and do not
-count.
+"""Maximum number of results that are computed for each one that is compared with the number. Most are not compared,
+because they are much greater or less than it.
 """
 _TABLES_LIMIT: Final = 12
 _DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")
-"""The operations that are tried with numbers of earlier sentences, which are further apart."""
+"""The only operations that are tried with numbers of earlier sentences, because those are less likely operands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """The source of another number of the answer."""
+    """A value from which a number may have been computed: the source of another number of the answer."""
 
     value: float
     """The value; a percentage as a fraction."""
@@ -63,7 +63,7 @@ class Operand:
     def may_be_added(self, other: Operand) -> bool:
         """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
 
-        Numbers whose rows and columns have no label in common are not.
+        They are not if their rows and columns have no label in common.
         """
         one, two = self.place, other.place
         if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):
@@ -118,8 +118,8 @@ class _Tried:
             yield from self._pairs((kind,), (pair for pair, may_be_added in listed if are_any or may_be_added))
 
     def of_sentence(self) -> list[Iterable[Result]]:
-        """Return the results that can be computed from the numbers of the sentence, and from columns if it names a
-        statistic.
+        """Return the results that can be computed from the numbers of the sentence, from counts, single numbers and
+        models in tables, and from columns if the sentence names a statistic.
         """
         is_statistic = STATISTIC.search(self._context.text) is not None
         totals = (pair for table in self._tables for pair in total_pairs(self._number, table))
@@ -200,8 +200,8 @@ def equal_results(
 ) -> tuple[list[Result], int]:
     """Return the results that lie in one of the ranges, and how many results were computed.
 
-    `is_elsewhere`: the number is the value of another row than the sentence names. It is then less likely a result, so
-    fewer results are tried.
+    `is_elsewhere`: a source has the value, but in another row, unit or sign than the sentence says. Then the number is
+    less likely a result, so fewer results are tried.
     """
     digits = number.digits - (is_elsewhere and number.sign != "+")
     left = min(RESULTS_LIMIT, max(_RESULTS_LEAST, int(_RESULTS_OF_DIGIT * 10 ** (digits - 1)))) if digits else 0
@@ -272,7 +272,7 @@ def _pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, 
 
 
 def _pairs_of_tables(named: Sequence[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
-    """Yield pairs of counts from rows of two tables that have the same label."""
+    """Yield pairs of counts in two rows of different tables that have the same label."""
     for (_, some), (_, others) in combinations(named, 2):
         for one, other in product(some, others):
             if one.label == other.label:

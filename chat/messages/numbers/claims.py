@@ -1,4 +1,4 @@
-"""What the words around a number say about it: that something grew or fell, or that the number is no claim. Pure."""
+"""Reads from the words around a number that something grew or fell, or that the number is no claim. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_whole(number: WrittenNumber) -> bool:
 
 
 def is_quiet(number: WrittenNumber, context: Context) -> bool:
-    """Return whether a number without a source is probably no claim: a year, a usual or round one, or one of a rule."""
+    """Return whether a number without a source is probably no claim: a year, a usual or round one, or one in advice."""
     value, step = abs(number.amount.value), number.amount.step
     whole = int(value / step)
     is_whole = step == 1 and not number.unit

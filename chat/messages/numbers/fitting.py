@@ -32,8 +32,8 @@ def fits(number: WrittenNumber, hit: Hit, place: Place | None, factor: float, co
         return False
     statistic = place.statistic if place else ""
     is_signed = statistic == "slope" or (place and place.table.has_both_signs[place.column])
-    # The difference of two rows may have either sign. A negative percentage or slope may stand beside a neutral verb
-    # (`is_change`).
+    # The difference of two rows may have either sign. For a negative percentage or slope, the words need not say that
+    # something fell (`is_change`).
     if statistic == "difference" and not number.sign:
         return True
     if hit.value < 0 or number.sign == "-":

@@ -52,7 +52,7 @@ _GIVEN_LIMIT: Final = 6
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
-"""Number of digits from which a positive number that equals a negative value of a table is taken for that value."""
+"""Minimum number of digits of a number that counts as a copy of an equal value, though its sign or row differs."""
 _NAME_CHARS: Final = 40
 _HITS_LIMIT: Final = 60
 """Maximum number of places with the same value that are looked at."""
@@ -68,9 +68,9 @@ class TracedNumber:
     unit: str
     verdict: Verdict
     hit: Hit | None = None
-    """The source. If the verdict is `nowhere`, a place with the same value in another row than the sentence names."""
+    """The source. If the verdict is `nowhere`, a place with the same value, but of another row, unit or sign."""
     note: str = ""
-    """How a derived number was computed, such as `12 - 5`."""
+    """The computation of a derived number, such as `12 - 5`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Wanted:
     low: float
     high: float
     factor: float
-    """What the source is multiplied by: 100 if a fraction is written as a percentage, 0 if it has another unit."""
+    """What the source's value is multiplied by: 100 for a fraction that is written as percent, 0 for another unit."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
@@ -124,8 +124,8 @@ class _Tracer:
         self._operands: dict[int, Operand] = {}
         """Index of a number -> its source. Numbers without a source that may be no claims are operands, too."""
         self._unsourced = set[int]()
-        """Indexes of operands that may be no claims. They are not computed from each other or from code, as 6 from 42
-        and 7.
+        """Indexes of operands without a source. They are not computed from one another, or from numbers in code, as 6
+        from 42 and 7.
         """
 
     def trace(self) -> Iterator[TracedNumber]:
@@ -156,7 +156,7 @@ class _Tracer:
             if fitting and not is_reversed:
                 result = fitting[0]
                 if result.kind != "ratio" or number.unit:
-                    # A ratio is no operand: from it and one of its own operands, the other operand would follow.
+                    # A plain ratio is no operand: multiplied by one of its own operands, it would give the other one.
                     self._operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value)
                 yield replace(one, verdict="derived", hit=None, note=result.note)
             elif ((found or one.hit) and not is_whole(number)) or not is_quiet(number, context):
@@ -282,7 +282,7 @@ def _given(sources: Sequence[SourceText]) -> Iterator[float]:
 
 
 def _is_another(change: Result, other: Result, sign: str) -> bool:
-    """Return whether `other` is no change, or a change between other operands although the number has a sign."""
+    """Return whether `other` is no change, or whether the number has a sign and `other` has other operands."""
     return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
 
 

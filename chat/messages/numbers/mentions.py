@@ -13,7 +13,7 @@ _SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
 _WORDS_OF_LABEL: Final = 4
 _SIGNS_OF_LABEL: Final = 8
 HALF: Final = "half"
-"""The label for the middle half of the values, which lies between two quartiles, so two numbers may have it."""
+"""The label for the middle half of the values. Two numbers may have it: the two quartiles that bound this half."""
 
 
 def comparable(text: str) -> str:

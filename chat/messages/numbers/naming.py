@@ -33,7 +33,7 @@ _BETWEEN_LABELS_CHARS: Final = 10
 _BETWEEN_NUMBERS_LETTERS: Final = 12
 """Maximum number of letters, such as units and `and`, between two numbers of a list."""
 _CLAUSE_LETTERS: Final = 10
-"""How many letters of distance the end of a clause counts as, between a number and a label."""
+"""Number of letters by which the end of a clause increases the distance between a number and a label."""
 _DIGITS: Final = re.compile(r"^[\d.,\s]*\d")
 _BEFORE_LABEL: Final = re.compile(r"[-+\N{MINUS SIGN}$€£₹¥]*\d[\d.,\s]*[^\d()（）,;、，]{0,24}[(（]\s*")
 _AFTER_LABEL: Final = re.compile(r"\s*[)）]")
@@ -116,7 +116,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
-    """Return the labels one of which the number of a context surely has; empty if that is not sure.
+    """Return labels of which the number of a context surely has one; empty if that is not sure.
 
     `number_starts`: the positions of all numbers in the context, in order.
     """
@@ -155,8 +155,8 @@ def owners(context: Context, labels: Container[str], number_starts: Sequence[int
 def _label_beside(
     context: Context, before: Sequence[Mention], after: Sequence[Mention], number_starts: Sequence[int]
 ) -> tuple[str, ...]:
-    """Return the label of a number that has a label before it; two labels if it may be either, none if it
-    is not sure.
+    """Return the label of a number that has labels before it: two labels if it may have either of them, and
+    none if this is not sure.
     """
     between = context.text[before[-1].end : context.position]
     if after and any(before[-1].end <= number < context.position for number in number_starts):

@@ -53,7 +53,7 @@ class Result:
 
     @property
     def sign(self) -> Literal["", "change", "difference"]:
-        """What the sign of the value means: that something grew or fell (`change`), or which operand is greater."""
+        """What the sign of the value shows: that something grew or fell (`change`), or which operand is greater."""
         return (
             "change"
             if self.kind in ("change", "back")
@@ -64,7 +64,7 @@ class Result:
 
 
 def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind], Sequence[Kind], Sequence[Kind]]:
-    """Return the likely operations for two numbers anywhere, in one row of a table, and in one column."""
+    """Return the operations that are likely for any two numbers, for two of one row of a table, and of one column."""
     if number.unit == "%":
         if number.sign:
             return ("change", "back", "points"), ("change",), ("change", "back", "points")
@@ -125,6 +125,6 @@ def _may_add(number: WrittenNumber, one: float, other: float) -> bool:
     """
     step = number.step
     if max(abs(one), abs(other)) < 10**number.scale:
-        # The values are in millions.
+        # The values are written in the scale of the number, such as in millions.
         step /= 10**number.scale
     return (number.is_whole or not (one.is_integer() and other.is_integer())) and min(abs(one), abs(other)) >= step

@@ -43,9 +43,9 @@ class Bounds:
     first: int
     """The index of the first number among the numbers of the answer. The second number follows it."""
     is_change: bool
-    """Whether the text says that a value changed from the first number to the second. Otherwise they are a range."""
+    """True if the text says that a value changed from the first number to the second. Otherwise they are a range."""
     is_wrong: bool
-    """Whether the text says that the first number is less or greater than the second, and this is wrong."""
+    """True if the text says that the first number is less or greater than the second, and this is wrong."""
 
 
 def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context]) -> Iterator[Bounds]:

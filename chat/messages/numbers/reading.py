@@ -67,9 +67,9 @@ class WrittenNumber:
     scale: int = 0
     """The power of ten of the scale word after the number, such as 6 for `million`."""
     is_ratio: bool = False
-    """Whether a word such as `times` follows the number."""
+    """True if a word such as `times` follows the number."""
     is_limit: bool = False
-    """Whether a sign such as `<` stands before the number."""
+    """True if a sign such as `<` stands before the number."""
     measure: str = ""
     """The unit of measure or currency, in the spelling of `measures`."""
 
@@ -85,7 +85,7 @@ class WrittenNumber:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the number has no fraction, or only zeros in it."""
+        """Return whether the number has no fraction, or only zeros in it."""
         return self.amount.value % 1 == 0
 
     @cached_property
@@ -99,12 +99,12 @@ class WrittenNumber:
 
     @cached_property
     def is_rounded(self) -> bool:
-        """Whether the number is rounded: its zeros at the end are probably not those of its source, as in `195,000`."""
+        """Return whether the number is probably rounded, so that its source may have other digits than `195,000`."""
         return self.is_approximate or (self.amount.step == 1 and _zeros(abs(self.amount.value)) >= _ZEROS)
 
     @property
     def least_ratio(self) -> float:
-        """The least ratio for which an answer would use the scale word."""
+        """The least ratio that is written with this scale word, such as 100,000 for `million`; 0 without a word."""
         return 10**self.scale / 10 if self.scale else 0
 
     def may_have_unit(self, unit: str) -> bool:
@@ -113,7 +113,7 @@ class WrittenNumber:
 
     @cached_property
     def bounds(self) -> tuple[tuple[float, float], ...]:
-        """For each reading, the least and the greatest absolute value that would be rounded to it."""
+        """Return for each reading the least and the greatest absolute value that would be rounded to it."""
         return tuple(map(self._bounds, self.amounts))
 
     def _bounds(self, amount: Amount) -> tuple[float, float]:
@@ -123,7 +123,7 @@ class WrittenNumber:
             half = amount.step.scaleb(min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 1, 0)))
         elif self.is_rounded:
             half = amount.step.scaleb(_zeros(value / amount.step)) / 2
-        # The range is a little wider than that, because sources are floats, which are not exact.
+        # The range is made a little wider, because sources are floats, which are not exact.
         return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
 
 

@@ -64,11 +64,11 @@ class Row:
     group: str = ""
     """The label in the first column, if the row has two columns of labels."""
     is_quarter: bool = False
-    """Whether a label such as Q1 means a quarter of a year and not a quartile."""
+    """True if a label such as Q1 means a quarter of a year and not a quartile."""
 
     @property
     def is_statistic(self) -> bool:
-        """Whether the row holds a statistic of the other rows, or of a column."""
+        """Return whether the row holds a statistic of the other rows, or of a column."""
         if self.is_quarter and self.label in QUARTERS:
             return False
         is_of_model = self.label in _STATISTICS_OF_MODELS or (any(self.names) and all(map(label_statistic, self.names)))
@@ -79,7 +79,7 @@ class Row:
         return (len(self.cells), self.names) == (len(other.cells), other.names)
 
     def may_be_row(self, other: Row) -> bool:
-        """Return whether the row is the same as another one, or holds a statistic."""
+        """Return whether this row may hold the deviation of a value of `other`: it is equal, or holds a statistic."""
         return self == other or self.is_statistic
 
 

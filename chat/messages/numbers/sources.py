@@ -37,7 +37,7 @@ regular expression.
 """
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
 _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
-"""For each delimiter of comma-separated tables: the delimiter, or a quoted cell."""
+"""Delimiter of a comma-separated table -> a pattern that matches the delimiter, or a quoted cell."""
 _DIGITS_BESIDE: Final = re.compile(r"\d[,;]\d")
 _GOES_ON: Final = re.compile(r"[.,]\d|e[-+]")
 _IN_WORDS: Final = frozenset(f"{digits}.{ascii_letters}")

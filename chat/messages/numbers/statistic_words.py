@@ -94,8 +94,8 @@ def label_statistic(label: str) -> str:
 
 
 def is_other_statistic(statistic: str, said: frozenset[str]) -> bool:
-    """Return whether a statistic is not among those that a sentence names. Counts and sums have too many names to be
-    checked.
+    """Return whether a statistic is surely another one than those that a sentence names. For counts and sums this is
+    never sure, because they have too many names.
     """
     if statistic in said:
         return False

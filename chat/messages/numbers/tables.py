@@ -99,7 +99,7 @@ class Table:
 
     @cached_property
     def is_description(self) -> bool:
-        """Whether all rows are statistics of the columns, as in the output of `describe()`."""
+        """Return whether all rows are statistics of the columns, as in the output of `describe()`."""
         return all(row.is_statistic for row in self.rows)
 
     def value(self, column: int, cell: Cell) -> float:
@@ -108,12 +108,12 @@ class Table:
 
     @cached_property
     def has_percents(self) -> tuple[bool, ...]:
-        """For each column, whether it has numbers above 1, which are no fractions."""
+        """Return for each column whether it has numbers above 1, so that its percentages are not fractions."""
         return tuple(max(map(abs, values), default=0) > 1 for values in self.columns)
 
     @cached_property
     def has_both_signs(self) -> tuple[bool, ...]:
-        """For each column, whether it has numbers above and below zero."""
+        """Return for each column whether it has numbers above and below zero."""
         return tuple(bool(column) and min(column) < 0 < max(column) for column in self.columns)
 
 
@@ -289,7 +289,7 @@ class _Lines:
         elif above and not self._rows and (wide := names_below(self._header, line, names)):
             self._header, self._header_line = wide, line
         elif len(names) == 2 and above[:1].isspace() and not self._rows and line[:1].isalpha():
-            # Two columns have labels. The second begins here. Only the first row of a group has a label in the first.
+            # The rows have two columns of labels; the second begins here. A label in the first belongs to several rows.
             self._second = line.index(names[1], len(names[0]))
         elif len(names) == 1 and above and not self._rows and above[0] + line[0] == (above[0] + line[0]).strip():
             # This line names the rows of a pivot table. The line above has the name of the columns and their labels.

@@ -22,7 +22,7 @@ _ROWS_OF_SINGLES: Final = 3
 
 
 def row_counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Result]:
-    """Yield the numbers of rows of tables, if the number may be a count."""
+    """Yield the count of rows of each table, if the number may be a count: it is whole and has no unit."""
     if not number.unit and number.amount.step == 1:
         counts = [len(table.rows) for table in tables if len(table.rows) > 1]
         yield from (Result(float(count), text=f"{count} rows") for count in counts)
@@ -49,7 +49,7 @@ def weighted_means(number: WrittenNumber, table: Table) -> Iterator[Result]:
 
 
 def shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Result]:
-    """Yield shares of rows in totals of columns, the sums of the rows, and the totals without them or one of them."""
+    """Yield shares of these rows in the totals of columns, their sums, and the totals without one or all of them."""
     for column, unit in enumerate(table.units):
         total = sum(table.columns[column])
         if not total or not number.may_have_unit(unit):

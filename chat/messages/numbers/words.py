@@ -34,7 +34,7 @@ class Words:
         self._named: dict[tuple[int, int, int], frozenset[str]] = {}
 
     def owners(self, table: Table, context: Context) -> frozenset[str]:
-        """Return the labels of rows of a table one of which a number surely has; empty if that is not sure."""
+        """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
         key = (id(table), context.start, context.position)
         if key not in self._named:
             self._named[key] = owners(context, table.keys, self._number_starts(context))
@@ -59,7 +59,7 @@ class Words:
         )
 
     def statistics(self, context: Context) -> frozenset[str]:
-        """Return the statistics one of which a number surely is; empty if that is not sure."""
+        """Return statistics of which a number surely is one; empty if that is not sure."""
         found = statistic_mentions(context.text)
         if context.is_cell:
             found = (*found, *statistic_mentions(context.column))
@@ -103,11 +103,11 @@ class Words:
         words = label.split()
         parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
         named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
-        # The rows of a table of correlations are columns of other tables.
+        # In a table of correlations, the labels of rows are also those of columns, and name no row of other tables.
         named -= table.column_labels.keys()
         if named and (subjects := parts & self._tables.labels):
             return not subjects & named
-        # Another row may have the same value as its greatest one, so a sentence about statistics does not contradict.
+        # A row may have the value of a statistic, such as the maximum. So a sentence about both does not contradict.
         if (
             said
             or STATISTIC.search(f"{context.text} {context.column}")
@@ -117,7 +117,7 @@ class Words:
         return bool(named)
 
     def nearness(self, place: Place | None, context: Context) -> int:
-        """Return how well the words around a number name a place."""
+        """Return how well the words around a number name a place: a greater number is better. 0: there is no place."""
         if place is None:
             return 0
         column = normal_label(place.table.names[place.column])

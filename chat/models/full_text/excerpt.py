@@ -40,7 +40,7 @@ IS_LETTERS = re.compile(LETTER)
 IS_EMOJI = re.compile(f"[{EMOJI}\u200d]")
 IS_SIGNS = re.compile(f"[{SIGNS}]")
 GAP = f"[ {SIGNS}{NON_JOINER}]*"
-"""What may be between two words of a phrase, if no sign was typed between them."""
+"""Pattern of the text between two words of a phrase, if no sign was typed between them."""
 
 _MARKS = "".join(chr(code) for code in range(0x300, 0x1F000) if category(chr(code)).startswith("M"))
 _ADDED = f"[{_MARKS}{IGNORED}\u0e33\u0eb3\u1160-\u11ff\u3099\u309a\uff9e\uff9f]"

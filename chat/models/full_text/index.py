@@ -1,12 +1,12 @@
 """The full-text index. The database updates it in the transaction that writes a text, so it is never stale.
 
-Each shown message and each title has an entry. It holds its words and signed words, for the search of staff in all
-conversations, and the same words after the id of their owner. A search of one person reads only words that begin with
-that person's id, so its cost does not depend on the texts of others.
+Each shown message and each title has an entry. It holds the words and signed words of the text, for the search of staff
+in all conversations. It also holds each of these words with the owner's id before it. A search of one person reads only
+words that begin with that person's id, so its cost does not depend on the texts of others.
 
 On PostgreSQL, triggers write the words into a table with GIN indexes, one of them for titles alone. On SQLite, triggers
 write them into an FTS5 table and call the SQL functions `chat_entry_words` and `chat_title_words` of this module,
-registered on every connection. There, each title has its words a third time, after another mark.
+registered on every connection. There, titles also have words that begin with the owner's id and `TITLE_MARK`.
 
 `chat/migrations/_search.py` and `_signed_search.py` hold the SQL of a new database.
 """
@@ -24,7 +24,7 @@ OWNER_MARK, TITLE_MARK = ":", ";"
 
 
 def prefix_words(owner_id: int, words: str, mark: str = OWNER_MARK) -> str:
-    """Return words that are separated by single spaces, each after the id of their owner."""
+    """Return the words with the owner's id and the mark before each. `words`: separated by single spaces."""
     prefix = f"{owner_id}{mark}"
     return words and prefix + words.replace(" ", f" {prefix}")
 

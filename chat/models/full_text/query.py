@@ -27,7 +27,7 @@ class Term:
     words: str
     """The result of `extract_words`; never empty."""
     is_prefix: bool
-    """Whether the last word is a prefix: no sign and no closing quote follows it."""
+    """True if the last word may be the beginning of a longer word: no sign and no closing quote follows it."""
     signed_words: tuple[str, ...] = ()
     """Words together with the signs that were typed beside them. A text that contains the term has all of them."""
     others: tuple[str, ...] = ()
@@ -37,8 +37,8 @@ class Term:
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """The texts that match the beginnings of words; empty if `is_prefix` is false: `words`, each of `others`, and
-        the last signed word if no sign follows the last word (`/etc`, but not `c++`).
+        """The texts whose last word also matches longer words; empty if `is_prefix` is false. They are `words`, each of
+        `others`, and the last signed word if it does not end with a sign (`/etc`, but not `c++`).
         """
         if not self.is_prefix:
             return ()

@@ -117,7 +117,7 @@ _STRAY_JOINER = re.compile(
 _ORDER = re.compile(
     "([\u0e48-\u0e4b\u0ec8-\u0ecb])([\u0e4d\u0ecd])|([\u0e32\u0eb2])([\u0e48-\u0e4b\u0ec8-\u0ecb])|(\u0d4d)\u0d4d+"
 )
-"""Tones of Thai and Lao beside parts of a vowel, to be put in one order, and a virama after a letter with one."""
+"""Tones of Thai and Lao beside part of a vowel, which are put into one order, and repeated viramas of Malayalam."""
 _JOINED = re.compile(f"(?<!{LETTER})(?>{LETTER}+)(?>(?:{NON_JOINER}{LETTER}+)+)")
 _SEPARATOR = re.compile(f"[{SEPARATORS}]")
 _SIGN = re.compile(f"[{SIGNS}]")

@@ -34,7 +34,7 @@ SHOWN_LOG_ODDS: Final = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the classifier weighs in one text."""
+    """The features of one text that the classifier weighs."""
 
     signals: Mapping[str, float]
     """Value by the name of the signal."""

@@ -76,23 +76,23 @@ class Facts:
 
     @property
     def has_math(self) -> bool:
-        """True if the text itself contains something to compute on."""
+        """Return whether the text itself contains something to compute on."""
         return self.quantities > 0 or self.has_formula or self.has_expression or self.has_number_list or self.has_table
 
     @property
     def names_data_file(self) -> bool:
-        """True if the text holds the name of a table file, such as `sales.csv`."""
+        """Return whether the text holds the name of a table file, such as `sales.csv`."""
         return patterns.DATA_FILE.search(self.prose) is not None
 
     @property
     def names_quantity_of_data(self) -> bool:
-        """True if the text names a quantity, and the data to compute it from: a file, or at least three numbers."""
+        """Return whether the text names a quantity, and data to compute it from: a file, or at least three numbers."""
         has_source = self.has_data or self.names_data_file or self.quantities >= 3
         return has_source and self.has_words("named quantity") and not self.has_words("translate", "reword")
 
     @property
     def asks_to_run_code(self) -> bool:
-        """True if the code in the text, or the code of the previous turn, is to be executed."""
+        """Return whether the code in the text, or the code of the previous turn, is to be executed."""
         if self.has_words("do not run"):
             return False
         if self.is_only_python or self.has_words("run this code"):
@@ -154,7 +154,7 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
 
 
 def _opening_groups(entries: Iterable[tuple[str, str]], *starts: str) -> frozenset[str]:
-    """Return the groups of the words with which one of these texts starts. `entries`: of `find_entries`."""
+    """Return the groups of the words with which one of these texts starts. `entries`: what `find_entries` returned."""
     return frozenset(group for needle, group in entries if any(_starts_with(text, needle) for text in starts))
 
 
@@ -212,7 +212,7 @@ def _is_year(number: re.Match[str], text: str) -> bool:
 
 
 def _has_table(text: str) -> bool:
-    """Return whether two or more lines have the same number of cells and at least one purely numeric cell."""
+    """Return whether half of the lines, but at least two, have equally many cells and at least one numeric cell."""
     rows = [row for row in text.splitlines() if row.strip()]
     for delimiter, minimum_rows in (("\t", 2), ("|", 2), (";", 2), (",", 2), (" ", 3)):
         rows_of_cells = [row.split(delimiter) for row in rows]
@@ -226,7 +226,7 @@ def _has_table(text: str) -> bool:
 
 
 def _has_number_list(numbers: list[re.Match[str]], text: str) -> bool:
-    """Return whether three numbers follow each other with only separators between, or four with short labels."""
+    """Return whether three numbers follow each other, four with short labels between, or two points such as (1, 2)."""
     plain_length = labelled_length = 1
     for number, next_number in pairwise(numbers):
         gap = text[number.end() : next_number.start()]
@@ -249,5 +249,5 @@ def _asks_for_unit(text: str) -> bool:
 
 
 def _starts_with(normalized_text: str, needle: str) -> bool:
-    # A Chinese needle comes after the leading space.
+    # A normalized text begins with a space. Chinese needles do not.
     return normalized_text.startswith(needle) or normalized_text.startswith(needle, 1)

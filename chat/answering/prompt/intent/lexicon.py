@@ -24,7 +24,7 @@ WORD_EDGE: Final = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-z0-9])|(?<=[a-z0-9])(?
 
 KEY_CHARS: Final = 4
 CHINESE_KEY_CHARS: Final = 2
-"""Both: number of characters of a needle that form its key in `INDEX`. The space before a word counts."""
+"""Both numbers: how many characters at the start of a needle, with the space before a word, are its key in `INDEX`."""
 
 Entry: TypeAlias = tuple[str, str]
 """(needle, name of its word group)."""

@@ -90,7 +90,7 @@ ACT_RULES: Final = (
         lambda f: f.has_words("transform text", "text unit") and (f.has_quoted_text or f.has_words("string")),
     ),
 )
-"""The text names an act that code can perform."""
+"""Rules for texts that name an act that code can perform."""
 
 MATERIAL_RULES: Final = (
     Rule("has an equation or formula", 4, lambda f: f.has_formula and not f.has_code),
@@ -169,7 +169,7 @@ MATERIAL_RULES: Final = (
     ),
     Rule("converts units", 3, lambda f: f.asks_for_unit and f.measured_quantities >= 1),
 )
-"""The text contains the material of a calculation, such as quantities, formulas or dates."""
+"""Rules for texts with the material of a calculation, such as quantities, formulas or dates."""
 
 CONTEXT_RULES: Final = (
     Rule("comes with data", 3, lambda f: f.has_data),
@@ -187,7 +187,7 @@ CONTEXT_RULES: Final = (
     ),
     Rule("has new numbers for an answer that ran code", 3, lambda f: _is_follow_up(f) and f.quantities + f.years >= 1),
 )
-"""The conversation contains data, or an answer that ran code."""
+"""Rules for conversations that contain data, or an answer that ran code."""
 
 COUNTER_RULES: Final = (
     Rule(
@@ -259,7 +259,7 @@ COUNTER_RULES: Final = (
         lambda f: f.has_data and f.has_words("picture content") and not f.has_words("graph", "calculate"),
     ),
 )
-"""The text asks for something that code execution cannot improve or would make worse."""
+"""Rules for texts that ask for something that code execution cannot improve or would make worse."""
 
 RULES: Final = ACT_RULES + MATERIAL_RULES + CONTEXT_RULES + COUNTER_RULES
 
