@@ -44,7 +44,7 @@ def binary(text: str, buffers: Sequence[bytes] = (b"raw",)) -> bytes:
 PARSED = Message("iopub", "stream", "7", "process", {"text": "é"})
 
 
-def test_request_is_a_message() -> None:
+def test_packed_request_is_unpacked_with_the_same_channel_kind_and_content() -> None:
     text = pack_request("shell", "execute_request", "id", "client", {"code": "é"})
     assert unpack_message(text) == Message("shell", "execute_request", "", "client", {"code": "é"})
     assert json.loads(text)["header"]["msg_id"] == "id"
@@ -78,7 +78,7 @@ def test_session_id_that_is_not_a_string_becomes_empty() -> None:
         {"content": "text"},
     ],
 )
-def test_message_without_its_fields_is_invalid(changes: dict[str, object]) -> None:
+def test_message_with_a_missing_or_malformed_field_is_invalid(changes: dict[str, object]) -> None:
     with pytest.raises(InvalidMessage):
         unpack_message(message_text(**changes))
 
@@ -117,7 +117,7 @@ def test_number_of_values_is_limited_in_long_messages(monkeypatch: pytest.Monkey
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES))
-def test_message_of_any_shape_is_parsed_or_invalid(changes: dict[str, object]) -> None:
+def test_message_with_random_fields_is_parsed_or_raises_invalid_message(changes: dict[str, object]) -> None:
     try:
         message = unpack_message(message_text(**changes))
     except InvalidMessage:
@@ -127,7 +127,7 @@ def test_message_of_any_shape_is_parsed_or_invalid(changes: dict[str, object]) -
 
 
 @given(st.binary(max_size=200))
-def test_bytes_are_parsed_or_invalid(data: bytes) -> None:
+def test_random_bytes_are_an_invalid_message(data: bytes) -> None:
     with pytest.raises(InvalidMessage):
         unpack_message(data)
 

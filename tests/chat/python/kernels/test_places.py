@@ -11,13 +11,13 @@ from chat.python.kernels.errors import KernelsUnavailable
 from chat.python.kernels.places import Address, LocalService, RemotePlace, choose_place
 
 
-async def test_server_at_a_url_is_used_as_it_is() -> None:
+async def test_remote_jupyter_server_is_used_if_a_url_is_set() -> None:
     place = choose_place("http://kernels:8888/", "token", Path("/nowhere"))
     assert isinstance(place, RemotePlace)
     assert await place.address() == Address("http://kernels:8888", "token")
 
 
-def test_service_on_this_machine_is_used_without_a_url(tmp_path: Path) -> None:
+def test_kernel_service_of_this_machine_is_used_if_no_url_is_set(tmp_path: Path) -> None:
     place = choose_place("", "", tmp_path)
     assert isinstance(place, LocalService)
 

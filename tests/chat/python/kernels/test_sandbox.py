@@ -103,7 +103,7 @@ async def test_the_kernel_is_not_root_on_the_host(kernel_service: LocalService) 
     assert owners == {sandbox.NOBODY if os.geteuid() == 0 else os.geteuid()}
 
 
-def test_a_folder_with_a_long_path_is_not_used_for_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_directory_is_created_elsewhere_if_the_runtime_folder_has_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long_path = tmp_path / ("x" * 120)
     long_path.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(long_path))
@@ -134,7 +134,7 @@ def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
         launch(directory, "kernel")
 
 
-def test_failure_of_bubblewrap_is_reported_in_its_own_words_without_paths(
+def test_error_contains_the_message_of_bubblewrap_without_its_paths(
     directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = Interpreter(sys.executable, folders=("/nonexistent/bin",), links=())

@@ -93,7 +93,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("text", NOTES)
-async def test_notes_have_one_sentence_for_each_oddity(kernel: KernelClient, text: str) -> None:
+async def test_each_unusual_property_of_a_table_gives_one_note(kernel: KernelClient, text: str) -> None:
     preview = await describe(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
     assert list(preview.notes) == NOTES[text]
 
@@ -117,7 +117,7 @@ async def test_notes_have_one_sentence_for_each_oddity(kernel: KernelClient, tex
         ("columns.csv", b"a," * 2**20, "it has more than 100,000 columns."),
     ],
 )
-async def test_file_that_is_no_table_gives_a_sentence(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
+async def test_error_says_why_a_file_cannot_be_read_as_a_table(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
     preview = await describe(kernel, name, data)
     assert preview.error.startswith(error)
     assert preview.error.endswith(".")
@@ -149,7 +149,7 @@ async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: KernelCl
     assert preview.row_count == 2
 
 
-async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: KernelClient) -> None:
+async def test_preview_of_an_excel_file_shows_one_sheet_and_lists_the_names_of_all(kernel: KernelClient) -> None:
     days = [date(2024, 1, day) for day in (2, 3, 4)]
     rows: list[list[Cell]] = [[days[0], 3, "x"], [days[1], None, "y"], [days[2], 2.5, ""]]
     data = excel_file({"Empty": [], "A & B": [["Report 2024"], ["day", "n", "who"], *rows], "C": [[1]]})
@@ -195,7 +195,7 @@ async def test_number_of_columns_and_length_of_their_names_are_limited(kernel: K
     assert "\x1b" not in preview.columns[2].name
 
 
-async def test_code_with_the_arguments_reads_the_values_as_they_are_described(kernel: KernelClient) -> None:
+async def test_generated_code_reads_values_with_the_types_of_their_description(kernel: KernelClient) -> None:
     columns = {
         "number": ["1.234,5", "2,5", ""],
         "zeros": ["00123", "04560", "7"],
@@ -218,7 +218,7 @@ print(*table.dtypes, *table.isna().sum(), table.long.max())
     assert (await kernel.execute(program)).text == f"{types} 1 0 1 1 1 1 1 123456789012345679\n"
 
 
-async def test_generated_code_is_right_if_columns_have_the_names_of_its_placeholders(kernel: KernelClient) -> None:
+async def test_generated_code_works_if_columns_have_the_names_of_its_placeholders(kernel: KernelClient) -> None:
     preview = await describe(kernel, "MORE NAME.csv", b"Report\nNAME;MORE\n1,5;a\n2,5;b\n")
     assert (await kernel.execute(f"import pandas as pd\nprint(({preview.code}).NAME.sum())")).text == "4.0\n"
 

@@ -96,7 +96,7 @@ def state_of(conversation: Conversation) -> list[Any]:
     return [rows, parts, Conversation.objects.values().get(pk=conversation.pk), PythonSession.objects.count()]
 
 
-async def test_code_runs_on_the_newer_file_and_the_conversation_stays(sessions: Settings) -> None:
+async def test_code_runs_on_the_newer_file_and_the_conversation_is_not_changed(sessions: Settings) -> None:
     person = await new_person()
     before = await sync_to_async(state_of)(person.conversation)
     newer = await person.upload(NEWER)
@@ -128,7 +128,7 @@ async def test_code_runs_on_the_newer_file_and_the_conversation_stays(sessions: 
     assert await Attachment.objects.acount() == await NewerFileRun.objects.acount() == 0
 
 
-async def test_a_missing_column_is_reported_before_code_runs(sessions: Settings) -> None:
+async def test_missing_column_is_reported_before_code_runs_on_the_newer_file(sessions: Settings) -> None:
     person = await new_person()
     file = SimpleUploadedFile("march.csv", b"city,orders\nUlm,many\nBonn,few\n")
     page = f"/c/{person.conversation.pk}/newer-file/{person.table.pk}/"
@@ -165,7 +165,7 @@ async def test_a_missing_column_is_reported_before_code_runs(sessions: Settings)
         ("b.xlsx", b"PK", "“b.xlsx” must end with .csv like “sales.csv”"),
     ],
 )
-async def test_a_file_that_cannot_replace_the_former_one_is_refused(
+async def test_newer_file_with_the_same_content_or_another_type_is_refused(
     emulated: Settings, name: str, data: bytes, sentence: str
 ) -> None:
     person = await new_person()
@@ -173,7 +173,7 @@ async def test_a_file_that_cannot_replace_the_former_one_is_refused(
     assert (status, sentence in problem["detail"]) == (409, True)
 
 
-async def test_a_conversation_without_code_and_an_unknown_file_are_refused(emulated: Settings) -> None:
+async def test_run_is_refused_for_a_conversation_without_code_and_for_an_unknown_file(emulated: Settings) -> None:
     person = await new_person()
     newer = await person.upload(NEWER)
     await Part.objects.all().adelete()

@@ -50,7 +50,7 @@ def verdicts_of(conversation: Conversation) -> list[str]:
     return [state["verdict"] for reruns in states for state in (reruns or {}).values()]
 
 
-def test_all_code_runs_again_once_in_a_night_and_what_differs_is_shown(sessions: Settings) -> None:
+def test_code_of_a_pinned_conversation_runs_again_once_in_a_night_and_the_page_shows_differences(sessions: Settings) -> None:
     conversation, other = make_pinned(), make_pinned(nightly=None)
     before = Conversation.objects.values("updated_at", "revision").get(pk=conversation.pk)
     assert run_command() == "Conversations whose code ran again: 1. differs: 1.\n"
@@ -102,7 +102,7 @@ def test_nightly_run_stores_no_verdict_if_the_conversation_is_deleted_or_gets_an
     assert run_command() == "Conversations whose code ran again: 0.\n"
 
 
-def test_command_fails_while_another_one_runs_or_without_the_kernel_service(
+def test_nightly_command_fails_while_another_one_runs_or_without_the_kernel_service(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     conversation = make_pinned()

@@ -44,7 +44,7 @@ def queue(session: PythonSession, *, since_s: float) -> PythonSession:
     return session
 
 
-def test_free_kernel_is_given_at_once() -> None:
+def test_stopped_session_starts_at_once_if_a_kernel_is_free() -> None:
     make_session(), make_session()
     session = make_stopped(generation=4, note="It was idle.")
     assert admit(session.pk) == StartKernel(5)
@@ -55,7 +55,7 @@ def test_free_kernel_is_given_at_once() -> None:
     assert isinstance(admit(session.pk), Wait)
 
 
-def test_running_session_needs_no_kernel() -> None:
+def test_session_that_is_running_gets_no_new_kernel() -> None:
     assert admit(make_session().pk) == AlreadyRunning()
 
 
@@ -64,13 +64,13 @@ def test_start_that_a_dead_process_began_is_taken_over() -> None:
     assert admit(session.pk) == StartKernel(2)
 
 
-def test_reason_of_a_failed_start_is_forgotten_at_the_next_one() -> None:
+def test_next_start_clears_the_reason_of_a_failed_start() -> None:
     session = make_stopped(state=State.ERROR, note="The service does not run.")
     assert isinstance(admit(session.pk), StartKernel)
     assert PythonSession.objects.get(pk=session.pk).note == ""
 
 
-def test_kept_session_is_ended_for_another_only_if_no_other_is_unused() -> None:
+def test_session_with_a_keep_time_is_not_ended_for_another_while_there_is_an_unused_one() -> None:
     make_session(unused_s=100, kept_until=soon()), make_session(unused_s=5)
     used_before = make_session(unused_s=20)
     assert evicted(admit(make_stopped().pk)) == used_before
@@ -125,7 +125,7 @@ def test_sessions_in_use_are_not_ended_for_a_new_one() -> None:
     assert evicted(admit(session.pk)) == live
 
 
-def test_cell_of_a_dead_process_does_not_protect_its_session() -> None:
+def test_session_can_be_ended_for_another_if_the_process_that_ran_its_cell_has_died() -> None:
     make_session(busy_until=soon()), make_session(busy_until=soon())
     dead = make_session(busy_until=soon(-1))
     assert evicted(admit(make_stopped().pk)) == dead
@@ -168,7 +168,7 @@ def test_queue_is_ordered_by_the_persons_kernels_and_then_by_waiting_time() -> N
         PythonSession.objects.filter(pk=session.pk).update(state=State.STOPPED, busy_until=None)
 
 
-def test_waiting_session_whose_process_has_died_is_not_in_the_queue() -> None:
+def test_waiting_session_does_not_block_the_queue_if_its_process_has_died() -> None:
     make_session(busy_until=soon()), make_session(busy_until=soon())
     dead = queue(make_stopped(), since_s=100)
     PythonSession.objects.filter(pk=dead.pk).update(busy_until=soon(-1))
@@ -224,7 +224,7 @@ def test_session_whose_cell_begins_before_the_stop_is_not_ended(monkeypatch: pyt
 
 
 @pytest.mark.django_db(transaction=True)
-def test_processes_that_ask_at_once_never_exceed_the_limits() -> None:
+def test_simultaneous_starts_never_exceed_the_limits_of_kernels() -> None:
     users: list[User] = [make_user() for _ in range(3)]
     generator = random.Random(5)
     sessions = [make_stopped(generator.choice(users)) for _ in range(10)]

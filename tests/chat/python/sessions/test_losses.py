@@ -53,7 +53,7 @@ async def test_session_of_a_killed_kernel_is_lost_and_others_are_not(sessions: S
     assert not await in_thread(note_losses)
 
 
-async def test_session_whose_code_runs_is_left_to_the_process_that_runs_it(sessions: Settings) -> None:
+async def test_session_that_is_running_code_is_not_marked_as_lost_by_other_processes(sessions: Settings) -> None:
     session = await dead_session()
     await PythonSession.objects.filter(pk=session.pk).aupdate(busy_until=soon())
     assert not await in_thread(note_losses)

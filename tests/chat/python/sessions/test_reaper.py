@@ -65,7 +65,7 @@ async def test_unused_session_is_ended(sessions: Settings) -> None:
     assert session.note == "The Python session was ended after 15 minutes without use. Its variables are lost."
 
 
-async def test_kept_session_is_not_unused(sessions: Settings) -> None:
+async def test_session_with_a_keep_time_is_not_ended_as_unused(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000, kept_until=soon()))
     assert not await in_thread(reaper.reap)
 
@@ -111,7 +111,7 @@ async def test_cell_of_a_dead_process_is_interrupted_and_its_variables_stay(
     await session_kernel.aclose()
 
 
-async def test_start_and_stop_of_dead_processes_are_finished(sessions: Settings) -> None:
+async def test_reaper_finishes_starts_and_stops_that_dead_processes_have_begun(sessions: Settings) -> None:
     session = await kernel_of(await in_thread(make_conversation))
     await PythonSession.objects.filter(pk=session.pk).aupdate(state=State.STOPPING, busy_until=soon(-1))
     starting = await in_thread(lambda: make_session(state=State.STARTING, kernel_id="", busy_until=soon(-1)))
@@ -133,7 +133,7 @@ async def test_kernel_of_a_start_whose_process_died_is_ended(sessions: Settings)
     assert (session.state, session.note, session.kernel_id) == (State.STOPPED, START_FAILED, "")
 
 
-async def test_only_one_of_two_reapers_claims_the_work(sessions: Settings) -> None:
+async def test_only_one_of_two_reapers_claims_an_unused_session(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000))
     assert await in_thread(reaper.claim_work)
     assert not await in_thread(reaper.claim_work)
@@ -181,7 +181,7 @@ async def test_reaper_ignores_expired_leases_just_after_an_outage_of_the_databas
     assert abandoned.state == State.STOPPED
 
 
-async def test_session_that_this_process_holds_is_not_abandoned(sessions: Settings) -> None:
+async def test_reaper_leaves_a_session_alone_while_this_process_renews_its_lease(sessions: Settings) -> None:
     session = await in_thread(lambda: make_session(busy_until=soon(-1)))
     with renewed_lease(session.pk, session.generation):
         assert not await in_thread(reaper.claim_work)
@@ -211,7 +211,7 @@ async def test_reaper_ends_other_kernels_if_one_cannot_be_ended(
     assert (first.state, second.state) == (State.STOPPING, State.STOPPED)
 
 
-async def test_one_pass_claims_only_as_many_kernels_as_it_ends_at_once(
+async def test_one_pass_of_the_reaper_claims_at_most_as_many_sessions_as_the_batch_limit(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reaper, "BATCH_LIMIT", 1)

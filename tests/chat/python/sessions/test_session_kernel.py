@@ -81,7 +81,7 @@ async def session_of(conversation: Conversation) -> PythonSession:
     return await PythonSession.objects.aget(conversation=conversation)
 
 
-async def test_second_process_reaches_the_same_kernel(sessions: Settings) -> None:
+async def test_second_process_runs_code_in_the_same_kernel(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, "x = 41")
     result = await in_another_process(run(conversation, "x += 1\nprint(x)"))
@@ -185,7 +185,7 @@ async def test_waiting_process_starts_as_soon_as_a_kernel_is_free(sessions: Sett
     await slow
 
 
-async def test_cancelled_waiting_leaves_the_queue(sessions: Settings) -> None:
+async def test_cancelled_run_is_removed_from_the_queue(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT = 1
     await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await new_conversation()
@@ -200,7 +200,7 @@ async def test_cancelled_waiting_leaves_the_queue(sessions: Settings) -> None:
     assert not await is_queued()
 
 
-async def test_functions_that_need_no_kernel_start_none(sessions: Settings) -> None:
+async def test_hold_without_permission_to_start_raises_not_running(sessions: Settings) -> None:
     conversation = await new_conversation()
     session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
     with pytest.raises(NotRunning):
@@ -209,7 +209,7 @@ async def test_functions_that_need_no_kernel_start_none(sessions: Settings) -> N
 
 
 @pytest.mark.parametrize("state", [State.STARTING, State.STOPPING])
-async def test_kernel_that_a_dead_process_left_is_ended_before_the_next_one(sessions: Settings, state: State) -> None:
+async def test_kernel_of_a_dead_process_is_ended_before_a_new_one_starts(sessions: Settings, state: State) -> None:
     conversation = await new_conversation()
     await run(conversation, "x = 1")
     left = await session_of(conversation)

@@ -57,7 +57,7 @@ async def test_kernel_that_died_between_two_cells_is_reported_as_gone(client: Ju
     await wait_until_awaited(is_ended)
 
 
-async def test_ended_kernel_is_unknown_and_may_be_ended_again(client: JupyterClient) -> None:
+async def test_ended_kernel_has_no_state_and_ending_it_again_raises_no_error(client: JupyterClient) -> None:
     kernel_id = await client.start_kernel()
 
     async def is_idle() -> bool:
@@ -178,7 +178,7 @@ async def test_death_of_the_server_ends_the_cell(name: str) -> None:
             await client.aclose()
 
 
-async def test_output_before_the_exit_of_the_process_stays(own_kernel: KernelClient) -> None:
+async def test_output_is_kept_if_the_kernel_process_exits_after_it(own_kernel: KernelClient) -> None:
     execution = await own_kernel.execute("print('written', flush=True)\nimport os\nos._exit(0)", limit_s=LONG_S)
     assert execution.status is ExecutionStatus.DIED
     assert execution.text.startswith("written\n")

@@ -92,7 +92,7 @@ def errors_of(execution: Execution) -> list[ErrorOutput]:
 
 
 @pytest.mark.parametrize("case", CASES)
-async def test_limit_is_explained_after_the_traceback(kernel: KernelClient, case: str) -> None:
+async def test_sentence_about_the_exceeded_limit_follows_the_traceback(kernel: KernelClient, case: str) -> None:
     code, names, sentence = CASES[case]
     execution = await kernel.execute(code, limit_s=LONG_S)
     error, limit = errors_of(execution)

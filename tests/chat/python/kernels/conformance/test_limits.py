@@ -66,7 +66,7 @@ async def test_output_before_the_time_limit_is_kept(kernel: KernelClient) -> Non
 
 @pytest.mark.usefixtures("short_grace")
 @pytest.mark.parametrize("code", [ENDLESS_C_LOOP, IGNORES_INTERRUPTS])
-async def test_code_that_cannot_be_interrupted_ends_the_kernel(own_kernel: KernelClient, code: str) -> None:
+async def test_kernel_is_ended_if_its_code_cannot_be_interrupted(own_kernel: KernelClient, code: str) -> None:
     execution = await own_kernel.execute(code, limit_s=SHORT_S)
     assert execution.status is ExecutionStatus.TIMEOUT
     assert not own_kernel.is_alive
@@ -150,7 +150,7 @@ async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: KernelC
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_endless_displays_are_stopped(kernel: KernelClient) -> None:
+async def test_cell_that_displays_outputs_without_end_is_stopped(kernel: KernelClient) -> None:
     code = "import time\nwhile True:\n    display({'text/html': 'y' * 500_000}, raw=True)\n    time.sleep(0.005)"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert execution.status is ExecutionStatus.FAILED
@@ -158,7 +158,7 @@ async def test_endless_displays_are_stopped(kernel: KernelClient) -> None:
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_print_of_a_gigabyte_is_cut_or_fails_with_a_memory_error(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
     execution = await own_kernel.execute("print('x' * 10**9)", limit_s=LONG_S)
     assert len(execution.text) < TEXT_LIMIT_BYTES + 5000
     if place.differences.limits_output_in_kernel:
@@ -169,7 +169,7 @@ async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: KernelC
         assert "MemoryError" in execution.text
 
 
-async def test_much_output_in_many_prints_ends_at_most_its_kernel(
+async def test_output_of_many_large_prints_is_cut_and_the_kernel_stays_usable(
     own_kernel: KernelClient, place: PlaceUnderTest
 ) -> None:
     count = 10_000 if place.differences.limits_output_in_kernel else 1000
@@ -186,7 +186,7 @@ async def test_graph_after_much_output_is_an_output(kernel: KernelClient) -> Non
     assert any(isinstance(output, ImageOutput) for output in execution.outputs)
 
 
-async def test_message_above_the_limit_ends_the_kernel_and_not_the_server(
+async def test_message_above_the_size_limit_ends_the_kernel_and_not_the_server(
     client: JupyterClient, own_kernel: KernelClient, own_id: str
 ) -> None:
     code = "display({'text/html': 'x' * 17_000_000}, raw=True)\nimport time; time.sleep(60)"
