@@ -139,7 +139,7 @@ async def test_thinking_level_beside_a_budget_is_refused_before_sending(
     assert server.exchanges == []
 
 
-def test_functions_beside_built_in_tools_need_the_developer_api(provider: GeminiProvider, settings: Settings) -> None:
+def test_vertex_ai_cannot_combine_functions_with_built_in_tools(provider: GeminiProvider, settings: Settings) -> None:
     capabilities = provider.capabilities("gemini-3.8-flash")
     assert (capabilities.functions, capabilities.functions_beside_built_in) == (True, True)
     settings.GOOGLE_GENAI_USE_VERTEXAI = True

@@ -185,7 +185,7 @@ async def test_cancelling_an_upload_closes_its_request(provider: GeminiProvider,
         await exchange.wait_until_closed()
 
 
-def test_account_digest_differs_for_each_key_and_address_and_shows_neither(
+def test_account_digest_is_different_for_each_key_address_and_cloud_project(
     provider: GeminiProvider, settings: Settings
 ) -> None:
     def find_account() -> str:
@@ -208,7 +208,7 @@ def test_account_digest_differs_for_each_key_and_address_and_shows_neither(
         assert int(account, 16)
 
 
-async def test_vertex_ai_answers_but_stores_no_files(
+async def test_vertex_ai_answers_requests_but_refuses_uploads_of_files(
     emulated: GeminiProvider, settings: Settings, emulator_url: str
 ) -> None:
     assert emulated.capabilities(REQUEST.model).stores_files

@@ -71,7 +71,7 @@ async def test_connection_that_fails_after_a_complete_answer_does_not_make_it_fa
     assert texts_of(received) == ["one", " two"]
 
 
-async def test_names_in_snake_case_and_numbers_in_other_forms_are_read(provider: GeminiProvider, serve: Serve) -> None:
+async def test_snake_case_names_and_numbers_as_strings_are_read(provider: GeminiProvider, serve: Serve) -> None:
     parts = [
         {"executable_code": {"code": "1", "language": "PYTHON"}},
         {"function_call": {"name": "f", "args": {"snake_case": {"a_b": 1}}}, "thought_signature": "c2ln"},
@@ -126,7 +126,7 @@ async def test_only_the_candidate_with_index_0_is_read(provider: GeminiProvider,
     [one for one in recordings() if one.http_status == 200 and one.events and len(one.body) < SMALL_BYTES],
     ids=lambda one: one.name,
 )
-async def test_our_reader_reads_whatever_the_sdk_reads(
+async def test_plotlines_reader_reads_every_changed_stream_that_the_sdk_reads(
     recorded: Recording, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     rng = random.Random(recorded.name)

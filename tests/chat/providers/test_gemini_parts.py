@@ -231,7 +231,7 @@ def sent_parts(*parts: Part, is_own: bool = True, role: Role = Role.MODEL) -> li
     return [part for content in sent for part in content["parts"]]
 
 
-def test_table_of_parts_has_every_kind() -> None:
+def test_test_table_has_a_row_for_every_kind_of_part() -> None:
     assert {row.kind for row in ROWS} == set(PartKind)
     assert all(row.kind is row.part.kind for row in ROWS)
 
@@ -248,7 +248,7 @@ def test_part_is_sent_back_to_its_model(row: Row) -> None:
 
 
 @each_row
-def test_part_is_sent_to_another_model_without_what_only_its_own_model_can_read(row: Row) -> None:
+def test_part_is_sent_to_another_model_without_signatures_or_is_left_out(row: Row) -> None:
     for part in (row.part, replace(row.part, provider_data={})):
         assert sent_parts(part, is_own=False) == ([] if row.sent_to_others is None else [row.sent_to_others])
 

@@ -49,7 +49,7 @@ METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContex
 # The SDK warns of values that its enumerations do not have, and keeps them.
 @pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
 @each_answer
-async def test_events_of_an_answer_equal_those_in_its_raw_json(
+async def test_parts_token_counts_and_finish_reason_of_an_answer_equal_its_raw_json(
     recorded: Recording, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)):
@@ -63,7 +63,7 @@ async def test_events_of_an_answer_equal_those_in_its_raw_json(
 
 
 @each_answer
-async def test_metadata_and_identity_of_an_answer_are_reported(
+async def test_metadata_response_id_and_model_version_of_an_answer_are_reported(
     recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)):
@@ -112,7 +112,7 @@ async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
     assert recorded.error["message"] in error.detail
 
 
-async def test_blocked_prompt_gives_a_finish_and_no_error(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_blocked_prompt_ends_with_a_finish_reason_and_not_with_an_error(reader: str, provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_body(recording("prompt-blocked").body)):
         received, error = await read_all(provider)
     assert error is None

@@ -21,7 +21,7 @@ HOLOGRAM: dict[str, JSON] = {"hologram": {"x": 1}}
 @pytest.mark.parametrize(
     ("name", "part"), [("lean", Unsupported(provider_data={"fields": HOLOGRAM})), ("sdk", Text(""))]
 )
-async def test_part_of_a_kind_newer_than_the_sdk_is_kept_by_our_reader(
+async def test_part_of_a_kind_unknown_to_the_sdk_is_kept_by_plotlines_reader(
     name: str, part: Part, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GEMINI_STREAM_READER = name
@@ -33,7 +33,7 @@ async def test_part_of_a_kind_newer_than_the_sdk_is_kept_by_our_reader(
 # The SDK warns of values that its enumerations do not have, and keeps them.
 @pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
 @pytest.mark.parametrize("vertexai", [True, False], ids=["vertex", "developer"])
-async def test_values_newer_than_the_sdk_are_kept(
+async def test_unknown_enum_values_are_kept_as_they_were_sent(
     vertexai: bool, reader: str, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GOOGLE_GENAI_USE_VERTEXAI = vertexai
@@ -60,7 +60,7 @@ async def test_values_newer_than_the_sdk_are_kept(
     ]
 
 
-async def test_identity_of_a_response_is_reported_when_it_changes(
+async def test_response_id_and_model_version_are_reported_only_when_they_change(
     reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     chunks = [

@@ -126,7 +126,7 @@ async def test_body_of_a_full_request_equals_the_expected_bytes(provider: Gemini
     )
 
 
-def test_fields_that_are_not_set_are_left_out() -> None:
+def test_options_that_are_not_set_are_left_out_of_the_request() -> None:
     request = GenerateRequest("m", (QUESTION,), thinking=Thinking(include_thoughts=False))
     assert json.loads(request_body(request)).keys() == {"model", "input", "stream", "store"}
     drawing = json.loads(request_body(replace(request, image_output=True, tools=(BuiltInTool(URL_CONTEXT),))))
@@ -181,7 +181,7 @@ def test_result_of_a_failed_function_has_is_error_and_ids_may_repeat() -> None:
     assert {step["call_id"] for step in steps if "call_id" in step} == {"f1"}
 
 
-def test_shortened_output_replaces_the_texts_of_its_result() -> None:
+def test_result_is_sent_back_with_the_shortened_output() -> None:
     result = CodeExecutionResult("on…", OUTCOME_OK, "c1", provider_data={"step": LIST})
     [_, step] = steps_of(QUESTION, answer(result, InlineData("image/png", "", b"png", provider_data={"place": 1})))
     assert [one.get("text") for one in step["result"]] == ["on…", None]
@@ -189,13 +189,13 @@ def test_shortened_output_replaces_the_texts_of_its_result() -> None:
     assert without_image["result"] == [{"type": "text", "text": "on…"}]
 
 
-def test_state_follows_the_question_if_there_is_no_result() -> None:
+def test_session_state_follows_the_question_if_there_is_no_function_result() -> None:
     [question] = steps_of(QUESTION, state="x = 1")
     assert [one["text"] for one in question["content"]] == ["Draw.", "x = 1"]
 
 
 @pytest.mark.parametrize("account", ["/v1beta1", "/gateway/v1/projects/p/locations/global"])
-def test_url_differs_from_that_of_a_model_only_at_its_end(account: str) -> None:
+def test_url_for_interactions_is_made_from_the_url_for_a_model(account: str) -> None:
     of_model = "/publishers/google/models/m" if "projects" in account else "/models/m"
     url = URL(f"https://example.org{account}{of_model}:streamGenerateContent?alt=sse")
     assert str(interactions_url(url)) == f"https://example.org{account}/interactions"

@@ -36,7 +36,7 @@ def request_with_known(provider: OpenAICompatibleProvider, reads: list[str]) -> 
     return request
 
 
-async def test_facts_are_not_read_again_if_the_request_has_them(
+async def test_facts_are_not_read_again_if_the_request_contains_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)

@@ -66,7 +66,7 @@ def test_instruction_is_in_the_question_if_the_system_role_is_refused() -> None:
     assert message == {"role": "user", "content": "Be brief.\n\n1+1?"}
 
 
-def test_calls_are_answered_directly_after_their_message() -> None:
+def test_function_results_directly_follow_the_message_with_their_calls() -> None:
     calls = [FunctionCall("f", {"x": number}, str(number), provider_data={"id": f"call_{number}"}) for number in (1, 2)]
     responses = [FunctionResponse("f", {"y": number}, str(number)) for number in (1, 2)]
     written = messages_of(user(Text("a")), model(Text("I look."), *calls), user(*responses), model(Text("b")))
@@ -77,7 +77,7 @@ def test_calls_are_answered_directly_after_their_message() -> None:
     assert json.loads(written[3]["content"]) == {"y": 1}
 
 
-def test_arguments_that_are_no_object_are_sent_back_as_an_empty_object() -> None:
+def test_invalid_arguments_are_sent_back_as_an_empty_object() -> None:
     call = FunctionCall("f", None, "1", provider_data={"raw_arguments": "{broken"})
     written = messages_of(user(Text("a")), model(call), user(FunctionResponse("f", {}, "1")))
     assert written[2]["content"] is None
@@ -85,12 +85,12 @@ def test_arguments_that_are_no_object_are_sent_back_as_an_empty_object() -> None
 
 
 @pytest.mark.parametrize(("name", "sent"), [("a.b c", "a_b_c"), ("", "unnamed"), ("x" * 99, "x" * 64)])
-def test_name_that_no_server_takes_is_changed(name: str, sent: str) -> None:
+def test_function_name_that_servers_would_refuse_is_changed_before_it_is_sent(name: str, sent: str) -> None:
     written = messages_of(user(Text("a")), model(FunctionCall(name, {}, "1")), user(FunctionResponse(name, {}, "1")))
     assert written[2]["tool_calls"][0]["function"]["name"] == sent
 
 
-def test_ids_that_a_server_repeats_are_unique_in_a_request() -> None:
+def test_call_ids_that_a_server_repeats_are_unique_in_a_request() -> None:
     exchange = [
         model(FunctionCall("f", {}, "a", provider_data={"id": "0"})),
         user(FunctionResponse("f", {}, "a"), Text("again")),
@@ -144,18 +144,18 @@ def test_code_of_another_provider_becomes_text_and_its_graph_an_image() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "verb"), [(OUTCOME_FAILED, "failed"), ("OUTCOME_OF_TOMORROW", "ended")])
-def test_code_is_described_as_failed_only_if_the_outcome_is_known(outcome: str, verb: str) -> None:
+def test_code_is_described_as_failed_only_if_the_outcome_is_failed(outcome: str, verb: str) -> None:
     answer = model(ExecutableCode("plot()", "PYTHON"), CodeExecutionResult("x", outcome), is_own=False)
     written = messages_of(user(Text("Draw.")), answer, user(Text("Thanks.")))
     assert f"[The code {verb}. Its output:]" in str(written)
 
 
-def test_fence_is_longer_than_those_in_the_code() -> None:
+def test_markdown_fence_around_code_is_longer_than_fences_in_the_code() -> None:
     written = messages_of(user(Text("x")), model(ExecutableCode("'''\n```\n'''", "PYTHON"), is_own=False))
     assert "\n````python\n" in written[2]["content"]
 
 
-def test_fence_of_a_long_text_is_found_in_linear_time() -> None:
+def test_length_of_the_markdown_fence_around_a_long_text_is_found_quickly() -> None:
     text = "`" * 1_000_000
     content = messages_of(user(InlineData("text/plain", "a.txt", text.encode())))[1]["content"]
     assert content.count("`") == 3_000_002
@@ -180,7 +180,7 @@ def test_text_file_is_sent_as_text() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "roles"), [(GENERIC, ["tool", "user"]), (MISTRAL, ["tool", "assistant", "user"])])
-def test_assistant_message_precedes_a_question_after_a_result_if_demanded(dialect: Dialect, roles: list[str]) -> None:
+def test_assistant_message_is_inserted_between_a_result_and_a_question_for_mistral(dialect: Dialect, roles: list[str]) -> None:
     contents = [
         user(Text("x")),
         model(FunctionCall("f", {}, "abcdefghi")),
@@ -189,7 +189,7 @@ def test_assistant_message_precedes_a_question_after_a_result_if_demanded(dialec
     assert [message["role"] for message in messages_of(*contents, dialect=dialect)[3:]] == roles
 
 
-def test_every_assistant_message_has_its_reasoning_if_demanded() -> None:
+def test_every_assistant_message_has_reasoning_content_if_the_server_demands_it() -> None:
     contents = [user(Text("x")), model(Thought("hm"), Text("a")), user(Text("y")), model(Text("b"), is_own=False)]
     for written in (
         messages_of(*contents, dialect=DIALECTS["deepseek"]),

@@ -81,7 +81,7 @@ async def work() -> AsyncGenerator[WorkBetweenTurns, None]:
 @pytest.mark.parametrize(
     "piece", [b"\n" * PIECE_BYTES, b": comment\n\n" * 6_000, b"\n"], ids=["lines", "comments", "single"]
 )
-async def test_other_tasks_run_while_lines_without_events_are_parsed(
+async def test_other_tasks_run_while_empty_lines_and_comments_are_parsed(
     work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, piece: bytes
 ) -> None:
     feed = EventParser.feed
@@ -163,7 +163,7 @@ async def test_event_may_hold_a_picture_of_some_megabytes(is_stream: bool) -> No
 
 
 @pytest.mark.parametrize("error", [Stalled("silent"), Unreachable("reset")])
-async def test_picture_is_described_if_the_connection_breaks(error: ProviderError) -> None:
+async def test_incomplete_image_is_described_in_words_if_the_connection_breaks(error: ProviderError) -> None:
     async def broken() -> AsyncGenerator[bytes, None]:
         yield text("Look: ![image](data:image/png;base64,iVBORw0KGgoAAAAN")
         raise error
@@ -193,7 +193,7 @@ async def test_stream_that_is_too_long_is_not_read_any_further(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("is_stream", [True, False])
-async def test_json_of_very_many_lists_is_refused(is_stream: bool) -> None:
+async def test_json_with_too_many_lists_is_refused(is_stream: bool) -> None:
     reader = make_reader()
     value = b'{"choices": [%b]}' % b",".join([b"{}"] * BRACKETS_LIMIT)
     await read(reader, b"data: %b\n\n" % value if is_stream else value, is_stream=is_stream)
@@ -209,13 +209,13 @@ async def test_json_of_very_many_values_is_refused(value: bytes) -> None:
     assert "too many values" in reader.error.detail
 
 
-async def test_commas_and_quotes_of_a_long_text_are_no_values() -> None:
+async def test_commas_and_quotes_in_a_long_text_do_not_count_as_json_values() -> None:
     content = '\\",\\\\,' * (2 * VALUES_LIMIT)
     [part] = texts_of(await read(make_reader(), text(content)[6:-2], is_stream=False))
     assert part == '",\\,' * (2 * VALUES_LIMIT)
 
 
-def test_text_that_never_ends_is_refused_at_once() -> None:
+def test_json_string_without_an_end_is_refused_quickly() -> None:
     # A regular expression that tried each quotation mark as the beginning of a string would take minutes.
     with pytest.raises(ValueError, match="Unterminated"):
         read_json('{"a": "' + '\\",' * (2 * VALUES_LIMIT))

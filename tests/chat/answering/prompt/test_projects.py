@@ -62,7 +62,7 @@ def sent_parts(prepared: PreparedRequest) -> list[Part]:
     return [part for content in prepared.request.contents for part in content.parts]
 
 
-def test_instruction_of_the_project_comes_after_the_persons_and_before_the_conversations() -> None:
+def test_project_instruction_follows_that_of_the_person_and_precedes_that_of_the_conversation() -> None:
     conversation = make_conversation(system_instruction="Own.")
     conversation.owner.instruction = "Person."
     conversation.owner.save()
@@ -73,7 +73,7 @@ def test_instruction_of_the_project_comes_after_the_persons_and_before_the_conve
     assert "Project." not in prepare_next(start(other)).request.system_instruction
 
 
-def test_files_come_before_the_first_message_in_each_request() -> None:
+def test_project_files_come_before_the_first_message_in_the_request() -> None:
     conversation = make_conversation()
     make_user_message(conversation, "First")
     make_model_message(conversation)
@@ -90,7 +90,7 @@ def test_files_come_before_the_first_message_in_each_request() -> None:
     assert parts[-2:] == [Text("And now?"), date_note(turn)]
 
 
-def test_next_request_has_the_changed_files_and_instruction_of_the_project() -> None:
+def test_next_request_uses_the_current_files_and_instruction_of_the_project() -> None:
     conversation = make_conversation()
     project = make_project(conversation, instruction="Old.")
     turn = start(conversation)
@@ -104,7 +104,7 @@ def test_next_request_has_the_changed_files_and_instruction_of_the_project() -> 
     assert not any("new.csv" in str(part) for part in sent_parts(later))
 
 
-def test_file_names_in_the_session_take_account_of_files_of_a_refused_question() -> None:
+def test_file_gets_a_numbered_name_in_the_session_if_a_refused_question_has_one_of_its_name() -> None:
     """The session has the files of a refused question, too, so a later file of the same name has another one there."""
     conversation = make_conversation(engine="session")
     files = [make_attachment(conversation.owner, name="a.csv", data=bytes([number]) * 70_000) for number in range(2)]
@@ -145,7 +145,7 @@ def test_project_files_that_do_not_fit_into_the_request_are_only_named(settings:
     assert Text("[The file l.csv is not sent with this request.]") in parts
 
 
-def test_request_without_earlier_files_contains_no_project_files() -> None:
+def test_request_that_is_repeated_without_files_omits_project_files_too() -> None:
     conversation = make_conversation()
     make_project(conversation, make_attachment(conversation.owner, name="a.csv"))
     parts = sent_parts(prepare_next(start(conversation), Replay(has_files=False)))
@@ -209,7 +209,7 @@ def test_project_files_of_all_turns_are_read_with_one_further_query() -> None:
     assert [len(one.project_files) for one in rows] == [1, 1]
 
 
-def test_upload_records_of_project_files_are_deleted_like_those_of_other_files() -> None:
+def test_provider_upload_of_a_project_file_is_forgotten_with_those_of_its_conversation() -> None:
     conversation = make_conversation()
     file = make_attachment(conversation.owner)
     make_project(conversation, file)

@@ -73,7 +73,7 @@ def usage(number: int) -> UsageReported:
     ids=["metadata", "response", "finish"],
 )
 @pytest.mark.parametrize("per_list", [1, 100])
-async def test_answer_ends_at_its_limit_if_the_provider_sends_reports_without_end(
+async def test_answer_ends_at_its_limit_if_the_provider_sends_metadata_without_end(
     answers: Answers, report: Callable[[int], StreamEvent], per_list: int
 ) -> None:
     answers([report(number * per_list + one) for one in range(per_list)] for number in range(100))
@@ -89,7 +89,7 @@ async def test_answer_ends_at_its_limit_if_the_provider_sends_token_counts_witho
     assert (turn.status, turn.error_code) == ("failed", "limit")
 
 
-async def test_token_counts_between_texts_do_not_make_an_answer_too_long(answers: Answers) -> None:
+async def test_repeated_token_counts_do_not_count_towards_the_limit_of_an_answer(answers: Answers) -> None:
     answers([TEXT, *([END] if number == 49 else []), usage(number)] for number in range(50))
     turn = await ask()
     assert (turn.status, turn.message.text) == ("done", "a" * 50)
@@ -101,7 +101,7 @@ async def test_function_arguments_that_are_too_long_end_the_answer(answers: Answ
     assert (turn.status, turn.error_code) == ("failed", "limit")
 
 
-async def test_too_many_parts_end_the_answer_even_in_one_list(answers: Answers, emulated: Settings) -> None:
+async def test_answer_ends_at_its_limit_of_parts_even_if_all_arrive_in_one_list(answers: Answers, emulated: Settings) -> None:
     emulated.ANSWER_PARTS_LIMIT = 20
     answers([[*[TEXT, THOUGHT] * 1_000, END]])
     turn = await ask()

@@ -99,7 +99,7 @@ async def test_result_is_never_sent_if_the_turn_is_stopped_before_its_release(he
     assert responses_in(request) == [{"error": tool_loop.WITHHELD}]
 
 
-async def test_repeated_decision_about_a_call_does_not_release_its_result(held_results: Settings) -> None:
+async def test_repeated_approval_of_a_call_does_not_release_its_result(held_results: Settings) -> None:
     turn = await ask_for_code()
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     assert await decide(lambda: turn.pk, decision)
@@ -127,7 +127,7 @@ async def test_release_is_requested_for_one_result_after_the_other_once_all_call
     assert third["output"] == "33\n"
 
 
-async def test_result_is_held_for_later_questions_even_if_no_round_follows(held_results: Settings) -> None:
+async def test_result_that_was_not_released_is_withheld_even_if_no_round_follows(held_results: Settings) -> None:
     held_results.ROUNDS_LIMIT = 1
     turn = await decide_and_wait(await ask_and_run_code(), is_approved=False)
     assert (turn.status, turn.finish) == ("done", "round_limit")

@@ -88,7 +88,7 @@ async def test_block_with_the_same_result_gets_the_verdict_reproduced(sessions: 
     assert 'data-verdict="reproduced"' in await fresh_page(conversation)
 
 
-async def test_block_is_rerun_in_the_present_session_or_after_all_earlier_blocks(sessions: Settings) -> None:
+async def test_block_is_rerun_in_the_current_session_or_after_all_earlier_blocks(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, "n = 0")
     turn = await run(conversation, "n += 1\nprint(n)")

@@ -92,7 +92,7 @@ async def people(conversation: Conversation) -> Attachment:
         *(pytest.param(name, LEAKS, marks=pytest.mark.drill, id=name) for name in PROTOCOLS),
     ],
 )
-async def test_no_request_contains_a_cell_and_the_reader_sees_all_output(
+async def test_no_request_contains_a_table_cell_and_the_owners_page_shows_all_output(
     sessions: Settings, endpoints: StandInServer, protocol: str, leaks: Sequence[str]
 ) -> None:
     wire = Wire(sessions, endpoints)
@@ -126,7 +126,7 @@ async def test_no_request_contains_a_cell_and_the_reader_sees_all_output(
     assert "<img " in page
 
 
-async def test_results_of_other_tools_are_withheld_unless_the_tool_set_can_filter_them(
+async def test_results_of_a_tool_set_without_a_filter_are_withheld_from_the_model(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     tools = use_tools("echo", "fail")

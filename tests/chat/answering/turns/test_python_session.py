@@ -64,7 +64,7 @@ async def test_variables_are_kept_from_turn_to_turn(sessions: Settings) -> None:
     assert session.last_message_id == turn.message_id
 
 
-async def test_readers_and_the_model_get_the_changes_of_tables(sessions: Settings) -> None:
+async def test_page_and_model_get_a_list_of_the_changes_in_tables(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     await ask_and_wait(
@@ -96,7 +96,7 @@ sales = sales.dropna()
     assert "<code>sales</code>: <code>price</code> all values times 100</p>" in tab.page.transcript
 
 
-async def test_notice_reports_missing_cells_in_tables_of_earlier_answers(sessions: Settings) -> None:
+async def test_page_shows_missing_cells_of_a_column_that_code_of_a_later_answer_reads(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     await ask_and_wait(
@@ -120,7 +120,7 @@ async def test_notice_reports_missing_cells_in_tables_of_earlier_answers(session
     assert tab.page.transcript.count("Missing cells in “price”") == 1
 
 
-async def test_outputs_that_code_changes_are_shown_in_their_last_form(sessions: Settings) -> None:
+async def test_output_that_code_updates_is_shown_only_in_its_last_form(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     code = """
@@ -294,7 +294,7 @@ async def test_functions_of_the_session_describe_its_state(sessions: Settings) -
     assert [file["name"] for file in files["files"]] == ["out.csv"]
 
 
-async def test_reset_ends_the_session_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
+async def test_reset_session_ends_the_session_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
     conversation = await session_conversation()
     turn = await ask_and_wait(conversation, "x = 1\n---\n%reset_session {}\n---\nprint('x' in globals())")
     _, reset, cell = await responses_of(turn)

@@ -77,7 +77,7 @@ async def test_chat_completion_has_the_date_at_the_end_of_one_text_in_each_round
     assert first == second == [f"go\n\n{date_note(turn).text}"]
 
 
-async def test_continuation_has_the_date_of_the_answer_that_it_continues(emulated: Settings) -> None:
+async def test_continuation_sends_the_date_of_the_answer_that_it_continues(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-max-tokens")
     asked = await ask_and_wait(conversation, "go")
     asked_at = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)

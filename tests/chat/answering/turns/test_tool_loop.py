@@ -239,7 +239,7 @@ async def test_functions_that_were_not_declared_are_not_run(emulated: Settings, 
     assert not tools.calls
 
 
-async def test_text_about_the_tools_follows_the_newest_results_and_changes_nothing_before_it(
+async def test_session_state_follows_the_newest_results_and_earlier_content_is_unchanged(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     use_tools("echo", state_text="The session holds the variable x.")
@@ -257,7 +257,7 @@ async def test_text_about_the_tools_follows_the_newest_results_and_changes_nothi
 
 
 @pytest.mark.parametrize(("names", "error"), [(["echo"], OSError("The kernel is gone.")), ([], None)])
-async def test_text_about_the_tools_is_omitted_if_it_cannot_be_read_or_used(
+async def test_session_state_is_omitted_if_reading_it_fails_or_no_functions_are_declared(
     emulated: Settings, use_tools: UseTools, names: Sequence[str], error: Exception | None
 ) -> None:
     use_tools(*names, state_text="The session holds x.", state_error=error)
@@ -321,7 +321,7 @@ async def test_waiting_turn_has_no_task_and_no_lease(waiting: tuple[Conversation
     assert 'data-status="waiting"' in await fresh_page(conversation)
 
 
-async def test_thought_ends_before_its_turn_waits(use_tools: UseTools) -> None:
+async def test_thought_has_a_duration_when_its_turn_waits_for_approval(use_tools: UseTools) -> None:
     use_tools("echo", approved_names=["echo"])
     turn = await wait_for_approval(await new_conversation(model="scenario-function-call-thought", code_execution="off"))
     answer = fold([row async for row in turn.events.order_by("seq").values_list("name", "data")])

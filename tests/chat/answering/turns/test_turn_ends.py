@@ -160,13 +160,13 @@ async def test_continuation_after_too_many_tool_calls_uses_no_tools(limits: Sett
         ("code-unknown-outcome", "ended; its service does not say how"),
     ],
 )
-async def test_unknown_kinds_of_content_are_shown_as_unknown(scenario: str, words: str) -> None:
+async def test_unknown_part_and_code_without_a_known_outcome_are_described_as_such(scenario: str, words: str) -> None:
     _, article = await answer_of(scenario)
     assert words in article.text
     assert "failed" not in article.text
 
 
-async def test_sources_are_numbered_and_only_web_addresses_are_links() -> None:
+async def test_only_web_addresses_of_sources_are_links() -> None:
     _, article = await answer_of("grounded")
     assert article.select("aside", class_="grounding")
     links = [link for link in article.find_all("a") if "grounding" not in link.get("class", "")]

@@ -180,7 +180,7 @@ async def test_bytes_of_a_graph_are_kept_in_the_database_until_it_is_uploaded(em
     assert len(attachment.pending_upload.data) == attachment.size_bytes
 
 
-async def test_round_stores_what_the_provider_reported(emulated: Settings) -> None:
+async def test_round_stores_finish_ids_and_token_counts_of_the_provider(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     turn = await ask_and_wait(conversation, "?")
     [stored] = [one async for one in Round.objects.filter(turn=turn)]

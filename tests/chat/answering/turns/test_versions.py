@@ -278,7 +278,7 @@ def test_message_of_another_conversation_cannot_be_shown_as_a_version() -> None:
 
 
 @pytest.mark.django_db
-def test_choices_for_one_message_apply_if_its_answer_is_regenerated() -> None:
+def test_code_mode_of_a_question_applies_when_its_answer_is_regenerated() -> None:
     conversation = make_conversation(model="some-model")
     first = create_turn(make_question(conversation, "tell me a story", code_mode="on"), lease_owner="test")
     end(first, "answer")
@@ -303,7 +303,7 @@ def test_answer_without_tools_is_regenerated_without_tools() -> None:
 
 
 @pytest.mark.django_db
-def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code(settings: Settings) -> None:
+def test_continuation_runs_no_code_if_the_new_model_of_the_conversation_cannot(settings: Settings) -> None:
     settings.KERNELS_LIMIT = 0
     LanguageModel.objects.create(name="codeless", code_execution=False)
     conversation = make_conversation(model="some-model", code_execution="on")

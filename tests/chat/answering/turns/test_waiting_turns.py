@@ -31,7 +31,7 @@ from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("code_tools")]
 
 
-async def test_sweeps_and_draining_do_not_end_a_waiting_turn(emulated: Settings) -> None:
+async def test_recovery_and_shutdown_do_not_end_a_turn_that_waits_for_approval(emulated: Settings) -> None:
     turn = await ask_for_code()
     await Runner.current().drain()
     assert await database_sync_to_async(recovery.sweep)() == 0
@@ -116,7 +116,7 @@ async def test_time_limit_of_a_turn_does_not_include_the_wait(emulated: Settings
     assert executed(emulated.VAR_DIR) == [CODE]
 
 
-async def test_decision_made_at_the_time_limit_is_not_overruled(emulated: Settings) -> None:
+async def test_decision_made_just_before_the_timeout_is_kept(emulated: Settings) -> None:
     turn = await ask_for_code()
     await let_pass(turn, hours=25)
     approval_id = await approval_id_of(turn)

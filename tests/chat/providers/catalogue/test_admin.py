@@ -173,7 +173,7 @@ def test_invalid_preset_is_rejected_with_a_message(operator: Client, fields: dic
     assert operator.post(path_of(Preset, "add/"), form).status_code == 302
 
 
-def test_form_explains_an_empty_price(operator: Client) -> None:
+def test_form_says_that_an_empty_price_means_not_known(operator: Client) -> None:
     assert "Empty means not known" in page_of(operator, path_of(LanguageModel, "add/"))
 
 
@@ -199,7 +199,7 @@ def test_at_most_one_instruction_exists_and_a_deleted_one_can_be_added_again(ope
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset, Instruction])
-def test_list_needs_the_view_permission_and_the_form_the_add_permission(model: type[Model]) -> None:
+def test_viewing_a_list_and_adding_rows_need_their_permissions(model: type[Model]) -> None:
     name = model.__name__.lower()
     without_permissions, viewer, adder = (
         staff_with(),
@@ -279,7 +279,7 @@ def test_model_of_an_endpoint_cannot_be_given_tools_that_its_server_does_not_run
     assert LanguageModel.objects.get().name == "m"
 
 
-def test_lists_show_tools_of_endpoint_models_as_off_even_if_they_are_ticked(operator: Client) -> None:
+def test_lists_show_no_tools_for_endpoint_models_even_if_the_row_has_them(operator: Client) -> None:
     make_endpoint("local")
     ticks = {"code_execution": True, "web_search": True, "url_context": True}
     row = make_endpoint_model("local", "llama", **ticks)

@@ -44,14 +44,14 @@ def test_with_a_gemini_key_models_of_endpoints_come_last(settings_endpoint: Sett
     assert not uses_demo("small")
 
 
-def test_models_of_the_settings_are_the_default_of_an_empty_catalogue(settings_endpoint: Settings) -> None:
+def test_first_model_in_the_settings_is_the_default_if_the_catalogue_is_empty(settings_endpoint: Settings) -> None:
     settings_endpoint.GEMINI_EMULATED = False
     settings_endpoint.DEFAULT_MODEL = ""
     assert find_setup("").model == "small"
     assert list_choices()[0].label == "small"
 
 
-def test_row_takes_precedence_over_a_model_of_the_settings(settings_endpoint: Settings) -> None:
+def test_catalogue_row_overrides_a_model_in_the_settings(settings_endpoint: Settings) -> None:
     make_endpoint_model("", "small", label="Small one", context_tokens=10)
     make_endpoint_model("", "big", is_enabled=False)
     choices = list_choices()
@@ -98,7 +98,7 @@ def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Setting
     assert lost.search == "none"
 
 
-def test_name_of_two_providers_means_the_one_that_the_demo_model_does_not_replace(settings_endpoint: Settings) -> None:
+def test_name_at_gemini_and_at_an_endpoint_selects_gemini_only_if_a_key_is_set(settings_endpoint: Settings) -> None:
     make_model("big")
     assert find_setup("big").provider == ENDPOINT_PROVIDER
     settings_endpoint.GEMINI_EMULATED = False
@@ -106,7 +106,7 @@ def test_name_of_two_providers_means_the_one_that_the_demo_model_does_not_replac
     assert values_of(list_choices()).count("big") == 1
 
 
-def test_name_of_two_endpoints_means_the_endpoint_of_the_settings(settings_endpoint: Settings) -> None:
+def test_name_at_two_endpoints_selects_the_endpoint_of_the_settings(settings_endpoint: Settings) -> None:
     make_endpoint("local")
     make_endpoint_model("local", "small", label="Local")
     assert find_setup("small").endpoint == ""
@@ -116,7 +116,7 @@ def test_name_of_two_endpoints_means_the_endpoint_of_the_settings(settings_endpo
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_row_of_an_endpoint_never_answers_as_the_default(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_row_of_an_endpoint_is_never_the_default(settings: Settings, is_emulated: bool) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.ALLOW_UNLISTED_MODELS = False
     settings.DEFAULT_MODEL = "shared"
@@ -136,7 +136,7 @@ def test_disabled_row_of_an_endpoint_never_answers_as_the_default(settings: Sett
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_row_of_an_endpoint_never_precedes_a_row_of_gemini(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_gemini_row_precedes_a_disabled_endpoint_row_of_the_same_name(settings: Settings, is_emulated: bool) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.DEFAULT_MODEL = "shared"
     make_endpoint("foreign")
@@ -170,7 +170,7 @@ def test_demo_model_does_not_answer_for_a_deleted_endpoint(settings: Settings) -
     assert is_demo()
 
 
-def test_queries_do_not_depend_on_the_number_of_endpoints(
+def test_number_of_queries_does_not_depend_on_the_number_of_endpoints(
     settings_endpoint: Settings, server: Server, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(4):
@@ -184,7 +184,7 @@ def test_queries_do_not_depend_on_the_number_of_endpoints(
         find_setup("small")
 
 
-def test_picker_does_not_offer_a_search_that_no_server_of_the_protocol_has(settings: Settings) -> None:
+def test_picker_offers_no_web_search_for_endpoint_models(settings: Settings) -> None:
     settings.GEMINI_EMULATED = False
     make_endpoint("local")
     row = make_endpoint_model("local", "llama", code_execution=True, web_search=True, url_context=True)

@@ -54,7 +54,7 @@ def test_all_checks_pass_if_the_server_can_do_everything(server: Server, setting
     assert "big answered" in check(model="big")[ANSWER].sentence
 
 
-def test_key_is_checked_without_being_shown(server: Server, settings: Settings) -> None:
+def test_key_is_checked_and_never_shown_in_results(server: Server, settings: Settings) -> None:
     row = make_endpoint()
     assert check()[KEY].ok is None
     row.api_key_variable = "SOME_API_KEY"
@@ -123,7 +123,7 @@ def test_answer_is_checked_even_if_the_server_lists_no_models(server: Server) ->
         ([PartReceived(FunctionCall(name="other", arguments={}))], "wrong name", False),
     ],
 )
-def test_check_of_functions_says_what_the_model_did_instead(
+def test_function_check_says_what_the_model_did_instead_of_the_call(
     server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str, ok: bool | None
 ) -> None:
     make_endpoint()
@@ -147,7 +147,7 @@ def test_check_of_images_fails_if_the_model_does_not_see_the_image(
     assert result.ok is False
 
 
-def test_features_that_a_model_is_known_to_refuse_are_not_tried(server: Server) -> None:
+def test_functions_and_images_that_the_model_is_known_to_refuse_are_not_tried(server: Server) -> None:
     make_endpoint()
     server.capabilities = make_capabilities(functions=False, images=False)
     assert verdicts(check()) == "uwwwwff"

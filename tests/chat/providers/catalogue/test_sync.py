@@ -35,7 +35,7 @@ def test_new_models_are_added_disabled_and_last() -> None:
     assert LanguageModel.objects.get(name="newer").position == 90
 
 
-def test_token_limits_are_filled_in_and_lowered_but_never_raised() -> None:
+def test_token_limits_from_the_providers_list_are_filled_in_or_lowered_but_never_raised() -> None:
     make_model("empty")
     make_model("above", context_tokens=9999, max_output_tokens=9999)
     make_model("below", context_tokens=10, max_output_tokens=5)
@@ -52,7 +52,7 @@ def test_token_limits_are_filled_in_and_lowered_but_never_raised() -> None:
     assert list(limits) == [("above", 1000, 100), ("below", 10, 5), ("empty", 1000, 100)]
 
 
-def test_models_that_are_no_longer_listed_are_marked_and_kept() -> None:
+def test_models_that_are_no_longer_listed_are_marked_as_missing_and_not_deleted() -> None:
     make_preset("p", language_model=make_model("gone"))
     make_model("long-gone", missing_since=BEFORE)
     make_model("back", missing_since=BEFORE, context_tokens=1, max_output_tokens=1)
@@ -89,7 +89,7 @@ def test_dry_run_returns_the_same_changes_and_saves_none() -> None:
 
 
 @pytest.mark.parametrize("description", ["", "  ", "x" * 300, "e.g" * 100 + ". Yes."])
-def test_description_that_has_no_short_first_sentence_is_omitted(description: str) -> None:
+def test_description_of_a_model_is_omitted_if_it_has_no_short_first_sentence(description: str) -> None:
     sync("gemini", [ListedModel("m", "M" * 200, description, None, None)], at=AT)
     row = LanguageModel.objects.get()
     assert row.description == ""
