@@ -44,7 +44,7 @@ def test_headings_of_different_months_have_different_keys() -> None:
     ("zone", "names"),
     [(UTC, ["today", "yesterday"]), (ZoneInfo("America/New_York"), ["yesterday", "week"])],
 )
-def test_days_begin_at_midnight_of_the_zone(zone: tzinfo, names: list[str]) -> None:
+def test_days_begin_at_midnight_in_the_persons_time_zone(zone: tzinfo, names: list[str]) -> None:
     times = [datetime(2026, 3, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, 1, tzinfo=UTC)]
     groups = list(group_by_day([Conversation(updated_at=at) for at in times], TODAY, zone))
     assert [group.heading.name for group in groups] == names

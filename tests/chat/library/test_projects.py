@@ -95,7 +95,9 @@ def test_number_of_projects_is_limited(browser: Client, owner: User) -> None:
     assert html_of(browser, "/conversations/").count('href="/projects/') == 9
 
 
-def test_lists_have_pages_that_contain_each_row_once(browser: Client, owner: User) -> None:
+def test_lists_of_projects_and_of_their_conversations_have_pages_with_each_row_once(
+    browser: Client, owner: User
+) -> None:
     names = {make_project(owner, f"Number {number:02}").name for number in range(45)}
     first = browser.get("/projects/").context
     second = browser.get("/projects/", {"after": first["more"]}).context
@@ -130,7 +132,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_rows(browser: Client
     assert [count_queries(browser, path) for path in paths] == counts
 
 
-def test_new_conversation_of_a_project_is_in_it_and_an_empty_one_is_reused(browser: Client, owner: User) -> None:
+def test_project_gets_its_own_new_conversation_and_an_empty_one_in_it_is_reused(browser: Client, owner: User) -> None:
     project = make_project(owner)
     outside = browser.post("/c/new/").headers["Location"]
     inside = browser.post(f"{project.get_absolute_url()}conversations/").headers["Location"]
@@ -164,7 +166,7 @@ def test_conversation_can_be_moved_into_a_project_into_a_new_one_and_out_of_it(b
     assert conversation.project is None
 
 
-def test_htmx_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:
+def test_htmx_response_to_a_move_updates_the_conversation_only_if_it_is_open(browser: Client, owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner, title="Cranes")
     data = {"project": str(project.pk), "open": str(conversation.pk)}
     swaps = browser.post(f"/c/{conversation.pk}/move/", data, headers={"HX-Request": "true"}).content.decode()
@@ -216,7 +218,7 @@ def test_files_are_added_once_and_their_number_is_limited(browser: Client, owner
     assert browser.post(path, {}).content.decode() == "Say which file to add: attachment."
 
 
-def test_removed_file_is_deleted_unless_something_else_shows_it(owner: User) -> None:
+def test_file_removed_from_a_project_is_deleted_unless_something_else_uses_it(owner: User) -> None:
     project, other = make_project(owner), make_project(owner)
     alone, shared, sent = (make_attachment(owner, name=f"{name}.csv") for name in ("alone", "shared", "sent"))
     add_files(project, [alone, shared, sent])
@@ -229,7 +231,7 @@ def test_removed_file_is_deleted_unless_something_else_shows_it(owner: User) -> 
     assert ObjectDeletion.objects.count() == 1
 
 
-def test_files_of_a_project_survive_the_deletion_of_a_conversation_and_the_purge_of_unsent_files(owner: User) -> None:
+def test_project_file_is_not_deleted_with_a_conversation_or_with_unsent_files(owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner)
     file = make_attachment(owner)
     add_files(project, [file])
@@ -239,7 +241,7 @@ def test_files_of_a_project_survive_the_deletion_of_a_conversation_and_the_purge
     assert delete_project(project) == [file]
 
 
-def test_files_are_placed_in_the_python_session_after_those_of_questions(owner: User) -> None:
+def test_project_files_are_placed_in_the_session_after_those_of_questions_with_unique_names(owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner)
     move_conversation(conversation, project)
     answer = make_model_message(conversation)
@@ -353,7 +355,7 @@ def test_export_contains_only_the_name_of_the_project(owner: User) -> None:
     assert "Hidden" not in str(exported)
 
 
-def test_full_project_refuses_files_that_are_added_at_once(owner: User) -> None:
+def test_files_that_exceed_the_limit_of_a_project_are_all_refused(owner: User) -> None:
     project = make_project(owner)
     with pytest.raises(ProjectRefused):
         add_files(project, [make_attachment(owner) for _ in range(FILES_LIMIT + 1)])

@@ -112,7 +112,9 @@ async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
     assert recorded.error["message"] in error.detail
 
 
-async def test_blocked_prompt_ends_with_a_finish_reason_and_not_with_an_error(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_blocked_prompt_ends_with_a_finish_reason_and_not_with_an_error(
+    reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
     async with serve(answer_with_body(recording("prompt-blocked").body)):
         received, error = await read_all(provider)
     assert error is None

@@ -62,7 +62,9 @@ async def test_request_names_the_service_tier_of_the_setting(
     assert [exchange.json.get(name) for exchange in server.exchanges] == [None, "flex"]
 
 
-async def test_request_has_no_header_with_a_time_limit_for_the_server(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+async def test_request_has_no_header_with_a_time_limit_for_the_server(
+    reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
     async with serve(answer_with_events({})) as server:
         await read_all(provider)
     assert "x-server-timeout" not in server.exchanges[0].headers
@@ -81,7 +83,9 @@ async def test_next_request_uses_the_same_connection_until_the_provider_is_close
     assert texts_of(received) == ["a"]
 
 
-def test_provider_can_be_used_from_several_event_loops_one_after_the_other(provider: GeminiProvider, settings: Settings) -> None:
+def test_provider_can_be_used_from_several_event_loops_one_after_the_other(
+    provider: GeminiProvider, settings: Settings
+) -> None:
     async def ask() -> list[str]:
         async with run_server(answer_with_events(text_chunk("a"))) as server:
             settings.GOOGLE_GEMINI_BASE_URL = server.url

@@ -67,7 +67,9 @@ def test_upper_case_and_parameters_of_a_mime_type_are_ignored() -> None:
     assert accepted_type("Text/CSV; charset=utf-8", vertexai=False) == "text/csv"
 
 
-def test_vertex_ai_gets_csv_as_plain_text_and_the_developer_api_as_csv(provider: GeminiProvider, settings: Settings) -> None:
+def test_vertex_ai_gets_csv_as_plain_text_and_the_developer_api_as_csv(
+    provider: GeminiProvider, settings: Settings
+) -> None:
     assert provider.capabilities("gemini-test").accepted_type("text/csv") == "text/csv"
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
     assert provider.capabilities("gemini-test").accepted_type("text/csv") == "text/plain"

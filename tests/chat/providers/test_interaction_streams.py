@@ -147,7 +147,9 @@ async def test_type_of_an_http_error_depends_on_its_status_and_message(provider:
         assert (received, error and error.code) == ([], code)
 
 
-async def test_response_id_file_citations_and_continuation_token_are_reported(provider: GeminiProvider, serve: Serve) -> None:
+async def test_response_id_file_citations_and_continuation_token_are_reported(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     found = list(decoded([CREATED, *STREAMS["citations"]]))
     assert found[0] == ResponseIdentified("", "gemini-test")
     assert MetadataReported("annotations", [FILE_CITATION]) in found

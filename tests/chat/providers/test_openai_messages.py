@@ -180,7 +180,9 @@ def test_text_file_is_sent_as_text() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "roles"), [(GENERIC, ["tool", "user"]), (MISTRAL, ["tool", "assistant", "user"])])
-def test_assistant_message_is_inserted_between_a_result_and_a_question_for_mistral(dialect: Dialect, roles: list[str]) -> None:
+def test_assistant_message_is_inserted_between_a_result_and_a_question_for_mistral(
+    dialect: Dialect, roles: list[str]
+) -> None:
     contents = [
         user(Text("x")),
         model(FunctionCall("f", {}, "abcdefghi")),

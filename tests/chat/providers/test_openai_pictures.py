@@ -56,7 +56,9 @@ def test_mime_type_of_an_image_comes_from_its_bytes_and_its_name_from_the_descri
     ],
     ids=["broken", "cut", "too many pixels", "other type", "no base64", "short text", "svg", "svg that ends its block"],
 )
-def test_embedded_data_that_cannot_be_shown_as_an_image_is_described_with_type_and_size(one: EmbeddedFile, words: str) -> None:
+def test_embedded_data_that_cannot_be_shown_as_an_image_is_described_with_type_and_size(
+    one: EmbeddedFile, words: str
+) -> None:
     part = part_of(one)
     assert part == Text(words)
 

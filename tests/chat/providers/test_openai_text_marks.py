@@ -141,7 +141,9 @@ CASES: dict[str, list[tuple[bool, str]]] = {
 
 
 @pytest.mark.parametrize(("text", "parts"), CASES.items())
-def test_template_marks_separate_thought_and_answer_wherever_the_text_is_cut(text: str, parts: list[tuple[bool, str]]) -> None:
+def test_template_marks_separate_thought_and_answer_wherever_the_text_is_cut(
+    text: str, parts: list[tuple[bool, str]]
+) -> None:
     assert parts_of([text]) == parts
     assert parts_of(text) == parts
     for cut in range(len(text)):

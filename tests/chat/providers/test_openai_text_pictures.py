@@ -120,7 +120,9 @@ def test_short_data_uri_outside_an_image_keeps_its_source_text() -> None:
     assert (file.source, file.label) == ("", "image")
 
 
-def test_base64_above_the_length_limit_is_not_kept_and_only_its_length_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base64_above_the_length_limit_is_not_kept_and_only_its_length_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(text_pictures, "PAYLOAD_LIMIT_CHARS", len(LONG) - 1)
     assert divide(f"![a]({URI}{LONG})", 100) == [EmbeddedFile("image/png", "", len(LONG), "a")]
 

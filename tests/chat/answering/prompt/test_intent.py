@@ -176,7 +176,9 @@ def test_training_separates_the_two_labels_and_is_deterministic() -> None:
     assert "blorp the a" not in weights
 
 
-def test_written_weights_are_read_back_rounded_and_without_tiny_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_weights_are_read_back_rounded_and_without_tiny_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(training, "WEIGHTS_FILE", tmp_path / "weights.tsv")
     training.write_weights({"[bias]": -0.5, " word ": 1.254, "tiny": 0.049})
     monkeypatch.setattr(classifier, "WEIGHTS_FILE", tmp_path / "weights.tsv")

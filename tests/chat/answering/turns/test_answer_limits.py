@@ -101,7 +101,9 @@ async def test_function_arguments_that_are_too_long_end_the_answer(answers: Answ
     assert (turn.status, turn.error_code) == ("failed", "limit")
 
 
-async def test_answer_ends_at_its_limit_of_parts_even_if_all_arrive_in_one_list(answers: Answers, emulated: Settings) -> None:
+async def test_answer_ends_at_its_limit_of_parts_even_if_all_arrive_in_one_list(
+    answers: Answers, emulated: Settings
+) -> None:
     emulated.ANSWER_PARTS_LIMIT = 20
     answers([[*[TEXT, THOUGHT] * 1_000, END]])
     turn = await ask()

@@ -73,7 +73,9 @@ async def test_request_declares_the_tools_that_model_and_conversation_allow(
     assert ("You can search the web" in instruction) is ("googleSearch" in tools)
 
 
-async def test_call_in_an_answer_that_also_runs_native_code_gets_its_response_in_the_next_round(emulated: Settings) -> None:
+async def test_call_in_an_answer_that_also_runs_native_code_gets_its_response_in_the_next_round(
+    emulated: Settings,
+) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     tools = recording_tools.choose(RecordingTools(("run_python",)))
     conversation = await conversation_with("code-beside-session")

@@ -48,7 +48,9 @@ async def test_long_answer_is_continued_with_the_continuation_tokens_of_its_serv
     assert [answer.message.text in str(request) for answer in answers] == [True, True, True]
 
 
-async def test_continuation_after_a_function_call_repeats_the_request_with_the_functions_result(emulated: Settings) -> None:
+async def test_continuation_after_a_function_call_repeats_the_request_with_the_functions_result(
+    emulated: Settings,
+) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))
     conversation = await new_conversation(model="scenario-continuation-after-call", code_execution="off")

@@ -67,7 +67,9 @@ async def conversation_with(name: str, protocol: str = INTERACTIONS_API, **setti
 # --- what is sent back
 
 
-async def test_steps_are_sent_back_unchanged_and_later_requests_begin_like_earlier_ones(emulated: Settings, use_tools: UseTools) -> None:
+async def test_steps_are_sent_back_unchanged_and_later_requests_begin_like_earlier_ones(
+    emulated: Settings, use_tools: UseTools
+) -> None:
     use_tools("echo")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     conversation = await conversation_with("scenario-function-call")

@@ -207,7 +207,9 @@ async def test_next_round_leaves_out_what_the_server_refused_in_this_round(
     assert read == [case.model], "the first round has what the start read"
 
 
-async def test_thoughts_are_sent_back_after_a_server_has_required_them(endpoints: StandInServer, settings: Settings) -> None:
+async def test_thoughts_are_sent_back_after_a_server_has_required_them(
+    endpoints: StandInServer, settings: Settings
+) -> None:
     case = Case("deepseek-unrecognised", "function-call", [200], bool, {})
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))

@@ -40,7 +40,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize(("number", "reason"), [(1, "ran out of time"), (2, "Python module “xgboost”")])
-async def test_code_moves_to_the_session_after_a_timeout_or_a_missing_module_if_engine_is_auto(sessions: Settings, number: int, reason: str) -> None:
+async def test_code_moves_to_the_session_after_a_timeout_or_a_missing_module_if_engine_is_auto(
+    sessions: Settings, number: int, reason: str
+) -> None:
     conversation = await session_conversation(model=f"scenario-code-then-session-{number}", engine="auto")
     tab = Tab(conversation.pk)
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)

@@ -54,7 +54,7 @@ def test_schema_has_every_status_finish_and_token_count() -> None:
     assert definitions["usage"]["propertyNames"]["enum"] == [field.name for field in fields(Usage)]
 
 
-def test_export_of_a_new_conversation_says_that_code_runs_without_asking() -> None:
+def test_export_says_that_a_new_conversation_runs_code_without_approval() -> None:
     assert exported_json(make_conversation())["conversation"]["approval"] == "auto"
 
 
@@ -69,7 +69,7 @@ def test_export_contains_the_messages_of_all_versions() -> None:
     ]
 
 
-def test_export_contains_the_parts_and_the_turn_of_an_answer() -> None:
+def test_export_contains_the_parts_of_an_answer_and_the_usage_and_sources_of_its_turn() -> None:
     answer = exported_json(rich_conversation())["messages"][1]
     assert [part["kind"] for part in answer["parts"]] == [
         "thought",
@@ -118,7 +118,7 @@ def test_attachment_of_two_versions_is_exported_once() -> None:
     assert [len(message["attachments"]) for message in document["messages"]] == [1, 1, 1, 0, 0, 0]
 
 
-def test_export_does_not_contain_what_only_staff_may_read() -> None:
+def test_export_contains_no_error_details_instructions_accounts_or_client_ids() -> None:
     answer = make_model_message(make_conversation(), error_detail="canary-detail", lease_owner="canary-lease")
     Turn.objects.update(
         parameters={"label": "Quick", "instruction": "canary-instruction"},
@@ -157,7 +157,7 @@ def test_missing_bytes_of_an_attachment_are_null() -> None:
     assert Attachment.objects.count() == 2
 
 
-def test_export_can_be_pasted_into_a_script_element() -> None:
+def test_export_can_be_embedded_in_an_html_script_element() -> None:
     conversation = make_conversation(title="</script><!-- \u2028")
     make_model_message(conversation, parts=[(PartKind.TEXT, "</script><script>alert(1)</script>")])
     document = exported_bytes(conversation, "json")
@@ -220,7 +220,7 @@ def test_parts_of_a_tool_and_rounds_are_exported() -> None:
     assert rounds[1]["metadata"] == {"safetyRatings": []}
 
 
-def test_export_distinguishes_real_markers_from_typed_ones() -> None:
+def test_export_lists_markers_of_graphs_but_not_text_that_looks_like_a_marker() -> None:
     messages = exported_json(rich_conversation())["messages"]
     assert "markers" in messages[0]
     assert messages[0]["markers"] == []

@@ -66,7 +66,7 @@ def test_messages_code_graphs_and_sources_are_exported() -> None:
         "<div>\n\n```\n",
     ],
 )
-def test_open_blocks_of_an_answer_do_not_swallow_the_next_message(text: str) -> None:
+def test_unclosed_block_of_an_answer_does_not_change_the_next_message(text: str) -> None:
     conversation = make_conversation()
     make_model_message(conversation, parts=[(PartKind.TEXT, text)])
     make_model_message(conversation)
@@ -96,7 +96,7 @@ def test_raw_html_and_images_of_a_model_become_text(text: str) -> None:
     assert "javascript:alert" not in "".join(re.findall(r"<[^>]*>", html))
 
 
-def test_tags_of_elements_that_the_page_shows_stay_if_they_are_pairs() -> None:
+def test_allowed_html_tags_are_kept_only_if_they_are_in_pairs() -> None:
     text = "H<sub>2</sub>O<br>**<kbd>a</kbd>**\n\n<details>\n<summary>b</summary>\n\n*c*\n\n</details>\n"
     assert sanitize_markdown(text) == text
     assert sanitize_markdown(text + "\n<div>") == text + "\n&lt;div>"
@@ -107,7 +107,7 @@ def test_tags_of_elements_that_the_page_shows_stay_if_they_are_pairs() -> None:
     assert "<script" not in html_of(sanitize_markdown("<details>\n`<script>`\n</details>"))
 
 
-def test_code_keeps_its_characters() -> None:
+def test_characters_in_code_are_not_escaped() -> None:
     text = "Write `<b>` or\n\n```html\n<script>x</script> ![y](z)\n```\n\nbut not <b>."
     assert "&lt;script&gt;x&lt;/script&gt; ![y](z)" in html_of(sanitize_markdown(text))
     assert "<code>&lt;b&gt;</code>" in html_of(sanitize_markdown(text))
@@ -202,7 +202,7 @@ def test_markdown_contains_provider_endpoint_and_model_of_an_answer() -> None:
 
 
 @pytest.mark.django_db
-def test_export_says_that_code_has_no_result_and_an_unknown_outcome_is_no_failure() -> None:
+def test_code_without_a_result_and_code_with_an_unknown_outcome_are_described_as_such() -> None:
     answer = make_model_message(make_conversation(), parts=[])
     add_parts(
         answer,

@@ -80,7 +80,7 @@ def test_code_results_and_text_become_one_answer() -> None:
     assert (answer.turn.model, answer.turn.status, answer.turn.code_execution) == ("gpt-4o", "done", True)
 
 
-def test_edited_questions_and_new_answers_become_versions() -> None:
+def test_edited_questions_and_regenerated_answers_become_versions() -> None:
     (conversation,) = import_conversations(
         conversation_of(
             node("root", None, ""),
@@ -107,7 +107,7 @@ def test_edited_questions_and_new_answers_become_versions() -> None:
     assert conversation.messages.get(text="Two").versions.count() == 2
 
 
-def test_versions_that_branch_within_an_answer_share_its_beginning() -> None:
+def test_versions_that_differ_after_a_common_beginning_both_contain_it() -> None:
     (conversation,) = import_conversations(
         conversation_of(
             node("u", None, "user", "Go"),

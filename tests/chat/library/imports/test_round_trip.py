@@ -113,7 +113,7 @@ def test_imported_answers_belong_to_no_provider_account() -> None:
     assert Turn.objects.get(conversation=result.created[0]).account == ""
 
 
-def test_same_conversation_is_imported_once_from_different_files() -> None:
+def test_conversation_is_imported_once_from_different_files_that_contain_it() -> None:
     conversation = rich_conversation()
     owner = make_user()
     first = import_file(exported_bytes(conversation, "json"), owner_id=owner.pk)
@@ -151,7 +151,7 @@ def test_kept_file_that_was_attached_to_a_question_is_imported() -> None:
     assert (copy.mime_type, copy.sha256) == (file.mime_type, file.sha256)
 
 
-def test_deepest_values_that_are_stored_can_be_imported() -> None:
+def test_values_with_the_maximum_nesting_depth_can_be_imported() -> None:
     conversation = session_conversation()
     value = json.loads("[" * untrusted_json.DEPTH_LIMIT + "]" * untrusted_json.DEPTH_LIMIT)
     conversation.turns.get().rounds.filter(index=1).update(metadata={"x": value})

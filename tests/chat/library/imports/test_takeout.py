@@ -85,7 +85,7 @@ def test_questions_with_short_pauses_form_one_conversation_with_a_note_about_thi
     assert all(message.is_shown for message in first.messages)
 
 
-def test_conversations_named_in_the_file_are_used_instead_of_pauses() -> None:
+def test_conversation_ids_in_the_file_are_used_instead_of_pauses() -> None:
     conversations = of_html(
         cell("Prompted\xa0Third", "Nov 7, 2025, 1:00:00\u202fAM CET", "<p>C</p>", "abc12345"),
         cell("Prompted\xa0Other", "Nov 5, 2025, 1:00:10\u202fAM CET", "<p>X</p>", "def12345"),
@@ -116,12 +116,12 @@ def test_words_and_times_in_the_readers_language_are_read(label: str, time: str)
     assert conversation.created_at == datetime(2025, 11, 5, 0, 34, 47, tzinfo=UTC)
 
 
-def test_title_in_an_unknown_form_is_kept_whole() -> None:
+def test_entry_whose_title_has_no_known_prefix_becomes_a_question_with_the_whole_title() -> None:
     (conversation,) = of_json(entry("Begin: one", "07:00:00", "<p>A</p>"), entry("Two", "07:01:00", "<p>B</p>"))
     assert texts(conversation) == ["Begin: one", "A", "Two", "B"]
 
 
-def test_question_may_contain_a_line_that_is_a_time() -> None:
+def test_line_that_looks_like_a_time_stays_part_of_the_question() -> None:
     (conversation,) = of_html(
         cell("Prompted\xa0What is<br>Nov 4, 2025, 1:00:00\u202fPM CET<br>in UTC?", "Nov 5, 2025, 1:00:00\u202fAM CET",
              "<p>12</p>Nov 6, 2025, 1:00:00\u202fPM CET")
@@ -170,7 +170,7 @@ def test_times_are_read_in_the_formats_of_many_languages(line: str, hour: int | 
     assert read_time(line) == (hour if hour is None else datetime(2025, 10, 31, hour, 0, 1, tzinfo=UTC))
 
 
-def test_activity_that_is_no_question_is_noted_in_the_previous_answer() -> None:
+def test_activity_without_a_question_becomes_a_note_in_the_previous_answer() -> None:
     (conversation,) = of_json(
         entry("Created Gemini Canvas titled Quiz", "07:03:00", subtitles=[{"name": "print(1)"}]),
         entry("Gave feedback: Good response", "07:02:00"),
@@ -186,7 +186,7 @@ def test_activity_that_is_no_question_is_noted_in_the_previous_answer() -> None:
     ]
 
 
-def test_activity_of_other_products_is_left_out() -> None:
+def test_activity_of_other_google_products_is_left_out() -> None:
     assert of_json(entry("Searched for x", "07:00:00", header="Search", products=["Search"])) == []
     search = page(cell("Searched for\xa0x", "Nov 5, 2025, 1:00:00 AM CET", product="Search"))
     assert not is_takeout_html(search)
@@ -256,7 +256,7 @@ def test_grown_activity_is_continued_and_html_is_recognized_as_the_same() -> Non
     assert [*rows] == [("One", True), ("A", True), ("Two", True), ("B", True)]
 
 
-def test_html_becomes_markdown_in_which_only_known_elements_are_markup() -> None:
+def test_html_becomes_markdown_with_known_elements_only() -> None:
     html = (
         "<h2>Steps &amp; x</h2><p>Use <em>that</em>, <a href='https://e.org/a_(b)'>docs</a>"
         " <a href='javascript:x'>bad</a><br>Next * <code>d`e</code></p>"
@@ -285,7 +285,7 @@ def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> Non
         of_json(entry("Prompted One", "07:00:00") | fields)
 
 
-def test_progress_counts_the_conversations_of_a_file() -> None:
+def test_progress_is_the_share_of_the_conversations_read_so_far() -> None:
     cells = [
         cell("Prompted\xa0Hello", f"Feb {day}, 2026, 9:00:00 AM UTC", "<p>Yes.</p>", f"{day}")
         for day in range(4, 0, -1)

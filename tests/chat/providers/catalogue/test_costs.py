@@ -52,7 +52,9 @@ def test_each_kind_of_token_has_its_price(usage: Usage, cost: str) -> None:
         (Usage(prompt=10, candidates=1), Prices(Decimal(0), Decimal(0)), Decimal(0)),
     ],
 )
-def test_cost_is_unknown_if_counts_or_a_needed_price_are_missing(usage: Usage, prices: Prices, cost: Decimal | None) -> None:
+def test_cost_is_unknown_if_counts_or_a_needed_price_are_missing(
+    usage: Usage, prices: Prices, cost: Decimal | None
+) -> None:
     assert calculate_cost(usage, prices) == cost
 
 

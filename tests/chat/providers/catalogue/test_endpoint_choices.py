@@ -136,7 +136,9 @@ def test_disabled_row_of_an_endpoint_is_never_the_default(settings: Settings, is
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_gemini_row_precedes_a_disabled_endpoint_row_of_the_same_name(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_gemini_row_precedes_a_disabled_endpoint_row_of_the_same_name(
+    settings: Settings, is_emulated: bool
+) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.DEFAULT_MODEL = "shared"
     make_endpoint("foreign")

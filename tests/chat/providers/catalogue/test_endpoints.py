@@ -160,7 +160,9 @@ def test_facts_can_be_stored_by_two_threads_at_the_same_time() -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_model_list_of_a_server_updates_the_stored_facts_about_its_models(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_model_list_of_a_server_updates_the_stored_facts_about_its_models(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     listed = [make_listed("m", 4096, functions=False), make_listed("silent"), make_listed("n", images=True)]
     with django_assert_num_queries(2):

@@ -78,7 +78,9 @@ async def test_kernel_runs_on_an_interpreter_that_is_reached_through_several_sym
             assert await kernel.run("import numpy, sys\nprint(sys.executable)") == f"{environment}\n"
 
 
-def test_relative_kernel_python_is_resolved_from_the_project_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_relative_kernel_python_is_resolved_from_the_project_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", str(DEFAULT_PATH.relative_to(ROOT)))
     monkeypatch.chdir(tmp_path)
     assert find_interpreter().executable == str(DEFAULT_PATH)
@@ -104,7 +106,9 @@ def test_error_for_a_path_that_is_not_executable_mentions_kernel_python(
 
 
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho hello\n", "#!/nonexistent\n"])
-def test_error_says_that_kernel_python_is_not_a_working_python_interpreter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -> None:
+def test_error_says_that_kernel_python_is_not_a_working_python_interpreter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
     path = tmp_path / "python"
     path.write_text(script)
     path.chmod(0o755)

@@ -96,7 +96,9 @@ def test_length_of_an_answer_is_limited() -> None:
         parse_answer(reply({MIME_TYPE: text}), len(text) - 1)
 
 
-def test_program_of_several_modules_runs_in_the_kernel_without_importing_plotline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_of_several_modules_runs_in_the_kernel_without_importing_plotline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("a,b\n1,x\n")
     content = program_content("tables", "a.csv", "{}")

@@ -103,7 +103,9 @@ async def test_the_kernel_is_not_root_on_the_host(kernel_service: LocalService) 
     assert owners == {sandbox.NOBODY if os.geteuid() == 0 else os.geteuid()}
 
 
-def test_socket_directory_is_created_elsewhere_if_the_runtime_folder_has_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_directory_is_created_elsewhere_if_the_runtime_folder_has_a_long_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     long_path = tmp_path / ("x" * 120)
     long_path.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(long_path))

@@ -168,7 +168,9 @@ async def test_workbook_is_read_if_its_internal_files_have_unusual_names(kernel:
     assert (reading.error, reading.row_count) == ("", 2)
 
 
-async def test_workbook_with_parent_folders_in_its_internal_paths_is_read_by_preview_and_code(kernel: KernelClient) -> None:
+async def test_workbook_with_parent_folders_in_its_internal_paths_is_read_by_preview_and_code(
+    kernel: KernelClient,
+) -> None:
     data = excel_file({"Sheet": [["day", "n"], [date(2024, 1, 2), 1.5], [date(2024, 1, 3), 2]]})
     reading = await read(kernel, rewrite(data, [('Target="worksheets', 'Target="../xl/worksheets')], "/"))
     assert (reading.error, reading.row_count, reading.columns[0].maximum) == ("", 2, "2024-01-03")

@@ -185,7 +185,9 @@ async def test_note_reports_that_a_json_object_repeats_a_name(kernel: KernelClie
         ("a.txt", '[{"a": 1}]', "The name of the file ends in .txt, but its content is JSON."),
     ],
 )
-async def test_content_and_not_the_file_name_decides_whether_a_file_is_json(kernel: KernelClient, name: str, text: str, note: str) -> None:
+async def test_content_and_not_the_file_name_decides_whether_a_file_is_json(
+    kernel: KernelClient, name: str, text: str, note: str
+) -> None:
     reading = await read(kernel, name, text)
     assert (reading.row_count, reading.notes[0]) == (1, note)
 

@@ -269,7 +269,9 @@ def test_rows_and_column_names_are_those_that_a_person_sees(name: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "choices", "rows", "names"), CHOSEN)
-def test_choices_of_a_person_decide_how_a_text_is_read(text: str, choices: Choices, rows: int, names: list[str]) -> None:
+def test_choices_of_a_person_decide_how_a_text_is_read(
+    text: str, choices: Choices, rows: int, names: list[str]
+) -> None:
     source = read(text, choices)
     assert (source.row_count, list(source.names)) == (rows, names)
     assert {key: source.reading[key] for key in choices} == choices  # type: ignore[literal-required]

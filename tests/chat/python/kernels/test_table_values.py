@@ -77,7 +77,9 @@ def column_of(*cells: str, name: str = "x", choices: Choices | None = None) -> t
         (("1.2万", "3万"), "1.2 to 3"),
     ],
 )
-def test_numbers_are_read_exactly_with_currencies_units_and_thousands_separators(cells: tuple[str, ...], result: str) -> None:
+def test_numbers_are_read_exactly_with_currencies_units_and_thousands_separators(
+    cells: tuple[str, ...], result: str
+) -> None:
     kind, _, summary = column_of(*cells)
     assert (kind in ("number", "whole number"), summary) == (True, result)
 
@@ -261,7 +263,9 @@ def test_words_for_missing_values_are_counted_and_reported_and_can_be_chosen() -
         (("有", "无"), 0),
     ],
 )
-def test_word_such_as_na_is_a_value_if_other_values_of_the_column_resemble_it(cells: tuple[str, ...], missing: int) -> None:
+def test_word_such_as_na_is_a_value_if_other_values_of_the_column_resemble_it(
+    cells: tuple[str, ...], missing: int
+) -> None:
     [column] = reading_of("\n".join(["x", *cells])).columns
     assert (column.missing, column.distinct) == (missing, len(cells) - missing)
 

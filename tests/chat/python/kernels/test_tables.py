@@ -117,7 +117,9 @@ async def test_each_unusual_property_of_a_table_gives_one_note(kernel: KernelCli
         ("columns.csv", b"a," * 2**20, "it has more than 100,000 columns."),
     ],
 )
-async def test_error_says_why_a_file_cannot_be_read_as_a_table(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
+async def test_error_says_why_a_file_cannot_be_read_as_a_table(
+    kernel: KernelClient, name: str, data: bytes, error: str
+) -> None:
     preview = await describe(kernel, name, data)
     assert preview.error.startswith(error)
     assert preview.error.endswith(".")

@@ -50,7 +50,9 @@ def verdicts_of(conversation: Conversation) -> list[str]:
     return [state["verdict"] for reruns in states for state in (reruns or {}).values()]
 
 
-def test_code_of_a_pinned_conversation_runs_again_once_in_a_night_and_the_page_shows_differences(sessions: Settings) -> None:
+def test_code_of_a_pinned_conversation_runs_again_once_in_a_night_and_the_page_shows_differences(
+    sessions: Settings,
+) -> None:
     conversation, other = make_pinned(), make_pinned(nightly=None)
     before = Conversation.objects.values("updated_at", "revision").get(pk=conversation.pk)
     assert run_command() == "Conversations whose code ran again: 1. differs: 1.\n"

@@ -175,6 +175,8 @@ def test_comparison_of_errors_ignores_the_sentence_about_an_exceeded_limit() -> 
         (OUTCOME_FAILED, "a\nbc\nValueError: bad", Verdict.REPRODUCED),
     ],
 )
-def test_verdict_ignores_output_after_the_point_where_the_first_output_was_cut(outcome: str, after: str, verdict: Verdict) -> None:
+def test_verdict_ignores_output_after_the_point_where_the_first_output_was_cut(
+    outcome: str, after: str, verdict: Verdict
+) -> None:
     before = RunOutput(outcome, "a\nb", (b"1",), is_cut=True)
     assert compare(before, RunOutput(outcome, after, (b"1", b"2"))).verdict == verdict

@@ -135,7 +135,9 @@ async def test_kept_file_does_not_overwrite_what_later_code_wrote(sessions: Sett
     assert outputs == ["3\n", "a,b\n5\n", "newer\n", "False\n"]
 
 
-async def test_kept_file_is_sent_in_the_next_request_to_a_model_that_does_not_use_the_session(sessions: Settings) -> None:
+async def test_kept_file_is_sent_in_the_next_request_to_a_model_that_does_not_use_the_session(
+    sessions: Settings,
+) -> None:
     conversation = await new_conversation(model="scenario-code", code_execution="on", engine="native")
     await keep(await run(conversation, WRITE))
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)

@@ -229,7 +229,9 @@ async def choose(client: AsyncClient, attachment: Attachment, **form: str) -> Ht
     return response
 
 
-async def test_person_can_change_how_a_table_is_read_and_return_to_the_automatic_choice(table_kernels: Settings) -> None:
+async def test_person_can_change_how_a_table_is_read_and_return_to_the_automatic_choice(
+    table_kernels: Settings,
+) -> None:
     client, attachment = await upload("prodazhi.csv", "Город;Продажи\nКазань;500\n".encode("cp1251"))
     first = (await preview(client, attachment)).content.decode()
     options = re.search('name="encoding".*?</select>', first)

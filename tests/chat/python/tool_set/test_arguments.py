@@ -45,7 +45,9 @@ def test_default_time_limit_is_at_most_that_of_the_server() -> None:
         ({"code": "1", "language": "r"}, "Unknown arguments: “language”. Known: code, timeout_s."),
     ],
 )
-def test_invalid_arguments_of_run_python_give_the_model_an_error_sentence(arguments: dict[str, JSON], sentence: str) -> None:
+def test_invalid_arguments_of_run_python_give_the_model_an_error_sentence(
+    arguments: dict[str, JSON], sentence: str
+) -> None:
     with pytest.raises(ToolFailed) as caught:
         read_run_arguments(arguments, LIMIT_S)
     assert sentence in str(caught.value)

@@ -104,7 +104,9 @@ def test_any_text_is_encoded_as_plain_json(text: str) -> None:
     previews=st.text(max_size=3_000),
     notes=st.lists(st.text(max_size=2_000), max_size=3),
 )
-def test_state_text_is_limited_and_says_how_many_items_are_left_out(names: list[str], previews: str, notes: list[str]) -> None:
+def test_state_text_is_limited_and_says_how_many_items_are_left_out(
+    names: list[str], previews: str, notes: list[str]
+) -> None:
     variables = [variable(name, previews, previews, [1] * 8) for name in names]
     files: list[JSONObject] = [{"name": name, "size_bytes": 10**12} for name in names]
     text = running_state_text(variables, files, 10**6, labels=names, sentences=notes)

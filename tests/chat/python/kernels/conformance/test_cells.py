@@ -140,7 +140,9 @@ async def test_tracebacks_are_short_and_contain_no_path_of_the_server(kernel: Ke
 
 
 @pytest.mark.parametrize("code", ["%pip install nothing-here", "!pip install -q nothing-here", "import nothing_here"])
-async def test_error_for_a_missing_package_says_that_packages_cannot_be_installed(kernel: KernelClient, code: str) -> None:
+async def test_error_for_a_missing_package_says_that_packages_cannot_be_installed(
+    kernel: KernelClient, code: str
+) -> None:
     if (await kernel.execute("import os\nprint('PLOTLINE_KERNEL' in os.environ)")).text != "True\n":
         pytest.skip("the operator of another server decides what is installed")
     execution = await kernel.execute(code)
@@ -237,7 +239,9 @@ HTML('<h3>Result</h3><img src="data:image/png;base64,' + base64.b64encode(buffer
 """
 
 
-async def test_animations_sounds_and_web_pages_are_replaced_by_a_text_and_an_image_or_file(kernel: KernelClient) -> None:
+async def test_animations_sounds_and_web_pages_are_replaced_by_a_text_and_an_image_or_file(
+    kernel: KernelClient,
+) -> None:
     execution = await kernel.execute(MEDIA, limit_s=LONG_S)
     assert [image.mime_type for image in images(execution.outputs)] == ["image/gif", "image/png", "image/png"]
     (sound,) = [output for output in execution.outputs if isinstance(output, FileOutput)]
@@ -271,7 +275,9 @@ async def test_animations_sounds_and_web_pages_are_replaced_by_a_text_and_an_ima
         ),
     ],
 )
-async def test_display_of_svg_latex_json_or_plotly_keeps_its_mime_type(kernel: KernelClient, code: str, mime_type: str, form: object) -> None:
+async def test_display_of_svg_latex_json_or_plotly_keeps_its_mime_type(
+    kernel: KernelClient, code: str, mime_type: str, form: object
+) -> None:
     (shown,) = displays((await kernel.execute(code)).outputs)
     assert shown.bundle[mime_type] == form
 

@@ -144,7 +144,9 @@ async def test_contents_list_at_most_100_variables_and_200_files(own_kernel: Ker
     assert 100 < len(contents.files) <= 200
 
 
-async def test_description_of_a_variable_contains_columns_of_a_table_or_attributes_of_an_object(own_kernel: KernelClient) -> None:
+async def test_description_of_a_variable_contains_columns_of_a_table_or_attributes_of_an_object(
+    own_kernel: KernelClient,
+) -> None:
     code = """
 import pandas as pd
 table = pd.DataFrame({"number": range(1000)})
@@ -165,7 +167,9 @@ long = list(range(10**6))
     assert await own_kernel.variable("other") == "There is no variable other in the Python session."
 
 
-async def test_description_is_interrupted_if_the_repr_of_a_variable_never_returns(own_kernel: KernelClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_description_is_interrupted_if_the_repr_of_a_variable_never_returns(
+    own_kernel: KernelClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernel_client, "PROGRAM_LIMIT_S", 2.0)
     await own_kernel.execute("class Slow:\n    def __repr__(self):\n        while True: pass\nslow, kept = Slow(), 1")
     assert await own_kernel.variable("slow") == "The value of slow cannot be described."

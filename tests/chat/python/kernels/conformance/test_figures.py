@@ -79,7 +79,9 @@ async def test_figure_is_shown_after_any_matplotlib_magic_command(kernel: Kernel
         ),
     ],
 )
-async def test_figure_that_is_shown_returned_and_saved_becomes_only_one_graph(kernel: KernelClient, code: str, expected: list[str | None]) -> None:
+async def test_figure_that_is_shown_returned_and_saved_becomes_only_one_graph(
+    kernel: KernelClient, code: str, expected: list[str | None]
+) -> None:
     # `;` keeps the value of `savefig` and the like out of the output.
     assert await titles(kernel, f"plt.close('all')\n{code}" if "plt" in code else code) == expected
 

@@ -31,7 +31,9 @@ async def read(kernel: KernelClient, name: str) -> bytes:
 
 
 @pytest.mark.parametrize("size", [0, 1, 512 * 1024, 5 * MIB + 7])
-async def test_written_file_has_the_same_bytes_in_the_kernel_and_when_it_is_read_back(kernel: KernelClient, size: int) -> None:
+async def test_written_file_has_the_same_bytes_in_the_kernel_and_when_it_is_read_back(
+    kernel: KernelClient, size: int
+) -> None:
     data = random.Random(size).randbytes(size)
     parts = [data[start : start + 700_001] for start in range(0, size, 700_001)]
     assert await kernel.write_file("data.bin", chunks(*parts)) == "data.bin"

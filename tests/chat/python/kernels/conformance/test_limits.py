@@ -158,7 +158,9 @@ async def test_cell_that_displays_outputs_without_end_is_stopped(kernel: KernelC
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_print_of_a_gigabyte_is_cut_or_fails_with_a_memory_error(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_print_of_a_gigabyte_is_cut_or_fails_with_a_memory_error(
+    own_kernel: KernelClient, place: PlaceUnderTest
+) -> None:
     execution = await own_kernel.execute("print('x' * 10**9)", limit_s=LONG_S)
     assert len(execution.text) < TEXT_LIMIT_BYTES + 5000
     if place.differences.limits_output_in_kernel:

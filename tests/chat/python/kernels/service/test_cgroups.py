@@ -76,7 +76,9 @@ def parent() -> Iterator[Path]:
     folder.rmdir()
 
 
-def test_control_group_limits_the_number_of_processes_and_can_be_removed(parent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_control_group_limits_the_number_of_processes_and_can_be_removed(
+    parent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cgroups, "PROCESSES_LIMIT", 5)
     code = (
         "import os, signal, sys\nsys.stdin.readline()\ncount = 0\n"

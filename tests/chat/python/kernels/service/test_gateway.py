@@ -42,7 +42,9 @@ async def test_requests_without_the_token_are_refused(kernel_service: LocalServi
 @pytest.mark.parametrize(
     "path", ["/", "/api/contents", "/api/sessions", "/api/terminals", "/api/swagger.json", "/tree"]
 )
-async def test_paths_of_jupyter_that_the_gateway_does_not_implement_return_404(kernel_service: LocalService, path: str) -> None:
+async def test_paths_of_jupyter_that_the_gateway_does_not_implement_return_404(
+    kernel_service: LocalService, path: str
+) -> None:
     address = await kernel_service.address()
     async with open_client(address) as http, http.get(address.url + path) as response:
         assert response.status == HTTPStatus.NOT_FOUND
@@ -159,7 +161,9 @@ async def test_environment_variables_in_a_request_for_a_kernel_are_ignored(kerne
             assert response.status == HTTPStatus.NO_CONTENT
 
 
-async def test_kernel_that_ended_itself_returns_404_and_the_reason_of_its_end_can_be_read(kernel_service: LocalService) -> None:
+async def test_kernel_that_ended_itself_returns_404_and_the_reason_of_its_end_can_be_read(
+    kernel_service: LocalService,
+) -> None:
     async with running_kernel(kernel_service) as kernel:
         assert (await kernel.run("import os; os._exit(3)")).endswith(DEAD)
         async with kernel.http.get(f"{kernel.address.url}/api/kernels/{kernel.kernel_id}") as response:

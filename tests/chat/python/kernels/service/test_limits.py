@@ -118,7 +118,9 @@ async def test_fork_bomb_is_stopped_by_the_limit_of_processes(place: LocalServic
     assert await other.run("value") == "7"
 
 
-async def test_code_that_fills_the_disk_gets_an_os_error_and_its_kernel_stays_usable(place: LocalService, other: RawKernel) -> None:
+async def test_code_that_fills_the_disk_gets_an_os_error_and_its_kernel_stays_usable(
+    place: LocalService, other: RawKernel
+) -> None:
     code = "with open('/tmp/file', 'wb') as file:\n    while True: file.write(bytes(1_000_000))"
     async with running_kernel(place) as kernel:
         assert "OSError" in await kernel.run(code)

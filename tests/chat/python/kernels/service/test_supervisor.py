@@ -245,7 +245,9 @@ async def test_gateway_with_a_configured_address_starts_without_waiting_for_a_cl
         (["--listen", "127.0.0.1:0", "--token-file", "/dev/null"], "too short"),
     ],
 )
-def test_invalid_options_prevent_the_start_with_an_error_message(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+def test_invalid_options_prevent_the_start_with_an_error_message(
+    arguments: list[str], sentence: str, tmp_path: Path
+) -> None:
     result = run_service("--directory", str(tmp_path), *arguments)
     assert result.returncode != 0
     assert sentence in result.stderr
