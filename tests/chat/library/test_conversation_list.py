@@ -109,7 +109,7 @@ def test_number_of_queries_of_a_list_does_not_depend_on_its_length(browser: Clie
     assert queries() <= few
 
 
-def test_conversation_page_shows_one_page_of_the_list(browser: Client, owner: User) -> None:
+def test_conversation_page_shows_the_first_page_of_the_conversation_list(browser: Client, owner: User) -> None:
     make_many(owner, LIST_PAGE_SIZE + 1)
     opened = owner.conversations.first()
     assert opened
@@ -119,7 +119,7 @@ def test_conversation_page_shows_one_page_of_the_list(browser: Client, owner: Us
     assert f"open={opened.pk}" in html
 
 
-def test_search_without_scripts_renders_a_page(browser: Client, owner: User) -> None:
+def test_search_without_javascript_returns_a_full_page(browser: Client, owner: User) -> None:
     make_many(owner, SEARCH_PAGE_SIZE + 1)
     html = browser.get("/conversations/", {"q": "needle"}).content.decode()
     assert html.startswith("<!doctype html>")
@@ -278,7 +278,7 @@ def test_second_page_of_the_list_uses_the_day_of_the_first_for_its_headings(brow
     assert headings_in(browser.get(path, headers=HTMX).content.decode()) == []
 
 
-def test_days_are_those_of_the_readers_time_zone(browser: Client, owner: User) -> None:
+def test_days_in_headings_are_those_of_the_persons_time_zone(browser: Client, owner: User) -> None:
     make_conversation(owner)
     # Between these two zones, it is always another day.
     for zone, heading in (("Etc/GMT-14", "today"), ("Etc/GMT+12", "today"), ("../../etc/passwd", "today")):
@@ -294,7 +294,7 @@ def test_days_are_those_of_the_readers_time_zone(browser: Client, owner: User) -
         assert headings_of_all_pages(browser) == ["yesterday" if (now - changed).days == 1 else "week"]
 
 
-def test_open_conversation_is_listed_once_whatever_its_age(browser: Client, owner: User) -> None:
+def test_open_conversation_is_listed_first_and_only_once_even_if_it_is_old(browser: Client, owner: User) -> None:
     old = age(make_conversation(owner, title="Old"), days=400)
     make_many(owner, LIST_PAGE_SIZE + 1)
     html = browser.get(old.get_absolute_url()).content.decode()

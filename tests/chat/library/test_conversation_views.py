@@ -41,7 +41,7 @@ def count_queries_of(client: Client, path: str) -> int:
 
 
 @pytest.mark.parametrize(("is_staff", "is_debug"), [(False, False), (True, False), (False, True)])
-def test_page_says_that_no_code_can_run_and_tells_operators_why(
+def test_page_says_that_no_code_can_run_and_shows_the_reason_only_to_staff_or_in_debug_mode(
     browser: Client,
     owner: User,
     settings: Settings,
@@ -300,7 +300,7 @@ def test_model_that_is_not_offered_is_refused_and_nothing_is_saved(
     assert (conversation.model, conversation.system_instruction) == ("", "")
 
 
-def test_other_settings_can_change_while_the_model_is_no_longer_offered(
+def test_other_settings_can_be_changed_if_the_conversations_model_is_no_longer_offered(
     browser: Client, owner: User, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = settings.ALLOW_UNLISTED_MODELS = False

@@ -177,7 +177,7 @@ def test_menu_offers_every_format() -> None:
 
 
 @pytest.mark.django_db
-def test_commands_export_to_files_and_import_them(tmp_path: Path) -> None:
+def test_export_command_writes_files_and_import_command_reads_them(tmp_path: Path) -> None:
     conversation = rich_conversation()
     name = conversation.owner.get_username()
     make_model_message(make_conversation(title="Another person's"))

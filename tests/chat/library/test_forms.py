@@ -80,14 +80,14 @@ def test_attachments_keep_their_order_and_duplicates_are_removed() -> None:
     assert cleaned(form)["attachments"] == [uuid.UUID(OTHER_ID), uuid.UUID(ID)]
 
 
-def test_form_accepts_posted_data_like_data_of_the_socket() -> None:
+def test_send_form_reads_posted_form_data_like_json_of_the_socket() -> None:
     form = SendForm(QueryDict(f"text=a&attachments={ID}&attachments={OTHER_ID}&client_id=x"))
     expected = {"text": "a", "attachments": [uuid.UUID(ID), uuid.UUID(OTHER_ID)], "client_id": "x", **UNSET}
     assert cleaned(form) == expected
 
 
 @pytest.mark.parametrize("data", [{"text": "a"}, {"text": "a", "attachments": "", "client_id": ""}])
-def test_attachments_and_client_id_are_optional(data: dict[str, object]) -> None:
+def test_attachments_and_client_id_are_optional_in_the_send_form(data: dict[str, object]) -> None:
     assert cleaned(SendForm(data)) == {"text": "a", "attachments": [], "client_id": "", **UNSET}
 
 
@@ -137,7 +137,7 @@ def test_any_json_in_the_send_form_is_refused_with_an_error_message_or_can_be_st
         assert form.sentence()
 
 
-def test_title_is_one_line() -> None:
+def test_line_breaks_in_a_title_become_spaces() -> None:
     assert cleaned(RenameForm({"title": "  a\n\t b  "})) == {"title": "a b"}
 
 

@@ -103,7 +103,7 @@ def test_pages_with_project_lists_do_not_read_project_instructions(project: Proj
         assert not [query for query in queries if '"chat_project"."instruction"' in query["sql"]]
 
 
-def test_refused_move_is_explained_in_the_language_of_the_page(project: Project, browser: Client) -> None:
+def test_error_about_a_refused_move_is_in_the_language_of_the_browser(project: Project, browser: Client) -> None:
     path = f"/c/{make_conversation(project.owner).pk}/move/"
     refused = browser.post(path, {"project": "new", "name": ""}, headers={"Accept-Language": "de"})
     assert refused.status_code == 400

@@ -203,7 +203,7 @@ def test_temporary_conversation_cannot_be_in_a_project(browser: Client, owner: U
 # --- files
 
 
-def test_files_are_added_once_and_their_number_is_limited(browser: Client, owner: User) -> None:
+def test_file_is_added_to_a_project_only_once_and_the_number_of_files_is_limited(browser: Client, owner: User) -> None:
     project = make_project(owner)
     files = [make_attachment(owner, name=f"{number}.csv") for number in range(FILES_LIMIT + 1)]
     path = f"{project.get_absolute_url()}files/"
@@ -276,7 +276,7 @@ def test_conversation_that_leaves_a_private_project_stays_private(browser: Clien
     assert str(untouched.pk) not in path
 
 
-def test_project_is_made_private_on_its_page_and_its_conversations_show_it(browser: Client, owner: User) -> None:
+def test_project_can_be_made_private_and_pages_of_its_conversations_say_so(browser: Client, owner: User) -> None:
     project = make_project(owner)
     conversation = make_conversation(owner, project=project)
     assert "Private data" not in html_of(browser, conversation.get_absolute_url())
@@ -289,7 +289,7 @@ def test_project_is_made_private_on_its_page_and_its_conversations_show_it(brows
     assert browser.post(project.get_absolute_url(), {"private_data": "maybe"}).status_code == 400
 
 
-def test_deleted_project_leaves_its_conversations(browser: Client, owner: User) -> None:
+def test_conversations_are_kept_when_their_project_is_deleted(browser: Client, owner: User) -> None:
     project = make_project(owner)
     for title in ("Cranes", "Hidden"):
         move_conversation(make_conversation(owner, title=title), project)
@@ -318,7 +318,9 @@ def test_conversations_are_deleted_with_their_project_if_the_owner_chooses_this(
     assert Conversation.with_deleted.count() == 2
 
 
-def test_failed_deletion_leaves_the_project_and_its_conversations(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_and_its_conversations_are_kept_if_the_deletion_fails(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = make_project(owner)
     conversation = make_conversation(owner)
     turn = make_model_message(conversation, status=Turn.Status.RUNNING).turn
@@ -335,7 +337,7 @@ def test_failed_deletion_leaves_the_project_and_its_conversations(owner: User, m
     assert not turn.stop_requested
 
 
-def test_readers_of_a_link_see_nothing_of_the_project(browser: Client, owner: User) -> None:
+def test_page_of_a_share_shows_nothing_of_the_project(browser: Client, owner: User) -> None:
     project = make_project(owner, "Secret harbour", "Hidden instruction.")
     add_files(project, [make_attachment(owner, name="hidden.csv")])
     conversation = make_conversation(owner, title="Cranes")

@@ -122,7 +122,7 @@ def make_copy_shown(conversation: Conversation) -> Conversation:
     return conversation
 
 
-def test_files_of_other_versions_and_conversations_are_not_served(share: Share, answer: Message) -> None:
+def test_share_gives_no_access_to_files_of_other_versions_and_conversations(share: Share, answer: Message) -> None:
     other_version = Message.objects.create(
         conversation=answer.conversation, parent=answer.parent, index=answer.index, role="model", is_shown=False
     )
@@ -244,7 +244,7 @@ def test_guessed_revoked_expired_and_deleted_links_get_the_same_response(
     assert not Attachment.objects.filter(pk=graph.pk).exists()
 
 
-def test_tokens_have_192_random_bits(share: Share) -> None:
+def test_share_tokens_have_192_random_bits(share: Share) -> None:
     assert shares_module.RANDOM_BYTES * 8 == 192
     assert re.fullmatch(r"[\w-]{32}", share.token)
     assert Share.objects.issue(share.conversation).token != share.token
@@ -260,7 +260,9 @@ def test_revoked_link_shows_no_content_even_in_browsers_that_have_loaded_it(shar
     assert reader.get(share.get_absolute_url()).status_code == 404
 
 
-def test_headers_keep_pages_and_files_out_of_indexes_caches_and_referrers(share: Share, answer: Message) -> None:
+def test_headers_forbid_indexing_caching_and_referrers_for_shared_pages_and_files(
+    share: Share, answer: Message
+) -> None:
     for path in (share.get_absolute_url(), file_url(share, graph_of(answer))):
         for method in ("get", "head"):
             response = getattr(Client(), method)(path)
@@ -334,7 +336,7 @@ def test_number_of_links_is_limited(share: Share, monkeypatch: pytest.MonkeyPatc
     assert "has 1 links already" in response.content.decode()
 
 
-def test_lists_of_links_run_the_same_queries_for_any_number_of_links(share: Share) -> None:
+def test_number_of_queries_of_a_list_of_links_does_not_depend_on_the_number_of_links(share: Share) -> None:
     client = owner_of(share)
     counts = []
     for number in (0, 5):

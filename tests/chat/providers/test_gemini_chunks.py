@@ -53,7 +53,7 @@ def test_stream_gives_the_same_chunks_wherever_the_network_divides_it(
     assert parsed == chunks
 
 
-def test_space_after_the_field_name_of_an_event_is_optional() -> None:
+def test_space_after_data_colon_in_an_event_is_optional() -> None:
     parser = StreamParser()
     assert list(parser.feed(b'data:{"responseId":"a"}\n\ndata: {"responseId":"b"}\n\n')) == [
         {"responseId": "a"},

@@ -75,7 +75,7 @@ async def test_large_file_is_stored_whole(emulated: GeminiProvider, emulator_url
     assert (file.size_bytes, file.display_name) == (len(data), "large.pdf")
 
 
-async def test_missing_file_gives_the_error_file_gone(emulated: GeminiProvider, emulator_url: str) -> None:
+async def test_reading_a_missing_stored_file_raises_file_gone(emulated: GeminiProvider, emulator_url: str) -> None:
     with pytest.raises(FileGone):
         async with emulated._clients.use() as client:
             await client.aio.files.get(name="files/absent")
@@ -143,7 +143,7 @@ async def test_upload_fails_if_the_file_is_never_ready(
         ({"state": "ACTIVE", "uri": ""}, MalformedResponse),
     ],
 )
-async def test_upload_that_the_provider_rejects_or_reports_wrongly_is_an_error(
+async def test_upload_that_fails_at_the_provider_or_gets_an_invalid_reply_raises_an_error(
     state: dict[str, Any], expected: type[ProviderError], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_upload(state)):

@@ -43,7 +43,7 @@ JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
         b"data: 5\n\n",
     ],
 )
-async def test_complete_answer_does_not_fail_because_of_later_data(
+async def test_invalid_data_after_a_complete_answer_raises_no_error(
     rest: bytes, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n" + rest)):
@@ -53,7 +53,7 @@ async def test_complete_answer_does_not_fail_because_of_later_data(
 
 
 @pytest.mark.parametrize("is_closed", [True, False], ids=["broken", "silent"])
-async def test_connection_that_fails_after_a_complete_answer_does_not_make_it_fail(
+async def test_connection_that_breaks_after_a_complete_answer_raises_no_error(
     is_closed: bool, reader: str, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.PROVIDER_IDLE_LIMIT_S = 0.5

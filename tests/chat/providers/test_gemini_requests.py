@@ -21,9 +21,7 @@ from tests.chat.providers.conftest import REQUEST, Serve, read_all, text_chunk, 
 from tests.chat.providers.raw_server import Exchange, answer_with_events, run_server
 
 
-async def test_request_has_the_path_and_the_body_of_its_model(
-    reader: str, provider: GeminiProvider, serve: Serve
-) -> None:
+async def test_request_has_the_expected_path_and_body(reader: str, provider: GeminiProvider, serve: Serve) -> None:
     request = GenerateRequest(
         "gemini-x", REQUEST.contents, system_instruction="Be brief.", tools=(BuiltInTool(CODE_EXECUTION),)
     )
@@ -51,7 +49,7 @@ async def test_request_has_no_store_field_if_the_setting_allows_storage(
 
 
 @pytest.mark.parametrize(("protocol", "name"), [("", "serviceTier"), (INTERACTIONS_API, "service_tier")])
-async def test_request_names_the_service_tier_of_the_setting(
+async def test_request_contains_the_service_tier_in_the_settings_unless_it_is_standard(
     provider: GeminiProvider, serve: Serve, settings: Settings, protocol: str, name: str
 ) -> None:
     request = replace(REQUEST, protocol=protocol)

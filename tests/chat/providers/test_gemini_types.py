@@ -52,7 +52,7 @@ NEVER_SENT = [
 
 
 @pytest.mark.parametrize("vertexai", [False, True])
-def test_file_is_sent_under_a_type_that_the_api_accepts(vertexai: bool) -> None:
+def test_each_mime_type_is_mapped_to_one_that_the_api_accepts_or_to_none(vertexai: bool) -> None:
     for mime_type in SENT_UNCHANGED:
         assert accepted_type(mime_type, vertexai=vertexai) == mime_type
     for mime_type in TEXT_OF_THE_DEVELOPER_API:

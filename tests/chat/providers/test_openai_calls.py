@@ -88,7 +88,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_two_calls_are_read_from_every_form_of_servers(form: str) -> None:
+def test_two_calls_are_read_in_the_format_of_each_kind_of_server(form: str) -> None:
     calls = calls_in(events_of(FORMS[form]))
     assert [(call.name, call.arguments, call.call_id) for call in calls] == [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b")]
 
@@ -174,7 +174,7 @@ def test_deeply_nested_arguments_are_treated_as_invalid() -> None:
     assert calls_in(events_of([piece("stop", id="a", name="f", arguments=deep)]))[0].arguments is None
 
 
-def test_size_of_data_that_are_sent_back_is_limited() -> None:
+def test_size_of_unknown_fields_that_are_kept_to_be_sent_back_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=0, id="a", name="f", extra="x" * 1_000_000) for _ in range(5))
 
@@ -194,7 +194,7 @@ def test_size_of_the_ids_of_calls_is_limited() -> None:
     size=st.integers(1, 9),
     data=st.data(),
 )
-def test_arguments_are_the_same_however_they_are_divided(
+def test_arguments_are_the_same_however_they_are_divided_into_chunks(
     arguments: dict[str, str], size: int, data: st.DataObject
 ) -> None:
     whole = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
@@ -317,7 +317,7 @@ def test_pieces_of_a_reasoning_detail_are_joined_only_at_the_end() -> None:
     ]
 
 
-def test_repeated_fields_of_a_reasoning_detail_count_once_for_the_limit() -> None:
+def test_field_that_each_piece_of_a_reasoning_detail_repeats_counts_once_towards_the_limit() -> None:
     events = events_of(detail(index=0, type="reasoning.text", format="f" * 1_000, data="x") for _ in range(5_000))
     assert any(isinstance(event, PartReceived) and event.part.provider_data for event in events)
 
@@ -370,7 +370,7 @@ def test_citation_with_a_too_long_url_is_left_out() -> None:
         max_leaves=20,
     )
 )
-def test_values_of_unexpected_types_are_ignored(chunk: object) -> None:
+def test_chunk_with_values_of_unexpected_types_raises_no_error(chunk: object) -> None:
     if isinstance(chunk, dict):
         events_of([chunk])
 

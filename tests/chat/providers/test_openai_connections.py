@@ -147,7 +147,7 @@ async def test_models_that_a_server_lists_are_returned(openai_provider: OpenAICo
         ("llamacpp", "text", ModelFacts(32768, functions=True, images=True)),
     ],
 )
-async def test_server_is_asked_about_the_model_before_its_first_answer(
+async def test_facts_about_a_model_are_requested_from_its_server_before_the_first_answer(
     openai_provider: OpenAICompatibleProvider, profile: str, model: str, facts: ModelFacts
 ) -> None:
     async with aclosing(OpenAICompatibleProvider(profile)) as provider:

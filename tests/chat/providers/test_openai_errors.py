@@ -95,7 +95,7 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
         (None, {"message": "slow down", "code": 429}, RateLimited),
     ],
 )
-def test_status_and_body_decide_the_type_of_an_error(
+def test_type_of_an_error_depends_on_http_status_and_body(
     status: int | None, error: dict[str, Any], expected: type[ProviderError]
 ) -> None:
     assert type(error_of(status, json.dumps({"error": error}))) is expected
@@ -109,7 +109,9 @@ def test_status_and_body_decide_the_type_of_an_error(
         ("text/html\u202e my diary", "an invalid content type"),
     ],
 )
-def test_error_of_a_body_that_is_not_json_gives_its_size_and_type(content_type: str, named: str) -> None:
+def test_error_about_a_body_that_is_not_json_contains_its_size_and_type_but_no_text_of_it(
+    content_type: str, named: str
+) -> None:
     body = b"<p>You wrote: my diary, which exceeds the context length</p>"
     error = provider_error(report_of_body(body, content_type), status=400, headers={}, api_key=KEY)
     assert error.detail == f"400 The body is not JSON: {len(body)} bytes, {named}."
@@ -224,7 +226,7 @@ def test_refusal_of_a_parameter_gives_facts_about_the_model(
         (401, "tools are not supported", Unauthorised),
     ],
 )
-def test_type_of_a_refusal_depends_on_whether_tools_are_refused(
+def test_only_a_refusal_of_all_tools_raises_tools_unsupported(
     status: int, message: str, expected: type[ProviderError]
 ) -> None:
     error = provider_error(report_of({"error": {"message": message}}), status=status, headers={}, api_key="")

@@ -146,7 +146,7 @@ async def test_compressed_answer_is_refused_without_reading_it(
 
 
 @pytest.mark.parametrize(("status", "error_type"), [(400, InvalidRequest), (429, RateLimited)])
-async def test_type_of_a_compressed_error_depends_on_its_status(
+async def test_compressed_error_is_classified_by_its_http_status(
     server: RawServer, provider: OpenAICompatibleProvider, status: int, error_type: type[ProviderError]
 ) -> None:
     server.answer = partial(answer_compressed, status=status)
@@ -217,7 +217,7 @@ async def test_body_with_the_content_encoding_identity_is_read(
     assert (read.error, read.content().text) == (None, "a")
 
 
-async def test_cookies_are_not_kept(
+async def test_cookies_of_a_server_are_not_sent_back(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sessions: list[aiohttp.ClientSession] = []
@@ -319,7 +319,7 @@ async def test_error_detail_never_contains_a_key_that_the_server_repeats(
     assert KEY not in (await fail(provider)).detail
 
 
-async def test_key_in_the_error_about_a_malformed_call_is_masked(
+async def test_key_in_the_message_about_a_malformed_call_is_removed(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -430,7 +430,7 @@ async def test_text_before_broken_chunked_encoding_is_read(
     assert read.content().text == "a" * number
 
 
-async def test_responses_without_a_request_end_the_connection(
+async def test_connection_is_closed_if_the_server_sends_responses_without_requests(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -444,7 +444,7 @@ async def test_responses_without_a_request_end_the_connection(
         assert server.connections == number
 
 
-async def test_type_of_an_error_that_arrives_slowly_depends_on_its_status(
+async def test_error_whose_body_does_not_arrive_is_classified_by_its_http_status(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(exchange: Exchange) -> None:

@@ -53,7 +53,7 @@ async def test_facts_are_read_if_the_request_does_not_have_them(
     assert reads == ["text"]
 
 
-async def test_facts_that_were_stored_meanwhile_are_kept(
+async def test_facts_that_were_stored_during_the_request_are_not_overwritten(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     request = request_with_known(openai_provider, reads)

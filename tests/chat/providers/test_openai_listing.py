@@ -39,7 +39,7 @@ from chat.vocabulary.parts import JSON
         ({"id": "a", "context_window": "big", "input_modalities": 3}, (None, None, None)),
     ],
 )
-def test_list_of_models_is_read_in_every_form_of_servers(
+def test_list_of_models_is_read_in_the_format_of_each_kind_of_server(
     entry: JSON, expected: tuple[int | None, bool | None, bool | None]
 ) -> None:
     [model] = listed_models({"data": [entry, None, {"id": 3}]})
@@ -55,7 +55,7 @@ def test_models_that_do_not_generate_text_are_left_out_of_the_list() -> None:
 
 
 @pytest.mark.parametrize("value", [None, {}, [], "x", {"data": None}, {"data": {"id": "a"}}])
-def test_json_that_is_no_list_of_models_gives_no_models(value: JSON) -> None:
+def test_json_that_is_not_a_list_of_models_gives_no_models(value: JSON) -> None:
     assert listed_models(value) == []
 
 

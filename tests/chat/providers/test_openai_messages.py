@@ -52,7 +52,7 @@ def messages_of(*contents: Content, dialect: Dialect = GENERIC, **facts: Any) ->
     return messages
 
 
-def test_question_and_answer_are_plain_strings() -> None:
+def test_content_of_text_questions_and_answers_is_a_plain_string() -> None:
     assert messages_of(user(Text("1+1?")), model(Text("2")), user(Text("And 2+2?"))) == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "1+1?"},
@@ -161,13 +161,13 @@ def test_length_of_the_markdown_fence_around_a_long_text_is_found_quickly() -> N
     assert content.count("`") == 3_000_002
 
 
-def test_reasoning_of_joined_messages_is_kept() -> None:
+def test_reasoning_of_joined_assistant_messages_is_joined_too() -> None:
     contents = [user(Text("x")), model(Thought("a"), Text("b")), model(Thought("c"), Text("d"), is_own=False)]
     [*_, last] = messages_of(*contents, dialect=DIALECTS["deepseek"])
     assert (last["reasoning_content"], last["content"]) == ("a\nc", "b\n\nd")
 
 
-def test_image_for_a_model_that_reads_none_becomes_a_sentence() -> None:
+def test_sentence_replaces_an_image_if_the_model_reads_no_images() -> None:
     question = user(InlineData("image/png", "a.png", PNG), Text("What is it?"))
     assert "does not read images" in messages_of(question, images=False)[1]["content"]
     assert messages_of(question)[1]["content"][0]["type"] == "image_url"
@@ -233,7 +233,7 @@ def test_body_has_the_parameters_that_are_set() -> None:
     }
 
 
-def test_body_leaves_out_what_the_server_refused() -> None:
+def test_body_leaves_out_parameters_that_the_server_has_refused() -> None:
     request = GenerateRequest("m", (user(Text("x")),), tools=(FUNCTION,), temperature=0.5, max_output_tokens=9)
     refused = ModelFacts(functions=False, refuses=frozenset({"temperature", "max_tokens", "stream_options"}))
     body = request_body(request, GENERIC, refused)
@@ -255,7 +255,7 @@ PARTS = st.one_of(
     answers=st.lists(st.tuples(st.lists(PARTS, max_size=5), st.integers(0, 3)), max_size=4),
     dialect=st.sampled_from(sorted(DIALECTS)),
 )
-def test_messages_of_any_conversation_follow_the_rules_of_servers(
+def test_each_call_is_followed_by_its_result_and_roles_alternate_in_any_conversation(
     answers: list[tuple[list[Part], int]], dialect: str
 ) -> None:
     contents: list[Content] = []
@@ -278,7 +278,7 @@ def test_messages_of_any_conversation_follow_the_rules_of_servers(
     assert all(left != right or left == "assistant" for left, right in pairwise(spoken))
 
 
-def test_picture_of_an_answer_is_sent_in_a_message_of_the_user() -> None:
+def test_image_in_an_answer_is_sent_back_in_a_user_message() -> None:
     picture = InlineData("image/png", "a.png", PNG)
     question, *answer, last = messages_of(
         user(Text("Draw.")), model(Text("Here:"), picture, Text("\n\n"), picture), user(Text("Blue."))

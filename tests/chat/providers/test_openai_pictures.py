@@ -63,7 +63,7 @@ def test_embedded_data_that_cannot_be_shown_as_an_image_is_described_with_type_a
     assert part == Text(words)
 
 
-def test_number_and_size_of_pictures_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_and_size_of_images_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures_module, "PICTURES_LIMIT", 2)
     some = Pictures()
     kinds = [type(part) for colour in (1, 2, 3) for part in some.parts_of_file(file(png(colour)))]

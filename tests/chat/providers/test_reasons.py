@@ -39,7 +39,7 @@ def test_reason_is_cleaned_to_one_line_without_markup(message: str, reason: str)
         "a key of another form",
     ],
 )
-def test_reason_holds_no_secret(secret: str) -> None:
+def test_reason_contains_no_key_or_other_secret(secret: str) -> None:
     reason = clean_reason(f"The call with {secret} was refused.", "a key of another form", "")
     assert secret not in reason
     assert reason.startswith("The call with ")

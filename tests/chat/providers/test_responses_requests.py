@@ -121,7 +121,7 @@ def test_answer_of_another_model_is_sent_as_plain_messages_and_calls() -> None:
     assert items[4]["name"] == "odd_name_"
 
 
-def test_image_of_a_function_is_in_its_output_if_the_server_reads_it_there() -> None:
+def test_image_made_by_a_function_is_in_its_output_or_else_in_a_user_message() -> None:
     call = answer(FunctionCall("draw", {}, "call_1"), FunctionCall("echo", {}, "call_2"))
     graph = InlineData("image/png", "graph.png", png(3), made_by="call_1")
     drawn, other = FunctionResponse("draw", {"output": 1}, "call_1"), FunctionResponse("echo", {}, "call_2")
@@ -140,12 +140,12 @@ def test_image_of_a_function_is_in_its_output_if_the_server_reads_it_there() -> 
 
 
 @pytest.mark.parametrize("arguments", ['{"val', "[1]", ""])
-def test_arguments_that_are_no_object_are_not_sent_back(arguments: str) -> None:
+def test_invalid_arguments_are_sent_back_as_an_empty_object(arguments: str) -> None:
     part = FunctionCall("echo", None, "call_1", provider_data={"item": {**CALL, "arguments": arguments}})
     assert items_of(QUESTION, answer(part), Content(Role.USER, (RESPONSE,)))[1]["arguments"] == "{}"
 
 
-def test_ids_that_a_server_repeats_are_made_unique() -> None:
+def test_call_ids_that_a_server_repeats_are_made_unique() -> None:
     call = FunctionCall("echo", {}, "call_1", provider_data={"item": {**CALL, "call_id": "call_0"}})
     turn = (answer(call), Content(Role.USER, (RESPONSE,)))
     items = items_of(QUESTION, *turn, QUESTION, *turn)

@@ -177,7 +177,7 @@ def message(text: str, role: Role) -> list[Content]:
     st.one_of(st.none(), st.integers(1, 5000)),
     st.sampled_from([1.0, 0.5]),
 )
-def test_newest_messages_within_the_limit_are_sent_and_begin_with_a_question(
+def test_request_has_the_newest_messages_within_the_limit_and_begins_with_a_question(
     sizes: list[int], context_tokens: int | None, share: float
 ) -> None:
     roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
@@ -205,11 +205,11 @@ def test_response_of_another_round_does_not_belong_to_the_call_with_its_id() -> 
     assert isinstance(note, Text)
 
 
-def test_response_without_a_call_is_not_sent() -> None:
+def test_function_response_without_its_call_is_not_sent() -> None:
     assert without_unanswered_calls([TEXT, RESPONSE]) == [TEXT]
 
 
-def test_function_responses_are_sent_as_content_of_the_user() -> None:
+def test_function_responses_are_sent_with_the_role_user() -> None:
     contents = by_speaker([TEXT, CALL, RESPONSE, TEXT], is_own=False)
     assert contents == [
         Content(Role.MODEL, (TEXT, CALL), is_own=False),
@@ -243,7 +243,7 @@ def test_thoughts_without_provider_data_are_sent_back_to_their_model_if_it_reads
     assert not is_sent_back(Thought("hm"), reader, is_own=False)
 
 
-def test_images_of_a_tool_are_sent_with_its_response_if_the_model_reads_them() -> None:
+def test_images_made_by_a_function_are_sent_with_its_response_if_the_model_reads_images() -> None:
     image = InlineData("image/png", data=b"1", made_by="1")
     assert not is_sent_back(image, BARE, is_own=True)
     assert is_sent_back(image, replace(BARE, reads_tool_images=True), is_own=True)

@@ -85,7 +85,7 @@ def show(title: str, figures: Mapping[str, tuple[float, float]], shown: Shown) -
         shown(f"  {name:<4} precision {precision:.3f}  recall {recall:.3f}")
 
 
-def test_each_language_has_enough_held_out_prompts_of_both_labels() -> None:
+def test_each_language_has_enough_held_out_prompts_for_running_and_not_running_code() -> None:
     prompts = [(language, prompt) for name in SETS for language, prompt in load_held_out(name)]
     assert len(prompts) == len({(prompt.text, prompt.flag) for _, prompt in prompts})
     for language in LANGUAGES:
@@ -127,7 +127,7 @@ def test_weights_file_is_newer_than_the_files_that_it_is_made_from() -> None:
     assert BIAS in load_weights()
 
 
-def test_prompts_that_ask_for_a_quantity_may_run_code() -> None:
+def test_prompts_that_ask_for_a_quantity_run_code() -> None:
     prompts = [(language, prompt) for language, prompt in load_held_out(QUANTITIES)]
     assert Counter(language for language, _ in prompts) == dict.fromkeys(LANGUAGES, 10)
     assert all(predict_prompt(prompt).is_wanted for _, prompt in prompts)
@@ -237,7 +237,7 @@ FENCED_PYTHON = "```python\nprint(1)\n```"
         ("用python画一个爱心", False),
     ],
 )
-def test_short_requests_run_code(text: str, has_data: bool) -> None:
+def test_short_requests_for_graphs_or_calculations_run_code(text: str, has_data: bool) -> None:
     assert predict_code(text, has_data=has_data).is_wanted
     assert predict_code(text.lower(), has_data=has_data).is_wanted
 
@@ -290,7 +290,7 @@ def test_code_does_not_run_if_the_user_asks_to_see_it(text: str) -> None:
         ("", "nothing to calculate"),
     ],
 )
-def test_prediction_lists_its_reasons(text: str, reason: str) -> None:
+def test_prediction_contains_the_reason_that_decided_it(text: str, reason: str) -> None:
     assert reason in predict_code(text).reasons
 
 
@@ -324,7 +324,7 @@ def test_every_explanation_is_one_short_sentence() -> None:
             assert explanation.endswith(".")
 
 
-def test_attached_data_and_earlier_code_change_the_prediction() -> None:
+def test_attached_data_or_earlier_code_can_make_the_prediction_that_code_runs() -> None:
     assert not predict_code("Which region sells best?").is_wanted
     assert predict_code("Which region sells best?", has_data=True).is_wanted
     assert not predict_code("now in blue").is_wanted
@@ -387,7 +387,7 @@ HOSTILE_UNITS = (
 
 
 @pytest.mark.parametrize("unit", HOSTILE_UNITS)
-def test_only_head_and_tail_of_a_huge_text_are_examined(unit: str) -> None:
+def test_only_the_beginning_and_the_end_of_a_huge_text_are_examined(unit: str) -> None:
     huge = unit * (256 * 1024 // len(unit))
     window = extract_window(huge)
     assert len(window) <= 2 * (HEAD_CHARS + TAIL_CHARS + 1)  # lower case may need a second code point
@@ -396,7 +396,7 @@ def test_only_head_and_tail_of_a_huge_text_are_examined(unit: str) -> None:
     assert predict_code(other_middle) == predict_code(huge)
 
 
-def test_request_before_or_after_a_long_paste_is_recognized() -> None:
+def test_request_before_or_after_a_long_pasted_text_is_recognized() -> None:
     paste = "The committee met again and talked about the garden.\n" * 400
     assert predict_code(f"Plot y = x^2 from -3 to 3.\n{paste}").is_wanted
     assert predict_code(f"{paste}\nPlot y = x^2 from -3 to 3.").is_wanted

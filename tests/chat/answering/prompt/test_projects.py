@@ -185,7 +185,7 @@ def decide(text: str, project_files: Sequence[Attachment], *, native: bool = Tru
     return decide_code(conversation, question, [], TurnChoices(), setup, None, lambda: False, project_files)
 
 
-def test_files_of_a_project_count_as_data_of_the_conversation() -> None:
+def test_table_among_the_project_files_makes_code_run_as_an_attached_table_does() -> None:
     owner = make_conversation().owner
     data, note = make_attachment(owner, name="data.csv"), make_attachment(owner, name="note.txt")
     Attachment.objects.filter(pk=note.pk).update(mime_type="text/plain")

@@ -274,7 +274,7 @@ def test_files_of_the_question_are_sent_even_if_they_alone_fill_the_request(sett
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_file_that_the_api_refuses_is_sent_only_once(emulated: Settings) -> None:
+async def test_refused_file_is_replaced_by_a_sentence_in_later_requests(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-document-refused")
     file = await database_sync_to_async(make_attachment)(conversation.owner, data=b"%PDF-1.4", name="broken.pdf")
     await Attachment.objects.aupdate(mime_type="application/pdf")

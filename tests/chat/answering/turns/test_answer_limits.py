@@ -95,7 +95,7 @@ async def test_repeated_token_counts_do_not_count_towards_the_limit_of_an_answer
     assert (turn.status, turn.message.text) == ("done", "a" * 50)
 
 
-async def test_function_arguments_that_are_too_long_end_the_answer(answers: Answers) -> None:
+async def test_answer_ends_if_function_arguments_are_too_long(answers: Answers) -> None:
     answers([[PartReceived(FunctionCall("f", {"text": 5 * LONG}, str(number)))] for number in range(4)])
     turn = await ask()
     assert (turn.status, turn.error_code) == ("failed", "limit")
@@ -118,7 +118,7 @@ async def test_answer_with_the_maximum_number_of_parts_is_complete(answers: Answ
     assert (turn.status, len(await parts_of(turn))) == ("done", 20)
 
 
-def test_content_before_a_wait_counts_for_the_limit_after_it() -> None:
+def test_size_of_an_answer_is_the_same_after_it_was_read_from_its_log() -> None:
     answer = Answer()
     answer.apply(PartStarted(0, FunctionCall("f", {"text": 11 * LONG})))
     assert fold([to_row(PartStarted(0, answer.parts[0]))]).size_chars == answer.size_chars > 11_000

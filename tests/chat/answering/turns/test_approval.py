@@ -86,7 +86,7 @@ async def test_code_changed_by_a_person_runs_and_the_call_is_sent_back_with_the_
     assert response["output"] == "changed by a person\n"
 
 
-async def test_next_turn_sends_the_same_call_and_result_again(emulated: Settings) -> None:
+async def test_next_turn_sends_the_call_and_the_result_of_changed_code_unchanged(emulated: Settings) -> None:
     turn = await ask_for_code()
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(turn, code=EDITED)
@@ -128,7 +128,7 @@ async def test_decision_with_code_is_refused_for_a_call_without_code(emulated: S
     assert response.result == {"error": "There is no code to run."}
 
 
-async def test_denied_call_is_marked(emulated: Settings) -> None:
+async def test_denied_call_is_not_run_and_marked_as_denied(emulated: Settings) -> None:
     turn = await decide_and_wait(await ask_for_code(), is_approved=False)
     assert turn.status == "done"
     assert executed(emulated.VAR_DIR) == []

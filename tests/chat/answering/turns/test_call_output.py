@@ -56,7 +56,7 @@ def test_image_that_exceeds_the_limit_is_left_out_whole() -> None:
     assert output.cut([result(f"a\n{uri}")]) == [result(f"a\n{notice}")]
 
 
-def test_three_cells_of_a_megabyte_fit_into_an_answer() -> None:
+def test_three_outputs_of_a_megabyte_fit_into_one_answer() -> None:
     limit = 4 * 1024 * 1024
     assembler = Assembler(is_code_offered=True, new_id=lambda: "")
     text = "0123456789abcdef" * (1024 * 1024 // 16)
@@ -67,7 +67,7 @@ def test_three_cells_of_a_megabyte_fit_into_an_answer() -> None:
     assert 2.5 * 1024 * 1024 < assembler.answer.size_chars <= limit
 
 
-def test_output_alone_never_makes_an_answer_too_long() -> None:
+def test_cut_outputs_never_exceed_the_space_left_in_an_answer() -> None:
     room = 10_000
     for _ in range(12):
         parts = CallOutput(room).cut([result("x" * 50_000), result("x" * 50_000, OUTCOME_OK)])

@@ -87,7 +87,7 @@ def test_rating_is_stored_replaced_and_removed(browser: Client, answer: Message)
         assert not Feedback.objects.exists()
 
 
-def test_chosen_thumb_is_marked_and_removes_the_rating_when_pressed(browser: Client, answer: Message) -> None:
+def test_button_of_the_chosen_rating_is_marked_and_would_remove_the_rating(browser: Client, answer: Message) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
     assert 'data-rating="good" aria-pressed="false" aria-label="Good answer" title="Good answer"' in html
     assert 'data-rating="none" aria-pressed="true" aria-label="Bad answer" title="Bad answer"' in html

@@ -64,7 +64,7 @@ async def test_released_result_is_sent_to_the_model(held_results: Settings) -> N
     assert executed(held_results.VAR_DIR) == [CODE]
 
 
-async def test_conversation_setting_can_require_the_release_of_results(emulated: Settings) -> None:
+async def test_results_need_a_release_if_the_conversation_is_set_so(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-function-code", code_execution="off", release="ask")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await reread(await ask_and_wait(conversation, "go")))

@@ -180,7 +180,7 @@ def steps_between(call: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("recorded", sampled(RECORDINGS, 8, lambda one: one.name))
-async def test_stream_is_stored_and_its_steps_are_sent_back(
+async def test_recorded_stream_is_stored_and_its_steps_are_sent_back(
     emulated: Settings, recordings_url: str, use_tools: UseTools, recorded: Recording
 ) -> None:
     emulated.GOOGLE_GEMINI_BASE_URL, emulated.ROUNDS_LIMIT = recordings_url, 1

@@ -103,7 +103,7 @@ def assert_accepted(entries: Sequence[JournalEntry]) -> None:
 
 
 @pytest.mark.parametrize("name", sampled(SHAPES, 16))
-async def test_response_of_each_shape_is_stored_and_the_next_request_is_accepted(
+async def test_each_hand_written_response_is_stored_and_the_next_request_is_accepted(
     endpoints: StandInServer, settings: Settings, name: str
 ) -> None:
     turns, entries, _ = await ask_twice(endpoints, "generic", name, ["echo"], settings)

@@ -96,7 +96,7 @@ async def test_block_is_rerun_in_the_current_session_or_after_all_earlier_blocks
     assert await rerun_last(turn, from_start=True) == (Verdict.REPRODUCED, "The output is the same.")
 
 
-async def test_no_other_code_runs_between_the_blocks_of_a_rerun(
+async def test_other_code_waits_until_all_blocks_of_a_rerun_have_run(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = await new_conversation()

@@ -145,7 +145,7 @@ async def test_results_of_a_tool_set_without_a_filter_are_withheld_from_the_mode
     assert tools.calls
 
 
-async def test_answers_before_the_setting_are_left_out_of_private_requests(
+async def test_answers_with_data_from_before_the_conversation_became_private_are_left_out(
     sessions: Settings, endpoints: StandInServer
 ) -> None:
     conversation = await new_conversation(model="scenario-function-script", code_execution="on", engine="session")
@@ -168,7 +168,7 @@ async def test_answers_before_the_setting_are_left_out_of_private_requests(
     assert NAMES[0] in wire.requests[0]
 
 
-async def test_earlier_answers_without_data_are_still_sent(emulated: Settings) -> None:
+async def test_answers_without_data_from_before_the_conversation_became_private_are_sent(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     turn = await ask_and_wait(conversation, "go")
     await make_private(conversation)
@@ -212,7 +212,7 @@ async def test_private_question_with_files_is_refused_if_no_session_can_read_the
     assert CANARY.findall(requests) == []
 
 
-async def test_waiting_answer_sends_nothing_after_its_conversation_became_private(
+async def test_answer_that_waits_for_approval_fails_if_its_conversation_becomes_private(
     emulated: Settings, code_tools: None
 ) -> None:
     turn = await ask_for_code()

@@ -257,7 +257,7 @@ async def test_stopped_code_is_interrupted_and_variables_are_kept(sessions: Sett
     assert tab.page.transcript != ""
 
 
-async def test_errors_of_code_are_sent_as_results(sessions: Settings) -> None:
+async def test_errors_of_code_are_sent_to_the_model_as_results(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "print('a')\n1/0\n---\nprint('b')", tab)
@@ -305,7 +305,9 @@ async def test_reset_session_ends_the_session_and_the_next_call_starts_a_new_one
     assert session.generation == 2
 
 
-async def test_dead_kernel_is_reported_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
+async def test_model_and_page_get_a_note_that_the_kernel_died_and_the_next_call_starts_another(
+    sessions: Settings,
+) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "x = 1\n---\nimport os\nprint('a', flush=True)\nos._exit(1)", tab)
@@ -326,7 +328,7 @@ async def test_dead_kernel_is_reported_and_the_next_call_starts_a_new_one(sessio
     assert "note" not in (await responses_of(turn))[0]
 
 
-async def test_kernel_that_has_vanished_is_replaced(sessions: Settings) -> None:
+async def test_kernel_that_was_ended_elsewhere_is_replaced_at_the_next_call(sessions: Settings) -> None:
     conversation = await session_conversation()
     await ask_and_wait(conversation, "x = 1")
     session = await PythonSession.objects.aget(conversation=conversation)
@@ -337,7 +339,9 @@ async def test_kernel_that_has_vanished_is_replaced(sessions: Settings) -> None:
     assert "A new Python session was started." in cell["note"]
 
 
-async def test_unreachable_kernel_service_is_reported_in_a_sentence(sessions: Settings, tmp_path: Path) -> None:
+async def test_model_gets_an_error_sentence_if_the_kernel_service_does_not_run(
+    sessions: Settings, tmp_path: Path
+) -> None:
     sessions.KERNEL_SERVICE_DIR = tmp_path
     conversation = await session_conversation()
     tab = Tab(conversation.pk)

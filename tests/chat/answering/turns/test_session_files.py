@@ -86,7 +86,7 @@ async def test_code_and_model_get_text_files_of_any_encoding_as_utf_8(sessions: 
     assert [b64decode(part["inlineData"]["data"]).decode() for part in sent[:3]] == ["城市,额\n北京,3\n上海,4\n"] * 3
 
 
-async def test_file_that_storage_cannot_read_is_reported_to_the_model(
+async def test_note_for_the_model_says_that_a_file_is_missing_in_storage(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = await session_conversation()

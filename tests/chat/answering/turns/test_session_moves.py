@@ -82,13 +82,13 @@ async def test_code_does_not_move_to_the_session_after_other_errors_or_if_engine
         assert turn.move_reason == ""
 
 
-async def test_code_does_not_move_if_sessions_are_turned_off(sessions: Settings) -> None:
+async def test_code_does_not_move_to_the_session_if_sessions_are_turned_off(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT = 0
     turn = await ask_and_wait(await session_conversation(model="scenario-code-then-session", engine="auto"), "go")
     assert (turn.status, turn.engine) == ("done", Engine.NATIVE)
 
 
-async def test_files_that_are_too_large_move_code_to_the_session(
+async def test_code_runs_in_the_session_if_files_are_too_large_for_the_request(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sessions.REQUEST_FILES_LIMIT_BYTES = 100_000
@@ -104,7 +104,7 @@ async def test_files_that_are_too_large_move_code_to_the_session(
     assert await outputs_of(turn) == ["200000\n"]
 
 
-async def test_workbook_is_read_in_the_session_if_the_model_does_not_accept_it(sessions: Settings) -> None:
+async def test_code_runs_in_the_session_if_the_model_does_not_accept_a_workbook(sessions: Settings) -> None:
     conversation = await session_conversation(engine="auto", code_execution="auto")
     workbook = excel_file({"Sales": [["city"], ["Oslo"]]})
     file = await database_sync_to_async(make_file)(conversation, "sales.xlsx", workbook, EXCEL)
@@ -114,7 +114,7 @@ async def test_workbook_is_read_in_the_session_if_the_model_does_not_accept_it(s
     assert await outputs_of(turn) == ["Oslo\n"]
 
 
-async def test_code_moves_if_files_prove_too_large_when_the_request_is_made(
+async def test_code_moves_to_the_session_if_files_are_found_too_large_when_the_request_is_made(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is also checked at the start. It may have changed when the request is made."""

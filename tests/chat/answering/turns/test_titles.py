@@ -53,7 +53,7 @@ async def test_title_of_the_user_is_not_replaced(namer: None) -> None:
     assert conversation.title == "Mine"
 
 
-async def test_only_the_first_answer_gives_the_conversation_a_title(namer: None, emulated: Settings) -> None:
+async def test_second_answer_does_not_change_the_title(namer: None, emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     await ask_and_wait(conversation, QUESTION)
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
@@ -99,7 +99,7 @@ async def test_row_of_a_title_model_that_no_longer_exists_is_marked_as_missing(n
     assert {name async for name in missing} == {"scenario-text", "scenario-not-found"}
 
 
-async def test_first_words_stay_if_the_model_does_not_answer_in_time(
+async def test_title_remains_the_first_words_if_the_model_does_not_answer_in_time(
     namer: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(titles, "TITLE_LIMIT_S", 0.0)

@@ -81,7 +81,7 @@ async def test_demo_model_describes_workbooks_of_this_and_of_an_earlier_question
         assert all(name in message.text for name in ("`month`", "`sales`"))
 
 
-async def test_workbook_of_an_earlier_question_moves_code_to_the_session(sessions: Settings) -> None:
+async def test_code_runs_in_the_session_if_an_earlier_question_has_a_workbook(sessions: Settings) -> None:
     conversation = await session_conversation(engine="auto", code_execution="auto")
     rows: list[list[Cell]] = [["month", "sales"]]
     rows += [[f"M{number}", number * 1.5] for number in range(1, 10)]
@@ -104,7 +104,7 @@ async def test_workbook_of_an_earlier_question_moves_code_to_the_session(session
     assert NOT_TAKEN.format(name="sales.xlsx") in texts
 
 
-async def test_table_that_no_longer_fits_into_a_request_moves_code_to_the_session(
+async def test_code_runs_in_the_session_if_a_table_no_longer_fits_into_the_request(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

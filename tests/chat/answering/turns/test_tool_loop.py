@@ -209,7 +209,7 @@ async def test_output_of_a_function_is_cut_and_the_answer_continues(emulated: Se
     assert re.fullmatch(r"[0-9]{1500,2500}\n\[The output is longer than [12],\d+ characters.*\]\n", result.long_text)
 
 
-async def test_function_output_counts_only_once_for_the_limit_of_an_answer(
+async def test_function_output_counts_only_once_towards_the_limit_of_an_answer(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     emulated.ANSWER_LIMIT_CHARS = 110_000
@@ -310,7 +310,9 @@ async def awaited_approval_id(turn: Turn) -> str:
     return str((await turn.events.aget(name="approval")).data["approval_id"])
 
 
-async def test_waiting_turn_has_no_task_and_no_lease(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+async def test_turn_that_waits_for_approval_has_no_task_and_no_lease(
+    waiting: tuple[Conversation, Turn, RecordingTools],
+) -> None:
     conversation, turn, tools = waiting
     assert not tools.calls
     assert (turn.lease_owner, turn.lease_expires_at) == ("", None)
@@ -330,7 +332,7 @@ async def test_thought_has_a_duration_when_its_turn_waits_for_approval(use_tools
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-async def test_decision_makes_the_turn_continue(
+async def test_turn_continues_after_a_decision_about_its_call(
     waiting: tuple[Conversation, Turn, RecordingTools], emulated: Settings, is_approved: bool
 ) -> None:
     conversation, turn, tools = waiting
@@ -355,7 +357,9 @@ async def test_decision_makes_the_turn_continue(
     assert 'data-status="done"' in await fresh_page(conversation)
 
 
-async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+async def test_turn_can_be_stopped_while_it_waits_for_approval(
+    waiting: tuple[Conversation, Turn, RecordingTools],
+) -> None:
     conversation, turn, tools = waiting
     frames = FrameRecorder()
     broadcast.subscribe(conversation.pk, frames)
@@ -372,7 +376,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
         await runner.decide(lambda: turn.pk, ApprovalDecision(await awaited_approval_id(turn), is_approved=True))
 
 
-async def test_turn_that_is_stopped_just_before_it_would_wait_is_ended(
+async def test_turn_that_is_stopped_just_before_it_waits_for_approval_is_ended(
     emulated: Settings, use_tools: UseTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = use_tools("echo", approved_names=["echo"])

@@ -151,7 +151,9 @@ async def test_turn_that_exceeds_its_time_limit_is_ended(emulated: Settings) -> 
     assert turn.message.text
 
 
-async def test_simultaneous_turns_share_their_commits(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changes_of_simultaneous_turns_are_stored_in_common_transactions(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conversations = [await new_conversation(model="scenario-long-5") for _ in range(12)]
     transactions = 0
     write = store.write

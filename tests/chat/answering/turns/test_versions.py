@@ -316,7 +316,7 @@ def test_continuation_runs_no_code_if_the_new_model_of_the_conversation_cannot(s
 
 
 @pytest.mark.django_db
-def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
+def test_regenerated_answer_runs_code_or_not_as_the_old_one_did() -> None:
     conversation = make_conversation(model="some-model")
     table = make_attachment(conversation.owner, data=b"a,b\n1,2")
     first = create_turn(
@@ -338,7 +338,9 @@ def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
     [(None, [0, 1]), ([], []), ([2, 1], [2, 1])],
     ids=["keeps its files if none are named", "loses them", "loses one and gets one"],
 )
-def test_edited_message_has_the_files_in_the_request(edited: list[int] | None, expected: list[int]) -> None:
+def test_edited_message_has_the_files_that_the_edit_lists_or_else_its_former_files(
+    edited: list[int] | None, expected: list[int]
+) -> None:
     conversation = make_conversation(model="some-model")
     ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(3)]
     first = create_turn(make_question(conversation, "go", attachment_ids=ids[:2]), lease_owner="test")

@@ -41,7 +41,7 @@ async def test_recovery_and_shutdown_do_not_end_a_turn_that_waits_for_approval(e
     assert (turn.status, turn.lease_owner, turn.lease_expires_at) == ("waiting", "", None)
 
 
-async def test_waiting_turn_prevents_questions_only_in_its_own_conversation(emulated: Settings) -> None:
+async def test_turn_that_waits_for_approval_prevents_new_questions_only_in_its_conversation(emulated: Settings) -> None:
     emulated.LIVE_TURNS_LIMIT = 1
     turn = await ask_for_code()
     with pytest.raises(StartRefused, match="waits for your decision"):
@@ -68,7 +68,7 @@ async def test_decision_is_refused_while_its_owner_has_the_maximum_of_running_an
     assert (await decide_and_wait(turn)).status == "done"
 
 
-async def test_call_without_a_decision_in_time_counts_as_denied(emulated: Settings) -> None:
+async def test_call_is_denied_if_nobody_decides_within_the_time_limit(emulated: Settings) -> None:
     emulated.APPROVAL_LIMIT_H = 3
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)

@@ -73,7 +73,9 @@ def test_markdown_shows_changed_code_and_denied_calls_and_withheld_results(conve
     assert "*Function not allowed: run\\_python*" in text
 
 
-def test_denied_call_and_call_without_code_are_shown_with_arguments_and_result(conversation: Conversation) -> None:
+def test_markdown_shows_arguments_and_result_of_a_denied_call_and_of_a_call_without_code(
+    conversation: Conversation,
+) -> None:
     text = exported_bytes(conversation, "md").decode()
     for value in ({"code": "print('denied')"}, {"error": "Not allowed."}, {"below": "data"}, {"files": ["a.csv"]}):
         assert json.dumps(value) in text
@@ -101,7 +103,7 @@ def test_html_export_says_what_a_person_decided(conversation: Conversation) -> N
 
 
 @pytest.mark.parametrize("format_name", ["md", "ipynb", "html"])
-def test_export_says_that_an_answer_waits_and_has_no_buttons_for_a_decision(format_name: str) -> None:
+def test_export_says_that_an_answer_waited_for_a_decision_and_has_no_buttons(format_name: str) -> None:
     conversation = make_conversation()
     make_model_message(conversation, parts=[], status=Turn.Status.WAITING)
     text = exported_bytes(conversation, format_name).decode()

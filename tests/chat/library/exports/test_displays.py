@@ -56,7 +56,7 @@ def test_small_table_becomes_a_markdown_table_after_a_line_with_its_size() -> No
     assert "| group | what / unit / key | size / w | size / h | cost / eur |" in markdown_of("multi_index")
 
 
-def test_long_table_is_cut() -> None:
+def test_long_table_is_cut_and_the_line_above_it_says_so() -> None:
     text = display_markdown(Display({"text/html": wide_html(ROWS_LIMIT + 50, 1)}))
     assert text.startswith(f"*{ROWS_LIMIT + 50} rows × 1 column; the first {ROWS_LIMIT} rows follow*")
     assert len(text.splitlines()) == ROWS_LIMIT + 4

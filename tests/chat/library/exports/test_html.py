@@ -113,7 +113,7 @@ def test_html_export_shows_session_code_and_hides_its_function_call_as_the_page_
     assert shown[-3:] == ["function_call", "function_response", "text"]
 
 
-def test_export_shows_model_and_service_of_an_answer_but_not_its_cost() -> None:
+def test_html_export_shows_model_and_service_of_an_answer_but_not_its_cost() -> None:
     conversation = make_conversation()
     make_model_message(conversation, endpoint="local", engine="session", code_reason="The owner wanted it", cost="1.5")
     html = exported_bytes(conversation, "html").decode()

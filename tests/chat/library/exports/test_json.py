@@ -130,7 +130,7 @@ def test_export_contains_no_error_details_instructions_accounts_or_client_ids() 
     assert b"canary" not in document
 
 
-def test_live_answer_is_exported_as_far_as_it_was_received() -> None:
+def test_export_of_a_live_answer_contains_the_text_received_so_far() -> None:
     answer = make_model_message(make_conversation(), parts=[], status=Turn.Status.RUNNING)
     TurnEvent.objects.all().delete()
     part = {"kind": "text", "round": 0, "text": "So far"}
@@ -183,7 +183,7 @@ def test_switching_a_version_during_the_export_does_not_change_the_path(monkeypa
 TITLES = ["../../etc/passwd", "a\r\nSet-Cookie: x=1", "CON", "", "x" * 200, "Ωμέγα 日本", "..."]
 
 
-def test_combining_marks_stay_in_the_words_of_a_file_name() -> None:
+def test_combining_marks_of_the_title_are_kept_in_the_file_name() -> None:
     assert file_stem("हिन्दी भाषा: \u0301 ภาษาไทย!") == "हिन्दी-भाषा-ภาษาไทย"
 
 
@@ -196,7 +196,7 @@ def test_file_name_is_made_of_the_title_and_is_safe(title: str) -> None:
     assert len(name.encode()) < 200
 
 
-def test_parts_of_a_tool_and_rounds_are_exported() -> None:
+def test_parts_made_by_a_function_and_rounds_are_exported() -> None:
     answer = exported_json(session_conversation())["messages"][1]
     code, graph, display, result, response = answer["parts"][1:6]
     assert code == {

@@ -106,7 +106,7 @@ def test_cell_copies_the_right_one_of_several_files_with_the_same_name_before_it
     ]
 
 
-def test_text_file_beside_the_notebook_is_in_utf_8_as_the_code_read_it() -> None:
+def test_text_file_is_exported_in_utf_8_as_code_has_read_it() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)
     attach(question, make_attachment(conversation.owner, data="城市\n北京\n上海\n".encode("gb18030"), name="a.csv"))
@@ -140,7 +140,7 @@ def test_code_that_was_stopped_is_tagged_to_be_skipped_when_the_notebook_runs() 
     assert stopped.outputs == []
 
 
-def test_images_of_questions_are_embedded_in_their_cell() -> None:
+def test_images_of_a_question_are_embedded_in_its_cell() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation, "What is on it?")
     graph_in(question, None, name="photo.png")
@@ -232,7 +232,7 @@ def test_cells_of_an_answer_contain_its_provider_endpoint_and_model() -> None:
     assert "*Model: plotline-demo (gemini, endpoint local); code: in the Python session*" in cell.source
 
 
-def test_output_of_an_unknown_outcome_is_no_error() -> None:
+def test_output_of_code_with_an_unknown_outcome_is_not_exported_as_an_error() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "print(1)")])
     add_parts(answer, CodeExecutionResult("1\n", outcome="OUTCOME_OF_TOMORROW"))
     code = next(cell for cell in notebook_of(answer.conversation).cells if cell.cell_type == "code")

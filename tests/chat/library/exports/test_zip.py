@@ -112,7 +112,7 @@ def test_attachment_with_a_hostile_file_name_is_stored_inside_its_folder() -> No
             assert {opened.read(name) for name in files} == {f"file {n}".encode() for n in range(len(HOSTILE))}
 
 
-def test_names_that_differ_only_in_case_get_numbers() -> None:
+def test_file_names_that_differ_only_in_case_get_numbers() -> None:
     assert make_unique(["a.csv", "A.csv", "a-2.csv", "a.csv", "b", "B"]) == [
         "a.csv",
         "A-2.csv",

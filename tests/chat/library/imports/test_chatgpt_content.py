@@ -125,7 +125,7 @@ def test_update_of_a_canvas_document_is_shown_as_a_new_version_of_the_document(
     assert shown == f"**Document “Plan”, version 2**\n\n{content.strip()}"
 
 
-def test_change_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> None:
+def test_canvas_update_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> None:
     document, shown = update({"pattern": "(a+)+[bc]$", "replacement": "harbour"})
     assert document == Document("Plan", "document", None, version=2)
     assert "(a+)+[bc]$" in shown
@@ -149,7 +149,7 @@ def test_search_for_the_last_match_takes_linear_time_and_an_update_with_a_group_
     assert update({"pattern": "Day (.*)", "replacement": r"Tag \1"})[0] == Document("Plan", "document", None, version=2)
 
 
-def test_length_of_a_changed_document_is_limited() -> None:
+def test_canvas_update_that_makes_the_document_too_long_is_not_applied() -> None:
     long = Document("A", "document", "a" * 1_000_000)
     assert update({"pattern": "a", "multiple": True, "replacement": "b" * 1_000_000}, document=long)[0] == Document(
         "A", "document", None, version=2
@@ -424,7 +424,7 @@ def test_sentence_with_the_escaped_name_replaces_a_missing_file() -> None:
 
 
 @pytest.mark.django_db
-def test_sentences_replace_files_if_the_document_comes_without_its_archive() -> None:
+def test_sentence_replaces_each_file_if_only_the_json_document_is_imported() -> None:
     result = import_file(json.dumps([with_files()]).encode(), owner_id=make_user().pk)
     text = Message.objects.get(conversation__in=result.created, role="user").text
     assert "(Not imported: image “label.png”. Import the whole archive to get its files.)" in text
@@ -485,7 +485,7 @@ def test_import_is_refused_if_versions_repeat_too_many_files_or_sources(
 
 
 @pytest.mark.django_db
-def test_packed_files_are_not_unpacked_and_spreadsheets_are_recognized(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_and_zip_files_are_not_unpacked_and_excel_files_are_recognized(monkeypatch: pytest.MonkeyPatch) -> None:
     def unpack(name: str, data: bytes) -> None:
         raise AssertionError(name)
 

@@ -103,7 +103,7 @@ def test_message_of_an_early_export_that_has_only_a_text_field_is_read() -> None
     assert [one.text for one in parsed(question, answer).messages] == ["Hi", "Hello"]
 
 
-def test_edited_question_is_a_version_and_the_last_path_is_shown() -> None:
+def test_edited_question_becomes_a_version_and_the_path_with_the_last_message_is_shown() -> None:
     read = parsed(
         message("u", "human", text("One"), parent_message_uuid=ROOT),
         message("a", "assistant", text("1"), minute=1, parent_message_uuid="u"),
@@ -234,7 +234,7 @@ def test_code_of_the_analysis_tool_and_its_result_are_shown() -> None:
     ]
 
 
-def test_every_version_of_an_artifact_is_readable() -> None:
+def test_each_update_of_an_artifact_is_shown_as_a_new_version_of_its_document() -> None:
     create = {"id": "art", "command": "create", "type": "application/vnd.ant.code", "language": "python"}
     blocks = [
         call("artifacts", **create, title="Script", content="print(1)", version_uuid="v"),
@@ -277,7 +277,7 @@ def test_update_of_an_artifact_applies_to_its_version_on_the_same_path_of_messag
     assert texts["a3"].endswith("version 2**\n\nDay 3")
 
 
-def test_artifacts_in_tags_become_documents() -> None:
+def test_artifact_tags_in_a_text_become_documents() -> None:
     tag = '<antArtifact identifier="x" type="text/html" title="Page">\n<b>1</b>\n</antArtifact>'
     before, thought, between, document, after = split_artifacts(f"A<antThinking>hm</antThinking>B{tag}C")
     assert (before, between, after) == ("A", "B", "C")
@@ -336,6 +336,6 @@ def test_later_export_with_more_messages_continues_the_conversation_and_a_new_ti
         {"chat_messages": {}},
     ],
 )
-def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
+def test_error_contains_the_json_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         list(parse_conversations(JSONValue([conversation_of(**fields)]), ArchiveFiles()))

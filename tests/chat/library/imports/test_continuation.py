@@ -51,7 +51,7 @@ def shown_texts(conversation: Conversation) -> list[str]:
     return [text for _, _, text, is_shown in messages_of(conversation) if is_shown]
 
 
-def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User) -> None:
+def test_later_export_with_more_messages_continues_the_conversation_without_duplicates(owner: User) -> None:
     first = send(owner, export(2))
     conversation = Conversation.objects.get(pk=first.created[0])
     grown = send(owner, export(4))
@@ -70,7 +70,7 @@ def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User
     assert use.import_bytes == sum(len(text) for text in TEXTS)
 
 
-def test_new_version_in_a_later_export_becomes_a_version(owner: User) -> None:
+def test_regenerated_answer_in_a_later_export_becomes_a_version(owner: User) -> None:
     send(owner, export(2))
     send(owner, export(2, node("b", "q", "assistant", "Another answer", time=1.7e9 + 9)))
     conversation = Conversation.objects.get()
@@ -135,7 +135,7 @@ def test_conversation_imported_by_an_earlier_plotline_version_is_recognized_and_
     assert shown_texts(Conversation.objects.get()) == TEXTS[:count]
 
 
-def test_conversations_with_the_same_time_and_different_ids_are_different(owner: User) -> None:
+def test_conversations_with_the_same_time_but_different_ids_are_both_imported(owner: User) -> None:
     for key in ("c-1", "c-2"):
         assert len(send(owner, export(2, conversation_id=key)).created) == 1
 
@@ -193,7 +193,7 @@ def test_later_import_does_not_change_messages_that_a_share_shows(owner: User) -
     assert share.last_message.text == Message.objects.get(role="model").text == "First answer"
 
 
-def test_answer_whose_only_part_has_grown_is_completed_and_never_shortened(owner: User) -> None:
+def test_answer_is_completed_by_a_longer_text_and_never_shortened_by_a_later_import(owner: User) -> None:
     send(owner, export(2))
     longer = json.loads(export(2))
     longer[0]["mapping"]["a"]["message"]["content"]["parts"] = ["First answer, complete."]

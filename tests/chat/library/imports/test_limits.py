@@ -125,7 +125,7 @@ def test_imported_graphs_count_towards_the_upload_limit(settings: Settings) -> N
 
 
 @pytest.mark.django_db
-def test_text_that_a_person_imports_in_a_day_is_limited() -> None:
+def test_amount_of_text_that_a_person_imports_in_a_day_is_limited() -> None:
     owner = make_user()
     Quota.objects.create(user=owner, import_mb_per_day=1)
     document = {**MINIMAL, "messages": [{**MINIMAL["messages"][0], "text": "é" * 300_000}]}
@@ -156,7 +156,7 @@ def test_import_that_adds_nothing_or_fails_is_not_counted_for_the_quota(monkeypa
 
 
 @pytest.mark.django_db
-def test_conversations_that_were_imported_before_need_no_quota() -> None:
+def test_conversations_that_were_imported_before_do_not_count_towards_quotas() -> None:
     owner = make_user()
     file, other = with_file(png("red")), json.dumps(MINIMAL).encode()
     first = import_file(file, owner_id=owner.pk)

@@ -121,7 +121,7 @@ def test_headings_in_an_answer_are_kept_when_its_exported_notebook_is_imported()
     assert texts == ["### First", "### Findings\n\n*Model: mine*"]
 
 
-def test_question_with_a_file_and_an_image_keeps_its_text() -> None:
+def test_text_of_a_question_with_a_file_and_an_image_is_imported_unchanged() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation, "How to write &nbsp; here?\n  &nbsp;")
     attach(question, make_attachment(conversation.owner, name="data.csv"))
@@ -181,7 +181,7 @@ def test_nan_and_infinity_in_a_notebook_become_null() -> None:
     assert shown.bundle["application/vnd.plotly.v1+json"] == {"data": [{"y": [1.5, None, None, None]}]}
 
 
-def test_error_without_traceback_is_shown_by_its_name_and_value() -> None:
+def test_output_of_an_error_without_traceback_is_its_name_and_value() -> None:
     values = values_of(
         import_notebook(
             notebook(
@@ -197,7 +197,7 @@ def test_error_without_traceback_is_shown_by_its_name_and_value() -> None:
 
 
 @pytest.mark.formulas
-def test_rich_outputs_without_plain_text_are_shown() -> None:
+def test_markdown_latex_svg_html_and_json_outputs_without_plain_text_are_imported() -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
     conversation = import_notebook(
         notebook(

@@ -25,7 +25,7 @@ def test_generated_test_conversations_have_parts_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_reader_refuses_a_value_of_a_wrong_type_and_names_its_path(name: str) -> None:
+def test_value_of_a_wrong_type_is_refused_with_its_json_path(name: str) -> None:
     refused = 0
     for value in WRONG_VALUES:
         try:
@@ -47,6 +47,6 @@ def test_missing_fields_of_a_part_get_their_default_value() -> None:
 
 
 @pytest.mark.parametrize("signature", ["AP9zaWduZWQ=", "-_8", ""])
-def test_signature_is_read_in_every_form_of_base64(signature: str) -> None:
+def test_signature_is_read_from_standard_and_url_safe_base64(signature: str) -> None:
     part = read_part(JSONValue({"kind": "text", "text": "", "thought_signature": signature}), ())
     assert part.provider_data == {"thought_signature": signature}

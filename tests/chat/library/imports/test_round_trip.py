@@ -106,7 +106,7 @@ def test_approval_always_in_an_export_of_an_earlier_version_is_imported_as_auto(
     assert comparable(exported_json(copy)) == comparable(document)
 
 
-def test_imported_answers_belong_to_no_provider_account() -> None:
+def test_provider_account_of_an_answer_is_not_imported() -> None:
     conversation = session_conversation()
     conversation.turns.update(account="account")
     result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
@@ -129,7 +129,7 @@ def test_conversation_is_imported_once_from_different_files_that_contain_it() ->
 
 
 @pytest.mark.parametrize("format_name", ["zip", "ipynb"])
-def test_files_that_are_named_like_documents_are_not_imported_as_conversations(format_name: str) -> None:
+def test_attachments_named_like_exported_documents_are_not_imported_as_conversations(format_name: str) -> None:
     conversation = rich_conversation()
     question = conversation.messages.get(index=0)
     files = {
@@ -142,7 +142,7 @@ def test_files_that_are_named_like_documents_are_not_imported_as_conversations(f
     assert Conversation.objects.get(pk__in=result.created).title == conversation.title
 
 
-def test_kept_file_that_was_attached_to_a_question_is_imported() -> None:
+def test_binary_file_that_code_wrote_and_that_is_attached_to_a_question_is_imported() -> None:
     conversation = make_conversation()
     file = create_file_of_code(owner_id=conversation.owner_id, name="model.bin", data=b"MZ\x90\x00\x03\x00")
     attach(make_user_message(conversation), file)

@@ -108,7 +108,7 @@ def test_conversation_ids_in_the_file_are_used_instead_of_pauses() -> None:
         ("Requête envoyée\xa0: ", "5 nov. 2025, 01:34:47 CET"),
     ],
 )
-def test_words_and_times_in_the_readers_language_are_read(label: str, time: str) -> None:
+def test_labels_and_times_in_several_languages_are_read(label: str, time: str) -> None:
     (conversation,) = of_html(
         cell(f"{label}Ab: c?", time, "<p>Yes</p>"), cell(f"{label}Hi &amp;\nyou", time, "<p>No</p>")
     )
@@ -194,7 +194,7 @@ def test_activity_of_other_google_products_is_left_out() -> None:
         import_file(search, owner_id=0)
 
 
-def test_documents_are_found_in_folders_of_any_language() -> None:
+def test_activity_documents_are_found_in_folders_with_names_in_any_language() -> None:
     found = ["Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.html", "T/我的活动/Gemini Apps/我的活动记录.json"]
     others = [
         "Takeout/My Activity/Search/MyActivity.html",
@@ -225,7 +225,9 @@ DRAWN = '<p>Drawn <img src="drawn-1.png"></p>'
     ],
 )  # fmt: skip
 @pytest.mark.django_db
-def test_files_beside_the_activity_become_attachments_or_a_sentence(name: str, document: bytes) -> None:
+def test_file_in_the_archive_becomes_an_attachment_and_a_sentence_replaces_a_missing_one(
+    name: str, document: bytes
+) -> None:
     folder = "Takeout/My Activity/Gemini Apps"
     # The type in the name of a file may differ from that of its entry.
     files = {f"{folder}/{PICTURE}": png("red"), f"{folder}/drawn-1.jpg": png("blue"), f"{folder}/notes.json": b"{}"}
@@ -238,7 +240,7 @@ def test_files_beside_the_activity_become_attachments_or_a_sentence(name: str, d
 
 
 @pytest.mark.django_db
-def test_grown_activity_is_continued_and_html_is_recognized_as_the_same() -> None:
+def test_later_activity_continues_the_conversation_and_the_same_activity_as_html_adds_nothing() -> None:
     owner = make_user().pk
     entries = [
         entry("Prompted One", "07:00:00.806", "<p>A</p>"),
@@ -272,7 +274,7 @@ def test_html_becomes_markdown_with_known_elements_only() -> None:
 
 
 @pytest.mark.parametrize("piece", ["<ul><li>x", "<blockquote>", "<b a=1><b b=2>", "<table><tr><td>", "<a ", "<i> </i>"])
-def test_hostile_html_gives_little_markdown(piece: str) -> None:
+def test_length_of_markdown_from_hostile_html_is_limited(piece: str) -> None:
     assert len(html_to_markdown(piece * 20_000)) < 40 * 20_000
 
 
@@ -280,7 +282,7 @@ def test_hostile_html_gives_little_markdown(piece: str) -> None:
     "fields",
     [{"title": 7}, {"safeHtmlItem": [{"html": 7}]}, {"safeHtmlItem": ["x"]}],
 )
-def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
+def test_error_contains_the_json_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         of_json(entry("Prompted One", "07:00:00") | fields)
 

@@ -129,7 +129,9 @@ def png_bomb(width: int, height: int) -> bytes:
         (png(), {"data": "%%%"}, "there must be base64"),
     ],
 )
-def test_file_that_cannot_be_uploaded_is_refused(data: bytes, fields: dict[str, object], sentence: str) -> None:
+def test_import_is_refused_if_an_attachment_is_broken_or_of_a_forbidden_type(
+    data: bytes, fields: dict[str, object], sentence: str
+) -> None:
     refusal = refusal_of(with_file(data, **fields))
     assert sentence in refusal
     assert refusal.startswith("$.attachments[0]")
@@ -171,7 +173,7 @@ def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> No
         (b'{"a": ' + b"9" * 5000 + b"}", "cannot be read"),
     ],
 )
-def test_file_that_is_no_valid_document_is_refused(data: bytes, sentence: str) -> None:
+def test_file_that_is_not_a_valid_export_is_refused_with_the_reason(data: bytes, sentence: str) -> None:
     assert sentence in refusal_of(data)
 
 

@@ -147,7 +147,7 @@ def test_import_that_fails_too_often_ends_with_an_error_message(client: Client) 
     assert not ImportPiece.objects.exists()
 
 
-def test_quota_ends_an_import_and_the_rest_can_be_imported_later(client: Client, owner: User) -> None:
+def test_import_stops_when_a_quota_is_used_up_and_the_rest_can_be_imported_later(client: Client, owner: User) -> None:
     quota = Quota.objects.create(user=owner, conversations_per_day=2)
     data = archive_of([conversation(number) for number in range(4)])
     job = upload(client, data)
@@ -255,7 +255,9 @@ def test_cancelled_import_stops_and_keeps_what_it_has_stored(
     assert not ImportPiece.objects.exists()
 
 
-def test_import_of_a_deactivated_account_ends(client: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_ends_if_the_account_of_its_owner_is_deactivated(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jobs, "REPORT_S", 0)
     upload(client, archive_of([conversation(number) for number in range(5)]))
     url = begin(client, 600_000).headers["Location"]

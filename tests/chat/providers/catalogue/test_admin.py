@@ -87,7 +87,7 @@ def test_query_count_of_a_list_does_not_depend_on_its_rows(operator: Client, mod
     assert counts[0] == counts[1]
 
 
-def test_list_of_models_shows_prices_and_tools(operator: Client) -> None:
+def test_list_of_models_shows_prices_tools_and_end_dates(operator: Client) -> None:
     make_model("dear", input_price=2, output_price="12.5", url_context=False, image_output=True)
     make_model("half", input_price="0.75", code_execution=False, web_search=False, url_context=False)
     make_model("lapsed", input_price=2, output_price=12, prices_until=date(2026, 1, 31))
@@ -252,7 +252,7 @@ def test_default_preset_cannot_be_deleted_alone_or_with_its_model(operator: Clie
     assert operator.post(path_of(Preset, f"{other.pk}/delete/"), {"post": "yes"}).status_code == 302
 
 
-def test_form_of_a_preset_shows_the_default_and_does_not_change_it(operator: Client) -> None:
+def test_default_preset_cannot_be_changed_in_the_form_of_a_preset(operator: Client) -> None:
     preset = make_preset("a")
     form = {"slug": "a", "label": "A", "language_model": str(preset.language_model_id), "position": "0"}
     path = path_of(Preset, f"{preset.pk}/change/")

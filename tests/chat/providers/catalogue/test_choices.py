@@ -92,7 +92,7 @@ def test_conversations_choice_without_a_row_is_described_as_not_in_the_catalogue
     assert list_choices("off")[-1].is_missing
 
 
-def test_demo_model_is_the_only_choice_if_all_others_need_a_missing_key(settings: Settings) -> None:
+def test_demo_model_is_the_only_choice_if_all_others_need_a_key_that_is_not_set(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")

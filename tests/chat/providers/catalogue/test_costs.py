@@ -31,7 +31,7 @@ ALL_PRICES = Prices(Decimal("0.75"), Decimal("3.75"), Decimal("0.075"))
         (Usage(prompt=-5, candidates=-5, cached=-5), "0"),
     ],
 )
-def test_each_kind_of_token_has_its_price(usage: Usage, cost: str) -> None:
+def test_cost_uses_the_prices_of_input_cached_and_output_tokens(usage: Usage, cost: str) -> None:
     result = calculate_cost(usage, ALL_PRICES)
     assert result == Decimal(cost)
     assert result.as_tuple().exponent == -8

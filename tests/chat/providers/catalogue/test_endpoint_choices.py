@@ -84,7 +84,7 @@ def test_models_of_an_endpoint_are_offered_while_it_is_turned_on(settings: Setti
             find_setup(name)
 
 
-def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Settings) -> None:
+def test_demo_model_does_not_replace_a_model_of_a_missing_endpoint(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_endpoint_model("deleted", "lost")
     with pytest.raises(UnknownModel):
@@ -165,7 +165,7 @@ def test_title_model_of_an_endpoint_is_used_without_a_gemini_key(settings_endpoi
     assert setup.model == "small"
 
 
-def test_demo_model_does_not_answer_for_a_deleted_endpoint(settings: Settings) -> None:
+def test_answer_of_a_deleted_endpoint_is_not_described_as_one_of_the_demo_model(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     assert not is_demo(ENDPOINT_PROVIDER, "deleted")
     assert not is_demo("removed-provider", "")

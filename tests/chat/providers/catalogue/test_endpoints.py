@@ -90,7 +90,7 @@ def test_endpoint_cannot_name_variables_with_other_secrets_of_the_server(name: s
     assert name not in settings.ENDPOINT_API_KEYS
 
 
-def test_name_is_required_and_unique() -> None:
+def test_name_of_an_endpoint_is_required_and_unique() -> None:
     make_endpoint("a")
     for name in ("", "a", "not a slug"):
         with pytest.raises(ValidationError):
@@ -139,7 +139,7 @@ def test_operators_value_overrides_a_fact_of_the_server_and_is_not_stored_as_a_f
     assert STORE.facts(ENDPOINT, "m") == FACTS
 
 
-def test_facts_are_not_overridden_by_a_model_of_another_endpoint() -> None:
+def test_values_of_the_operator_for_one_endpoint_do_not_override_facts_about_another() -> None:
     make_endpoint_model("other", "m", function_calling=False)
     make_endpoint_model("", "m", image_input=False)
     assert STORE.facts(ENDPOINT, "m") == ModelFacts()

@@ -92,7 +92,7 @@ def test_first_models_that_run_code_take_functions_and_have_a_price_for_searches
 
 
 @pytest.mark.usefixtures("no_rows")
-def test_rows_of_an_operator_are_kept() -> None:
+def test_first_rows_are_not_added_if_the_operator_has_a_model() -> None:
     make_model("mine")
     load_first_rows()
     load_first_rows()

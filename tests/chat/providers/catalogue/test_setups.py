@@ -119,7 +119,7 @@ def test_default_model_can_be_used_without_a_row_or_with_a_disabled_row(settings
 
 
 @pytest.mark.parametrize("name", ["", "pro", "gemini-pro-latest", DEMO_MODEL, "default-model"])
-def test_setup_names_the_demo_model_if_it_replaces_another_model(settings: Settings, name: str) -> None:
+def test_setup_has_the_name_of_the_demo_model_if_it_replaces_another_model(settings: Settings, name: str) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("pro", language_model=make_model("gemini-pro-latest", label="Gemini Pro, latest", input_price=2))
     setup = find_setup(name)
@@ -252,7 +252,7 @@ def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> N
     assert [choice.value for choice in list_choices()][:2] == ["", "a"]
 
 
-def test_default_model_of_the_settings_precedes_the_preset_marked_as_default(settings: Settings) -> None:
+def test_default_model_in_the_settings_overrides_the_preset_marked_as_default(settings: Settings) -> None:
     make_preset("marked", is_default=True)
     make_preset("configured")
     settings.DEFAULT_MODEL = "configured"
@@ -268,7 +268,7 @@ def test_at_most_one_preset_is_the_default() -> None:
     assert (first.is_default, second.is_default) == (False, True)
 
 
-def test_provider_that_does_not_exist_is_refused_by_validation() -> None:
+def test_model_with_an_unknown_provider_fails_validation() -> None:
     with pytest.raises(ValidationError, match="There is no provider “nobody” here"):
         LanguageModel(provider="nobody", name="m").full_clean()
     LanguageModel(provider="gemini", name="m").full_clean()

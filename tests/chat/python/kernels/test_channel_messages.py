@@ -51,13 +51,13 @@ def test_packed_request_is_unpacked_with_the_same_channel_kind_and_content() -> 
 
 
 @pytest.mark.parametrize("buffers", [(), (b"raw",), (b"", b"\0" * 99)])
-def test_message_is_parsed_with_and_without_buffers(buffers: Sequence[bytes]) -> None:
+def test_message_is_parsed_as_text_and_as_binary_with_buffers(buffers: Sequence[bytes]) -> None:
     assert unpack_message(message_text()) == PARSED
     assert unpack_message(binary(message_text(), buffers)) == PARSED
 
 
 @pytest.mark.parametrize("parent", [None, {}])
-def test_message_without_a_valid_parent_belongs_to_no_request(parent: object) -> None:
+def test_message_without_a_parent_header_has_no_parent_id(parent: object) -> None:
     assert unpack_message(message_text(parent_header=parent)).parent_id == ""
 
 
@@ -84,7 +84,7 @@ def test_message_with_a_missing_or_malformed_field_is_invalid(changes: dict[str,
 
 
 @pytest.mark.parametrize("text", ["", "[", "[]", "7", "null", "[" * 100_000, "9" * 5_000, '{"a": ' * 50_000])
-def test_text_that_is_no_object_is_invalid(text: str) -> None:
+def test_text_that_is_not_a_json_object_is_invalid(text: str) -> None:
     with pytest.raises(InvalidMessage):
         unpack_message(text)
 
@@ -108,7 +108,7 @@ def test_binary_message_with_wrong_offsets_is_invalid(data: bytes) -> None:
         unpack_message(data)
 
 
-def test_number_of_values_is_limited_in_long_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_message_with_too_many_json_values_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel_messages, "_CHECKED_CHARS", 500)
     monkeypatch.setattr(channel_messages, "VALUES_LIMIT", 100)
     assert unpack_message(message_text(content={"text": "a" * 600})).content == {"text": "a" * 600}

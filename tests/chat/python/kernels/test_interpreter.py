@@ -86,7 +86,7 @@ def test_relative_kernel_python_is_resolved_from_the_project_folder(
     assert find_interpreter().executable == str(DEFAULT_PATH)
 
 
-def test_missing_default_environment_is_reported_with_the_command_that_installs_it(
+def test_error_about_the_missing_default_environment_contains_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", "")
@@ -117,7 +117,7 @@ def test_error_says_that_kernel_python_is_not_a_working_python_interpreter(
         find_interpreter()
 
 
-def test_interpreter_without_ipykernel_is_reported_with_the_command_that_installs_it(
+def test_error_about_missing_ipykernel_contains_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, environment_without_packages: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", str(environment_without_packages))

@@ -106,7 +106,9 @@ def test_previews_and_descriptions_are_shortened_and_cleaned() -> None:
 
 
 @given(st.lists(items(VARIABLE) | JSON_VALUES, max_size=4), st.lists(items(FILE) | JSON_VALUES, max_size=4))
-def test_every_answer_is_parsed_to_contents_that_can_be_stored(variables: list[object], files: list[object]) -> None:
+def test_every_reply_of_a_kernel_is_parsed_to_contents_that_can_be_stored(
+    variables: list[object], files: list[object]
+) -> None:
     contents = parse_contents({**ANSWER, "variables": variables, "files": files})
     for variable in contents.variables:
         assert 0 < len(variable.name) <= PREVIEW_LIMIT_CHARS

@@ -35,7 +35,7 @@ def test_program_in_the_kernel_describes_a_variable_and_adds_no_names() -> None:
     assert set(namespace) == {"x", "__builtins__"}
 
 
-def test_program_works_if_a_users_variables_have_the_names_that_it_uses() -> None:
+def test_program_works_if_variables_of_the_user_have_the_names_that_it_uses() -> None:
     taken = dict.fromkeys(["exec", "json", "lambda_", "print", "str", "len", "ns", "f", "b", "Answer", "main"], 0)
     namespace: dict[str, object] = {**taken, "__builtins__": builtins}
     answer = evaluate(program_content("variables", "describe", "len"), namespace)
@@ -83,13 +83,13 @@ def test_program_is_sent_in_a_silent_request_with_empty_code() -> None:
         reply({MIME_TYPE: '{"a": "' + "b" * 300_000 + '"}'}),
     ],
 )
-def test_reply_without_a_valid_answer_fails(content: dict[str, object]) -> None:
+def test_reply_without_a_valid_result_raises_program_failed(content: dict[str, object]) -> None:
     with pytest.raises(ProgramFailed) as error:
         parse_answer(content, 200_000)
     assert len(str(error.value)) <= 300
 
 
-def test_length_of_an_answer_is_limited() -> None:
+def test_length_of_a_programs_result_is_limited() -> None:
     text = json.dumps({"a": "b"})
     assert parse_answer(reply({MIME_TYPE: text}), len(text)) == {"a": "b"}
     with pytest.raises(ProgramFailed):

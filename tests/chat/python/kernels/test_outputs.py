@@ -127,7 +127,7 @@ def test_image_above_the_limit_is_left_out_with_a_notice() -> None:
     assert reader.is_truncated
 
 
-def test_same_image_twice_is_one_graph() -> None:
+def test_image_that_is_shown_twice_is_one_graph() -> None:
     reader = OutputReader()
     for _ in range(2):
         reader.receive("display_data", {"data": {"image/png": base64_text(PNG)}})
@@ -323,7 +323,7 @@ def test_text_after_an_embedded_image_in_markdown_is_kept(markdown: str, left: s
     assert image == ImageOutput("image/png", PNG)
 
 
-def test_background_picture_in_a_style_is_not_an_output() -> None:
+def test_image_in_a_css_style_does_not_become_an_output() -> None:
     html = f"<style>a {{ background: url(data:image/png;base64,{base64_text(PNG)}) }}</style><p>5</p>"
     [display] = read_message("display_data", data={"text/html": html})
     assert display == DisplayOutput({"text/html": html})
@@ -364,7 +364,7 @@ KINDS = st.sampled_from(
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(st.lists(st.tuples(KINDS, st.dictionaries(KEYS, JSON))))
-def test_text_of_any_message_can_be_stored(messages: list[tuple[str, dict[str, object]]]) -> None:
+def test_text_from_any_kernel_message_is_valid_utf_8_without_nul(messages: list[tuple[str, dict[str, object]]]) -> None:
     reader = OutputReader()
     for kind, content in messages:
         reader.receive(kind, content)

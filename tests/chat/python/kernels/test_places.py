@@ -23,7 +23,7 @@ def test_kernel_service_of_this_machine_is_used_if_no_url_is_set(tmp_path: Path)
 
 
 @pytest.mark.parametrize("reply", [b"", b"no JSON\n", b"[]\n", b"{}\n"])
-async def test_reply_without_an_address_is_an_error_for_users(reply: bytes, tmp_path: Path) -> None:
+async def test_invalid_or_missing_reply_of_the_service_raises_kernels_unavailable(reply: bytes, tmp_path: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()
         writer.write(reply)

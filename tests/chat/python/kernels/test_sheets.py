@@ -102,7 +102,9 @@ async def test_each_of_several_tables_on_a_sheet_can_be_chosen(
     ],
     ids=["empty row", "empty row and column"],
 )
-async def test_gaps_within_a_table_do_not_end_it(kernel: KernelClient, rows: Sequence[Sequence[Cell]]) -> None:
+async def test_empty_row_or_column_within_a_table_does_not_end_the_table(
+    kernel: KernelClient, rows: Sequence[Sequence[Cell]]
+) -> None:
     reading = await read(kernel, excel_file({"Sheet": rows}))
     assert (reading.row_count, dict(reading.candidates)) == (4, {})
     columns = {column.name: column for column in reading.columns}
@@ -112,7 +114,7 @@ async def test_gaps_within_a_table_do_not_end_it(kernel: KernelClient, rows: Seq
     ]
 
 
-async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None:
+async def test_merged_cells_below_the_header_are_filled_with_their_value(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["Region", "Sales"]]
     rows += [[f"R{n // 4}" if n % 4 == 0 else None, n] for n in range(12)]
     data = excel_file({"Sheet": rows}, merged=["A2:A5", "A6:A9", "A10:A13"])
@@ -122,7 +124,9 @@ async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None
     assert await run_code(kernel, reading) == "Region,Sales\n" + "".join(f"R{n // 4},{n}\n" for n in range(12))
 
 
-async def test_merged_column_names_apply_to_all_their_columns_and_a_merged_title_does_not(kernel: KernelClient) -> None:
+async def test_merged_header_cell_names_all_its_columns_and_a_merged_title_above_it_does_not(
+    kernel: KernelClient,
+) -> None:
     rows: list[list[Cell]] = [["Report"], ["Region", "2023"], [None, "units", "revenue"], ["North", 10, 100.5]]
     reading = await read(kernel, excel_file({"Sheet": rows}, merged=["A1:C1", "B2:C2", "A2:A3"]))
     assert reading.columns[0].name.startswith("Region")
@@ -130,7 +134,7 @@ async def test_merged_column_names_apply_to_all_their_columns_and_a_merged_title
     assert not any("Merged cells" in note for note in reading.notes)
 
 
-async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> None:
+async def test_merged_cells_of_an_opendocument_file_are_filled_with_their_value(kernel: KernelClient) -> None:
     spanned = ODS_CELL.format(' table:number-rows-spanned="2"', "R0")
     rows = [
         ODS_CELL.format("", "Region") + ODS_CELL.format("", "City"),
@@ -143,7 +147,7 @@ async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> 
     assert "Merged cells in “Region” are filled with their value." in reading.notes
 
 
-async def test_notes_report_formulas_without_values_and_errors(kernel: KernelClient) -> None:
+async def test_notes_report_formulas_without_stored_values_and_cells_with_errors(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["x", "Double", "Share"], [3, 6, 0.5]]
     rows += [[n, f"=2*A{n + 3}", "#DIV/0!"] for n in range(3)]
     reading = await read(kernel, excel_file({"Sheet": rows}))

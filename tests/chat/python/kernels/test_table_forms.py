@@ -131,7 +131,7 @@ async def test_rows_and_column_names_are_read_from_each_form_of_json_lines(kerne
     assert reading.format == "JSON lines"
 
 
-async def test_note_reports_a_broken_line_and_the_others_are_read(kernel: KernelClient) -> None:
+async def test_invalid_line_of_json_lines_is_reported_and_the_others_are_read(kernel: KernelClient) -> None:
     lines = [json.dumps({"n": n, "w": f"w{n}"}) for n in range(12)]
     lines[6] = lines[6][:-3]
     reading = await read(kernel, "posts.jsonl", "\n".join(lines))
@@ -149,12 +149,14 @@ async def test_note_reports_a_broken_line_and_the_others_are_read(kernel: Kernel
         ('{"data": [{"a": 1}', "line 1, column 19: the file ends there in the middle of a value."),
     ],
 )
-async def test_error_of_invalid_json_names_its_position(kernel: KernelClient, text: str, error: str) -> None:
+async def test_error_about_invalid_json_contains_the_position_of_the_fault(
+    kernel: KernelClient, text: str, error: str
+) -> None:
     reading = await read(kernel, "broken.json", text)
     assert reading.error == f"it is not valid JSON: {error} Correct it there, and attach the file again."
 
 
-async def test_larger_of_two_lists_is_read_and_the_other_can_be_chosen(kernel: KernelClient) -> None:
+async def test_larger_of_two_json_lists_is_read_and_the_other_can_be_chosen(kernel: KernelClient) -> None:
     text = json.dumps({"users": [{"a": 1}], "shop": {"orders": [{"b": 1}, {"b": 2}]}})
     reading = await read(kernel, "two.json", text)
     assert (reading.reading, reading.candidates) == ({"path": "shop.orders"}, {"path": ["shop.orders", "users"]})
@@ -173,7 +175,7 @@ async def test_first_list_of_json_lists_is_the_header_if_a_person_chooses_this(k
     assert (chosen.row_count, names_of(chosen)) == (1, ["who", "where"])
 
 
-async def test_note_reports_that_a_json_object_repeats_a_name(kernel: KernelClient) -> None:
+async def test_note_reports_that_a_json_object_repeats_a_key(kernel: KernelClient) -> None:
     reading = await read(kernel, "twice.json", '[{"b": 0, "a": 1, "a": 2}]')
     assert list(reading.notes) == ["An object has the name “a” more than once: the last value counts."]
 

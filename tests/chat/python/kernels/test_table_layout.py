@@ -69,7 +69,7 @@ def test_column_names_and_number_of_rows_are_found_in_each_layout(
 
 @pytest.mark.parametrize("header_rows", [None, 0, 1, 2, 3, 9])
 @pytest.mark.parametrize(("rows", "names", "count"), LAYOUTS)
-def test_each_row_belongs_to_exactly_one_part_of_the_layout(
+def test_each_row_belongs_to_exactly_one_part_of_the_layout_such_as_header_or_body(
     rows: list[list[object]], names: list[str], count: int, header_rows: int | None
 ) -> None:
     layout = find_layout(rows, header_rows)

@@ -60,7 +60,9 @@ def test_any_text_file_gives_a_valid_description_or_unreadable(data: bytes) -> N
         check(describe(read_text_file(data, "a.csv", {}), "a.csv", {}))
 
 
-def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_above_the_limit_of_cells_are_counted_but_their_values_are_not_examined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(table_text, "CELLS_LIMIT", 20)
     answer = describe(read_text_file(b"a,b\n" + b"1,x\n" * 50, "a.csv", {}), "a.csv", {})
     assert answer["row_count"] == 50

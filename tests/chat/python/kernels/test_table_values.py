@@ -204,7 +204,7 @@ def test_column_is_text_if_its_values_do_not_have_the_chosen_decimal_sign() -> N
     assert commas.note == "Values of “x” such as “1,5” are no numbers with the chosen decimal sign."
 
 
-def test_notes_report_a_number_that_may_mean_a_missing_value() -> None:
+def test_note_reports_that_a_number_such_as_minus_999_may_mean_a_missing_value() -> None:
     [gaps, falls] = reading_of("t,u\n1.5,-60\n-999.9,-99\n-2.5,5\n").columns
     assert gaps.note == "“t” may have missing values that are written as “-999.9”. They are read as numbers."
     assert (falls.note, falls.minimum) == ("", "-99")
@@ -238,7 +238,7 @@ def test_booleans_and_times_are_recognized(cells: tuple[str, ...], type_name: st
     assert column_of(*cells)[0] == type_name
 
 
-def test_words_for_missing_values_are_counted_and_reported_and_can_be_chosen() -> None:
+def test_words_that_mean_a_missing_value_are_counted_and_a_person_can_choose_others() -> None:
     text = "n,m\n1,a\nk.A.,-\n#N/A,b\n999,.\n\\N,c\n"
     reading = reading_of(text)
     assert [column.missing for column in reading.columns] == [3, 2]

@@ -47,7 +47,7 @@ def by_name(preview: TableReading) -> dict[str, TableColumn]:
     return {column.name: column for column in preview.columns}
 
 
-async def test_notes_report_oddities_of_a_german_csv_file(kernel: KernelClient) -> None:
+async def test_notes_describe_delimiter_number_and_date_formats_of_a_german_csv_file(kernel: KernelClient) -> None:
     preview = await describe(kernel, "umsätze.csv", GERMAN.encode())
     columns = by_name(preview)
     assert (preview.format, preview.row_count, preview.column_count) == ("CSV", 2, 5)
@@ -126,13 +126,13 @@ async def test_error_says_why_a_file_cannot_be_read_as_a_table(
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_excel_file_that_unpacks_to_too_much_is_not_read(kernel: KernelClient) -> None:
+async def test_excel_file_that_unpacks_to_too_many_bytes_is_not_read(kernel: KernelClient) -> None:
     preview = await describe(kernel, "bomb.xlsx", excel_file({"A": [["a"], [1]]}, padding_bytes=300 * 2**20))
     assert preview.error == "it unpacks to more than 256 MB."
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: KernelClient) -> None:
+async def test_same_table_in_four_json_forms_has_the_same_columns(kernel: KernelClient) -> None:
     rows = [{"city": "Oslo", "km": 1, "more": {"x": [1]}}, {"city": None, "km": 2.5}]
     shapes = {
         "rows.json": json.dumps(rows),
@@ -226,7 +226,7 @@ async def test_generated_code_works_if_columns_have_the_names_of_its_placeholder
 
 
 @pytest.mark.drill
-async def test_table_of_30_mb_gets_a_preview(kernel: KernelClient) -> None:
+async def test_preview_of_a_table_of_30_mb_is_made(kernel: KernelClient) -> None:
     rows = 60_000
     line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"
     data = ("id,day,city,price,note\n" + "".join(map(line.format, range(rows)))).encode()
@@ -236,7 +236,7 @@ async def test_table_of_30_mb_gets_a_preview(kernel: KernelClient) -> None:
     assert preview.columns[0].is_index
 
 
-async def test_reading_that_takes_too_long_is_interrupted_and_the_kernel_lives(kernel: KernelClient) -> None:
+async def test_reading_a_table_for_too_long_is_interrupted_and_the_kernel_stays_usable(kernel: KernelClient) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"a,b\n"
         for _ in range(8):

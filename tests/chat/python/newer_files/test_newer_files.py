@@ -197,7 +197,7 @@ async def test_deleting_the_run_stops_its_code(sessions: Settings, monkeypatch: 
     assert await NewerFileRun.objects.acount() == 0
 
 
-async def test_run_reports_an_interruption_after_its_process_has_ended(sessions: Settings) -> None:
+async def test_run_on_a_newer_file_is_reported_as_interrupted_after_its_process_has_ended(sessions: Settings) -> None:
     person = await new_person("while True:\n    pass\n")
     _, started = await person.start(await person.upload(NEWER))
     await runs.end_all()

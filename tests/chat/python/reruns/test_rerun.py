@@ -198,7 +198,7 @@ async def test_block_whose_result_has_too_many_images_is_not_run_again(emulated:
         await rerun(message, 0, from_start=False)
 
 
-async def test_verdict_is_kept_if_no_kernel_is_free_for_the_rerun(
+async def test_earlier_verdict_is_kept_if_no_kernel_is_free_for_a_rerun(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*arguments: object, **options: object) -> None:
@@ -247,7 +247,7 @@ def test_conversation_is_locked_before_the_end_of_a_rerun_is_stored() -> None:
     assert ("FOR UPDATE" in first) == connection.features.has_select_for_update
 
 
-async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:
+async def test_open_page_shows_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     message = await Message.objects.aget(pk=turn.message_id)

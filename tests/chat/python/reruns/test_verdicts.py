@@ -53,7 +53,7 @@ def plot(function: str, dpi: int) -> bytes:
         ("", "\n"),
     ],
 )
-def test_texts_that_differ_only_in_noise_count_as_the_same(before: str, after: str) -> None:
+def test_rounding_differences_and_memory_addresses_are_not_differences(before: str, after: str) -> None:
     assert text_difference(before, after) == ""
 
 
@@ -115,14 +115,16 @@ def png(width: int, height: int) -> bytes:
     ],
     ids=["header-only", "truncated", "no-pixels", "large", "bomb"],
 )
-def test_images_that_are_broken_or_huge_differ_and_are_not_decoded(make_hostile: Callable[[], bytes]) -> None:
+def test_broken_or_huge_images_are_reported_as_different_if_their_bytes_differ(
+    make_hostile: Callable[[], bytes],
+) -> None:
     hostile = make_hostile()
     sentence = "Graph 1 has other bytes, and it is broken or too large to be compared by its look."
     assert image_difference([png(8, 8)], [hostile]) == sentence
     assert image_difference([hostile], [hostile]) == ""
 
 
-def test_a_transparent_background_counts_as_white() -> None:
+def test_transparent_background_of_an_image_equals_a_white_one() -> None:
     images = []
     for mode, color in (("RGBA", (255, 255, 255, 0)), ("RGB", (255, 255, 255))):
         image = Image.new(mode, (64, 64), color)

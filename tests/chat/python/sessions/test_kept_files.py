@@ -158,7 +158,7 @@ async def test_kept_file_is_not_sent_to_the_model_if_results_need_approval(sessi
     assert "inlineData" not in str(calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before))
 
 
-async def test_file_that_ended_with_the_session_cannot_be_kept(sessions: Settings) -> None:
+async def test_file_cannot_be_kept_after_its_session_has_ended(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, WRITE)
     await end_session(conversation)

@@ -59,7 +59,7 @@ def test_session_that_is_running_gets_no_new_kernel() -> None:
     assert admit(make_session().pk) == AlreadyRunning()
 
 
-def test_start_that_a_dead_process_began_is_taken_over() -> None:
+def test_start_of_a_session_is_repeated_if_the_process_that_began_it_has_died() -> None:
     session = make_session(state=State.STARTING, kernel_id="", busy_until=soon(-1))
     assert admit(session.pk) == StartKernel(2)
 
@@ -131,7 +131,7 @@ def test_session_can_be_ended_for_another_if_the_process_that_ran_its_cell_has_d
     assert evicted(admit(make_stopped().pk)) == dead
 
 
-def test_new_session_of_a_person_at_the_limit_ends_one_of_that_person() -> None:
+def test_new_session_of_a_person_at_the_limit_ends_the_least_recently_used_of_that_person() -> None:
     ada = make_user()
     older, newer = make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     make_session(unused_s=300)
@@ -143,7 +143,7 @@ def test_new_session_of_a_person_at_the_limit_ends_one_of_that_person() -> None:
     assert admit(session.pk) == Wait("2 Python sessions run code for you already; one person may have no more at once.")
 
 
-def test_only_one_session_of_a_person_is_ended_even_if_its_kernel_ends_slowly() -> None:
+def test_no_second_session_is_ended_while_the_kernel_of_the_first_is_still_ending() -> None:
     ada = make_user()
     make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     session = make_stopped(ada)
@@ -182,7 +182,7 @@ def test_person_at_the_limit_does_not_block_the_queue() -> None:
     assert isinstance(admit(make_stopped().pk), StartKernel)
 
 
-def test_person_with_as_many_waiting_sessions_as_live_turns_may_not_wait_for_more(settings: Settings) -> None:
+def test_person_may_have_at_most_as_many_waiting_sessions_as_live_turns(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada = make_user()
     make_session(ada, busy_until=soon()), make_session(ada, busy_until=soon())
@@ -210,7 +210,7 @@ def test_leaving_the_queue_clears_the_lease_of_a_waiting_session() -> None:
     assert (session.queued_at, session.busy_until) == (None, None)
 
 
-def test_session_whose_cell_begins_before_the_stop_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_that_begins_a_cell_just_before_it_would_be_ended_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = [make_session(unused_s=age) for age in (30, 20, 10)]
     begin_stop = rows.begin_stop
 

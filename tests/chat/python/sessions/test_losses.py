@@ -62,7 +62,7 @@ async def test_session_that_is_running_code_is_not_marked_as_lost_by_other_proce
     assert session.state == State.RUNNING
 
 
-async def test_kernels_of_a_service_that_does_not_run_are_lost_and_it_is_not_started(
+async def test_sessions_of_a_stopped_kernel_service_are_lost_and_the_service_is_not_started(
     emulated: Settings, tmp_path: Path
 ) -> None:
     with running_service(directory=tmp_path) as service:

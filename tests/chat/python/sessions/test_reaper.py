@@ -70,7 +70,7 @@ async def test_session_with_a_keep_time_is_not_ended_as_unused(sessions: Setting
     assert not await in_thread(reaper.reap)
 
 
-async def test_session_whose_code_runs_is_not_unused(sessions: Settings) -> None:
+async def test_session_that_is_running_code_is_not_ended_as_unused(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000, busy_until=soon()))
     assert not await in_thread(reaper.reap)
 
@@ -124,7 +124,7 @@ async def test_reaper_finishes_starts_and_stops_that_dead_processes_have_begun(s
     assert await state_at_service(session) == ""
 
 
-async def test_kernel_of_a_start_whose_process_died_is_ended(sessions: Settings) -> None:
+async def test_kernel_is_ended_if_the_process_that_was_starting_it_has_died(sessions: Settings) -> None:
     session = await kernel_of(await in_thread(make_conversation))
     await PythonSession.objects.filter(pk=session.pk).aupdate(state=State.STARTING, busy_until=soon(-1))
     await in_thread(reaper.reap)
@@ -149,7 +149,7 @@ async def test_reaper_stops_sessions_of_a_kernel_service_that_was_replaced(sessi
     assert abandoned.note == OTHER_PLACE
 
 
-async def test_service_that_does_not_run_is_not_started(sessions: Settings, tmp_path: Path) -> None:
+async def test_reaper_does_not_start_a_stopped_kernel_service(sessions: Settings, tmp_path: Path) -> None:
     sessions.KERNEL_SERVICE_DIR = tmp_path
     session = await in_thread(lambda: make_session(unused_s=10_000))
     await in_thread(reaper.reap)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(("before", "after"), [*product(State, State)])
-def test_state_changes_only_as_the_table_allows(before: State, after: State) -> None:
+def test_state_changes_only_as_the_table_of_transitions_allows(before: State, after: State) -> None:
     session = make_session(state=before)
     is_allowed = after in PythonSession.TRANSITIONS[before]
     assert PythonSession.objects.filter(pk=session.pk).change_state(after) == is_allowed
@@ -56,7 +56,7 @@ def test_session_outlives_its_conversation_and_its_owner() -> None:
     assert (session.conversation_id, session.owner_id, session.state) == (None, None, State.RUNNING)
 
 
-def test_one_cell_runs_at_a_time() -> None:
+def test_only_one_cell_of_a_session_runs_at_a_time() -> None:
     session = make_session()
     assert session.conversation
     message = make_model_message(session.conversation)
@@ -70,13 +70,13 @@ def test_one_cell_runs_at_a_time() -> None:
     assert rows.begin_cell(session.pk, 1, None)
 
 
-def test_lease_of_a_dead_process_can_be_taken() -> None:
+def test_cell_can_begin_after_the_lease_of_a_dead_process_has_expired() -> None:
     session = make_session(busy_until=soon(-1))
     assert rows.begin_cell(session.pk, 1, None)
     assert PythonSession.objects.filter(pk=session.pk, busy_until__gt=Now()).exists()
 
 
-def test_messages_of_a_session_are_in_the_order_of_their_last_code() -> None:
+def test_messages_of_a_session_are_ordered_by_when_their_code_last_ran() -> None:
     session = make_session()
     assert session.conversation
     first, second = make_model_message(session.conversation), make_model_message(session.conversation)
@@ -112,7 +112,7 @@ def test_loss_of_a_kernel_clears_the_stored_contents() -> None:
     assert (session.variables, session.files, session.execution_count, session.busy_until) == ([], [], 0, None)
 
 
-def test_lease_of_a_start_is_renewed() -> None:
+def test_lease_of_a_starting_session_is_renewed() -> None:
     session = make_stopped(state=State.STARTING, busy_until=soon(-1))
     assert rows.renew_lease(session.pk, 0)
     session.refresh_from_db()

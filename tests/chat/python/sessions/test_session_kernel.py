@@ -141,7 +141,7 @@ async def test_code_that_waits_too_long_for_other_code_is_refused_with_the_reaso
         await run(conversation, "1")
 
 
-async def test_note_and_error_say_that_all_sessions_of_the_server_are_in_use(sessions: Settings) -> None:
+async def test_waiting_for_a_kernel_too_long_fails_and_says_that_all_sessions_are_in_use(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT, sessions.KERNEL_WAIT_LIMIT_S = 1, 0.3
     await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await new_conversation()
@@ -249,7 +249,7 @@ async def test_code_that_cannot_be_interrupted_ends_its_kernel_when_it_is_cancel
     assert "variables are lost" in session.note
 
 
-async def test_messages_whose_code_ran_are_kept(sessions: Settings) -> None:
+async def test_session_stores_the_ids_of_messages_whose_code_it_has_run(sessions: Settings) -> None:
     message = await database_sync_to_async(lambda: make_model_message(make_conversation(make_user())))()
     conversation = await Conversation.objects.aget(pk=message.conversation_id)
     await run(conversation, "x = 1", message_id=message.pk)

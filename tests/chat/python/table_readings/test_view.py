@@ -123,7 +123,7 @@ async def test_error_about_a_file_that_is_no_table_is_stored(table_kernels: Sett
     assert await AttachmentPreview.objects.acount() == 1
 
 
-async def test_file_of_another_user_does_not_exist(table_kernels: Settings) -> None:
+async def test_preview_of_another_users_file_returns_404(table_kernels: Settings) -> None:
     _, attachment = await upload()
     stranger, _ = await upload()
     assert (await preview(stranger, attachment)).status_code == 404
@@ -185,7 +185,9 @@ async def test_number_of_simultaneous_readings_is_limited(
     assert len(begun) == 4
 
 
-def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_holds_no_database_connection_while_a_kernel_reads_the_table(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     attachment = make_attachment(make_user(), name="sales.csv", data=CSV)
     connections: list[object] = []
 
@@ -214,7 +216,9 @@ def test_only_txt_files_are_checked_for_prose_and_only_once(monkeypatch: pytest.
     assert read == ["notes.txt"]
 
 
-async def test_too_many_requests_are_refused(table_kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_preview_requests_are_refused_with_429(
+    table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(live_readings, "PREVIEWS_PER_MINUTE", 0)
     client, attachment = await upload()
     path = f"/attachments/{attachment.pk}/preview/"

@@ -23,7 +23,7 @@ LIMIT_S = 120.0
         ({"code": "1", "timeout_s": 10**9}, LIMIT_S),
     ],
 )
-def test_requested_time_limit_is_at_most_that_of_the_server(arguments: dict[str, JSON], limit_s: float) -> None:
+def test_requested_time_limit_is_reduced_to_that_of_the_server(arguments: dict[str, JSON], limit_s: float) -> None:
     assert read_run_arguments(arguments, LIMIT_S) == RunArguments("1", limit_s)
 
 

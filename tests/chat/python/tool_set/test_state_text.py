@@ -93,7 +93,7 @@ def assert_plain(line: str) -> None:
 
 
 @given(text=st.text(st.characters(codec=None), max_size=200))
-def test_any_text_is_encoded_as_plain_json(text: str) -> None:
+def test_any_text_is_encoded_as_json_without_control_or_invisible_characters(text: str) -> None:
     line = encode_data({"preview": text})
     assert_plain(line)
     assert json.loads(line)["preview"] == text

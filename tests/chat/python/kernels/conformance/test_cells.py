@@ -53,7 +53,7 @@ async def test_state_is_kept_between_cells(kernel: KernelClient) -> None:
     assert (await kernel.execute("print(value * 2)")).text == "42\n"
 
 
-async def test_silent_cell_keeps_its_variables_and_has_no_output(kernel: KernelClient) -> None:
+async def test_cell_executed_as_silent_sets_its_variables_and_has_no_output(kernel: KernelClient) -> None:
     execution = await kernel.execute("silent_value = 1\nsilent_value", is_silent=True)
     assert (execution.status, execution.outputs) == (ExecutionStatus.OK, ())
     assert (await kernel.execute("print(silent_value)")).text == "1\n"
@@ -70,7 +70,7 @@ async def test_error_fails_the_cell_with_its_traceback(kernel: KernelClient) -> 
     assert (await kernel.execute("print('after')")).text == "after\n"
 
 
-async def test_cell_that_is_not_python_fails(kernel: KernelClient) -> None:
+async def test_cell_with_a_syntax_error_fails(kernel: KernelClient) -> None:
     execution = await kernel.execute("for")
     assert execution.status is ExecutionStatus.FAILED
     assert "SyntaxError" in execution.text
@@ -108,14 +108,14 @@ async def test_input_debuggers_and_asyncio_run_fail_with_an_error_that_says_why(
 
 
 @pytest.mark.parametrize("code", ["exit()", "quit()", "exit(0)", "import sys\nsys.exit()", "raise SystemExit(0)"])
-async def test_exit_ends_its_cell_without_an_error(kernel: KernelClient, code: str) -> None:
+async def test_exit_without_an_argument_ends_the_cell_without_an_error(kernel: KernelClient, code: str) -> None:
     execution = await kernel.execute(f"print('before')\n{code}")
     assert (execution.status, execution.text) == (ExecutionStatus.OK, "before\n")
     assert (await kernel.execute("print('alive')")).text == "alive\n"
 
 
 @pytest.mark.parametrize(("argument", "said"), [("3", "3"), ("'too few rows'", "too few rows")])
-async def test_cell_that_exits_with_a_status_or_message_fails_and_its_output_shows_it(
+async def test_sys_exit_with_a_status_or_message_fails_the_cell_and_the_output_shows_the_argument(
     kernel: KernelClient, argument: str, said: str
 ) -> None:
     execution = await kernel.execute(f"import sys\nsys.exit({argument})")
@@ -178,7 +178,7 @@ async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelC
     assert "saved.png" in {file.name for file in (await kernel.contents()).files}
 
 
-async def test_saved_figure_that_looks_different_from_a_shown_one_is_a_graph(kernel: KernelClient) -> None:
+async def test_saved_figure_becomes_another_graph_if_it_looks_different_from_a_shown_one(kernel: KernelClient) -> None:
     new = "plt.figure(figsize=(1, 1)); "
     code = f"""import matplotlib.pyplot as plt
 {new}plt.plot([1, 2]); plt.show()
@@ -293,7 +293,7 @@ async def test_image_of_a_display_with_html_becomes_a_separate_output_after_it(k
     assert image == ImageOutput("image/png", b"\x89PNG\r\n\x1a\nrest")
 
 
-async def test_image_of_the_largest_size_is_an_output(kernel: KernelClient) -> None:
+async def test_image_of_the_maximum_size_is_an_output(kernel: KernelClient) -> None:
     code = (
         f"import base64\ndata = b'\\x89PNG\\r\\n\\x1a\\n' + bytes({IMAGE_LIMIT_BYTES} - 8)\n"
         "display({'image/png': base64.b64encode(data).decode()}, raw=True)"

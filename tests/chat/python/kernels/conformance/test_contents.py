@@ -33,7 +33,7 @@ async def test_new_kernel_has_no_variables(own_kernel: KernelClient) -> None:
     assert not contents.is_truncated
 
 
-async def test_contents_describe_the_values_of_variables(own_kernel: KernelClient) -> None:
+async def test_contents_list_variables_with_type_shape_size_and_a_short_preview(own_kernel: KernelClient) -> None:
     code = """
 import math, numpy as np, pandas as pd
 from math import sin

@@ -37,7 +37,7 @@ def graph_titles(execution: Execution) -> list[str | None]:
 
 
 @pytest.mark.parametrize("name", ["Agg", "TkAgg", "Qt5Agg", "pdf", "module://ipympl.backend_nbagg"])
-async def test_figure_is_shown_with_any_backend(kernel: KernelClient, name: str) -> None:
+async def test_figure_is_shown_with_any_matplotlib_backend(kernel: KernelClient, name: str) -> None:
     code = f"import matplotlib\nmatplotlib.use('{name}')\n{SHOWN}plt.show()"
     assert await titles(kernel, code) == ["shown"]
     assert await titles(kernel, f"plt.switch_backend('{name}')\n{SHOWN}plt.show()") == ["shown"]
@@ -119,7 +119,7 @@ async def test_files_in_folders_are_listed_with_their_paths(kernel: KernelClient
             await anext(kernel.read_file(name))
 
 
-async def test_parts_of_pandas_that_need_other_packages_work(kernel: KernelClient) -> None:
+async def test_pandas_functions_that_need_optional_packages_work(kernel: KernelClient) -> None:
     code = (
         "import io, pandas as pd, seaborn\ndf = pd.DataFrame({'p': [1, 2], 'q': ['a', 'b']})\n"
         "df.to_excel('p.xlsx'); df.to_excel('x.xlsx', engine='xlsxwriter'); texts = [df.to_markdown(), df.to_latex()]\n"

@@ -75,7 +75,7 @@ async def test_invisible_characters_in_a_file_name_are_shown_as_their_codes(kern
     assert "\u202e" not in str(refusal.value)
 
 
-async def test_file_replaces_one_of_the_same_name(kernel: KernelClient) -> None:
+async def test_written_file_replaces_an_existing_one_of_the_same_name(kernel: KernelClient) -> None:
     await kernel.write_file("same.txt", chunks(b"long content"))
     await kernel.write_file("same.txt", chunks(b"short"))
     assert await read(kernel, "same.txt") == b"short"

@@ -103,6 +103,6 @@ async def test_sentence_about_the_exceeded_limit_follows_the_traceback(kernel: K
     assert (await kernel.execute("files = None\nprint('fine')")).text == "fine\n"
 
 
-async def test_printed_text_about_a_full_disk_is_not_explained_as_a_limit(kernel: KernelClient) -> None:
+async def test_printed_text_about_a_full_disk_adds_no_sentence_about_a_limit(kernel: KernelClient) -> None:
     execution = await kernel.execute("print('OSError: [Errno 28] No space left on device')\n1 / 0")
     assert [error.name for error in errors_of(execution)] == ["ZeroDivisionError"]

@@ -76,7 +76,7 @@ async def test_kernel_is_ended_if_its_code_cannot_be_interrupted(own_kernel: Ker
     assert (await own_kernel.execute("1")).status is ExecutionStatus.DIED
 
 
-async def test_interrupt_by_somebody_else_fails_the_cell(client: JupyterClient, own_id: str) -> None:
+async def test_cell_fails_if_another_client_interrupts_its_kernel(client: JupyterClient, own_id: str) -> None:
     has_output = asyncio.Event()
     async with await client.connect(own_id) as kernel:
         code = "kept = 1\nprint('running', flush=True)\nimport time; time.sleep(60)"
@@ -101,7 +101,7 @@ async def test_cancelled_cell_is_interrupted(kernel: KernelClient) -> None:
 
 
 @pytest.mark.parametrize("code", [f"{BEGIN}; time.sleep(600)", IGNORES_ONE_INTERRUPT])
-async def test_kernel_with_an_abandoned_cell_is_interrupted_when_a_client_connects(
+async def test_cell_left_running_by_a_lost_client_is_interrupted_when_the_next_client_connects(
     client: JupyterClient, own_id: str, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     monkeypatch.setattr("chat.python.kernels.client.INTERRUPT_GRACE_S", 60.0)
@@ -111,7 +111,9 @@ async def test_kernel_with_an_abandoned_cell_is_interrupted_when_a_client_connec
 
 
 @pytest.mark.usefixtures("short_grace")
-async def test_kernel_whose_abandoned_cell_cannot_be_interrupted_is_ended(client: JupyterClient, own_id: str) -> None:
+async def test_kernel_is_ended_if_a_cell_left_running_by_a_lost_client_cannot_be_interrupted(
+    client: JupyterClient, own_id: str
+) -> None:
     await leave_a_cell_running(client, own_id, IGNORES_INTERRUPTS)
     with pytest.raises(KernelGone, match="variables are lost"):
         await client.connect(own_id)
@@ -181,7 +183,7 @@ async def test_output_of_many_large_prints_is_cut_and_the_kernel_stays_usable(
     assert (await own_kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_graph_after_much_output_is_an_output(kernel: KernelClient) -> None:
+async def test_graph_is_still_an_output_after_text_that_was_cut(kernel: KernelClient) -> None:
     execution = await kernel.execute(f"print('x' * 12_000_000)\n{SHOW_PNG}", limit_s=LONG_S)
     assert execution.status is ExecutionStatus.OK
     assert execution.is_truncated
@@ -225,7 +227,9 @@ async def test_forged_messages_are_dropped_or_end_the_kernel(own_kernel: KernelC
     assert "last\n" in execution.text
 
 
-async def test_memory_of_all_processes_of_a_kernel_is_limited(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_kernel_is_ended_or_gets_a_memory_error_if_its_processes_use_too_much_memory(
+    own_kernel: KernelClient, place: PlaceUnderTest
+) -> None:
     code = "import os, time\nfor _ in range(3): os.fork()\nheld = b'x' * 300_000_000\ntime.sleep({})"
     if place.differences.limits_memory:
         execution = await own_kernel.execute(code.format(60), limit_s=LONG_S)

@@ -83,7 +83,9 @@ async def test_report_names_typical_mistakes_in_tables_and_no_harmless_changes(
     assert not alarms
 
 
-async def test_large_tables_that_are_sorted_are_compared_by_a_sample(kernel: KernelClient) -> None:
+async def test_sorting_a_large_table_with_repeated_rows_is_not_reported_but_scaled_values_are(
+    kernel: KernelClient,
+) -> None:
     await changes(
         kernel, f"%reset -f\n{MAKE.format(seed=5, rows=50)}\nsales = pd.concat([sales] * 5_000, ignore_index=True)"
     )

@@ -21,7 +21,7 @@ def total_ticks(*samples: dict[int, ProcessTimes]) -> int:
     return round(meter.total_s * TICKS_PER_S)
 
 
-def test_time_of_a_child_counts_once_when_its_parent_has_waited_for_it() -> None:
+def test_time_of_a_child_is_not_counted_again_when_its_parent_has_waited_for_it() -> None:
     parent, child = ProcessTimes(1, 10, 0), ProcessTimes(2, 50, 0)
     # The child has used 20 more before it exited.
     assert total_ticks({7: parent, 8: child}, {7: ProcessTimes(1, 12, 70)}) == 10 + 50 + 2 + 20
@@ -32,7 +32,7 @@ def test_time_of_an_ended_child_is_counted_even_if_its_parent_did_not_wait_for_i
     assert total_ticks({7: parent, 8: child}, {7: ProcessTimes(1, 40, 0)}) == 10 + 50 + 30
 
 
-def test_new_process_with_the_id_of_an_earlier_one_counts_from_its_start() -> None:
+def test_all_time_of_a_new_process_is_counted_if_it_has_the_id_of_an_earlier_one() -> None:
     assert total_ticks({7: ProcessTimes(1, 10, 0)}, {7: ProcessTimes(5, 4, 0)}) == 14
 
 

@@ -192,7 +192,7 @@ async def test_memory_limit_still_ends_a_kernel_after_its_restart() -> None:
             assert "memory" in (await kernel.model())["end"]
 
 
-async def test_each_kernel_has_a_folder_that_no_other_sees() -> None:
+async def test_kernel_cannot_see_the_folder_of_another_kernel() -> None:
     with running_service("--warm-kernels", "0") as service:
         async with running_kernel(service.place) as first, running_kernel(service.place) as second:
             folders = list((service.directory / "run").glob("k-*"))

@@ -212,7 +212,7 @@ async def test_error_about_missing_bubblewrap_contains_the_command_that_installs
             assert service.place.stop().error == ""
 
 
-async def test_unreachable_service_is_explained_with_the_command_that_starts_it(
+async def test_error_about_an_unreachable_service_contains_the_command_that_starts_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(KernelsUnavailable, match=r"python -m chat\.python\.kernels\.service --directory") as refusal:
