@@ -282,7 +282,7 @@ def test_requests_of_readers_are_limited_by_ip_address(share: Share, settings: S
     settings.API_CALLS_PER_MINUTE = 3
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 0
     reader = Client()
-    # A header of the client does not make it somebody else.
+    # A header of the client does not change the address that is counted.
     statuses = [
         reader.get(share.get_absolute_url(), headers={"X-Forwarded-For": f"10.0.0.{number}"}).status_code
         for number in range(4)

@@ -41,7 +41,7 @@ def test_earlier_answers_are_left_out_of_private_requests_after_data_was_attache
     text = answer(Text("It is 3."))
     assert left_out(question(), text, question(TABLE), text, question(), text) == [False, True, True]
     assert left_out(question(), text, project_files=(TABLE,)) == [True]
-    # Its model was told the variables of other versions, for example.
+    # The model of this answer got the state of the session, which may hold variables of other versions.
     assert left_out(question(), answer(Text("It is 3."), engine="session")) == [True]
 
 

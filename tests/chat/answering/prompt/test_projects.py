@@ -104,8 +104,8 @@ def test_next_request_uses_the_current_files_and_instruction_of_the_project() ->
     assert not any("new.csv" in str(part) for part in sent_parts(later))
 
 
-def test_file_gets_a_numbered_name_in_the_session_if_a_refused_question_has_one_of_its_name() -> None:
-    """The session has the files of a refused question, too, so a later file of the same name has another one there."""
+def test_file_is_numbered_in_the_session_if_a_refused_question_had_one_of_the_same_name() -> None:
+    """The session has the files of a refused question, too, so a later file of the same name gets a number."""
     conversation = make_conversation(engine="session")
     files = [make_attachment(conversation.owner, name="a.csv", data=bytes([number]) * 70_000) for number in range(2)]
     attach(make_user_message(conversation, "First"), files[0])

@@ -69,7 +69,7 @@ async def test_denied_call_is_not_run(tables: Settings) -> None:
 
 
 async def test_no_request_contains_an_unreleased_result(tables: Settings) -> None:
-    """Of the tool set, this needs only that its state contains no data."""
+    """This is true for any tool set whose state text contains no data."""
     tables.RESULTS_NEED_APPROVAL = True
     before = count_calls(tables.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await ask_for_code("function-call"))

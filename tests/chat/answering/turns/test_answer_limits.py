@@ -83,7 +83,7 @@ async def test_answer_ends_at_its_limit_if_the_provider_sends_metadata_without_e
 
 
 async def test_answer_ends_at_its_limit_if_the_provider_sends_token_counts_without_end(answers: Answers) -> None:
-    # Of those that arrive together, only the last is stored and counts.
+    # Of the token counts in one list, only the last is stored and counted.
     answers([usage(number * 1_000 + one) for one in range(1_000)] for number in range(100))
     turn = await ask()
     assert (turn.status, turn.error_code) == ("failed", "limit")

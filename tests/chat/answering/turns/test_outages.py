@@ -216,7 +216,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
         if kind in unconfirmed:
             unconfirmed.remove(kind)
             if kind == "the end":
-                # A question that another process starts meanwhile would do this.
+                # Another process that starts a question meanwhile would increment the revision, too.
                 increment_revision(changes[0].conversation_id)
             raise OperationalError("the connection broke after the commit")
         return results

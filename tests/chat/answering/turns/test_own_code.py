@@ -170,5 +170,5 @@ async def test_running_time_of_code_is_counted_and_limited(sessions: Settings) -
         await run_cell(kernel, "1", message_id=None, limit_s=5, on_output=lambda _: None, on_note=lambda _: None)
     await kernel.aclose()
     assert (await PythonSession.objects.aget(pk=session.pk)).generation == session.generation
-    # The kernel's work to be connected and to say what it contains counts by its CPU time, and no code ran.
+    # No code ran. Connecting to the kernel and reading its contents are counted by CPU time.
     assert (await QuotaUse.objects.aget(pk=used.pk)).kernel_ms - used.kernel_ms < 100

@@ -364,7 +364,7 @@ async def test_demo_model_uses_the_session(sessions: Settings) -> None:
     assert (response["outcome"], response["graphs"]) == ("success", 1)
     await plot.message.arefresh_from_db()
     assert "[GRAPH:0]" in plot.message.text
-    # The comment quotes what the code printed.
+    # The text of the answer quotes what the code printed.
     assert "**1 (x = 1.57)**" in plot.message.text
     await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
     later = await ask_and_wait(conversation, "```python\nprint(waves + 1, 'y' in dir())\n```", tab)

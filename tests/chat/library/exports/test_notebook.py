@@ -237,7 +237,7 @@ def test_output_of_code_with_an_unknown_outcome_is_not_exported_as_an_error() ->
     add_parts(answer, CodeExecutionResult("1\n", outcome="OUTCOME_OF_TOMORROW"))
     code = next(cell for cell in notebook_of(answer.conversation).cells if cell.cell_type == "code")
     assert [(output.output_type, output.text) for output in code.outputs] == [("stream", "1\n")]
-    # It may fail, and the cells after it have to run.
+    # The code may fail when the notebook runs, and the cells after it have to run.
     assert code.metadata.tags == ["raises-exception"]
 
 

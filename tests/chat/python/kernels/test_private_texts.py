@@ -95,7 +95,7 @@ def test_filtered_texts_keep_their_order_and_invalid_ones_are_withheld() -> None
 
 
 async def test_private_cells_are_hidden_even_if_code_has_emptied_their_file() -> None:
-    """The index is made of the bytes that were placed, not of what code makes of the file later."""
+    """The filter uses the bytes that were written into the kernel first, not the file as code has changed it."""
     canaries = make_canaries(1)
 
     async def pieces() -> AsyncIterator[bytes]:

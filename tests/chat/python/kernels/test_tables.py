@@ -243,7 +243,7 @@ async def test_reading_a_table_for_too_long_is_interrupted_and_the_kernel_stays_
             yield b"1,2\n" * 1_000_000
 
     name = await kernel.write_file("slow.csv", pieces())
-    # Enough for the start of the reading, even on a busy machine, and far from enough for its end.
+    # Even on a busy machine, the reading begins within this time, and it never ends within it.
     preview = await kernel.read_table(name, {}, limit_s=1.0)
     assert preview == TableReading(error="reading it takes too long.", is_lasting=False)
     assert (await kernel.execute("print(6 * 7)")).text == "42\n"

@@ -121,7 +121,7 @@ async def test_code_runs_on_the_newer_file_and_the_conversation_is_not_changed(s
     # The page that started the run shows it again.
     form: Any = await person.client.get(f"/c/{person.conversation.pk}/newer-file/{person.table.pk}/")
     assert f'href="/newer-files/{started["id"]}/"' in form.content.decode()
-    # The list holds the file.
+    # The newer file is not one of the unsent files, which are deleted.
     unsent = find_unsent_files(await sync_to_async(database_time)() + timedelta(hours=1))
     assert newer.pk not in [one async for one in unsent.values_list("pk", flat=True)]
     await sync_to_async(delete_conversation)(person.conversation)
@@ -144,7 +144,7 @@ async def test_missing_column_is_reported_before_code_runs_on_the_newer_file(ses
     newer = await Attachment.objects.aget(pk=newer_id)
     status, problem = await person.start(newer)
     assert (status, "has no column “price”" in problem["detail"]) == (409, True)
-    # The person decides otherwise.
+    # On the page, the person can run the code although a column is missing.
     response = await person.client.post(page, {"newer": newer_id})
     run_id = response.headers["Location"].split("/")[2]
     results = await person.results(run_id)

@@ -50,7 +50,7 @@ def verdicts_of(conversation: Conversation) -> list[str]:
     return [state["verdict"] for reruns in states for state in (reruns or {}).values()]
 
 
-def test_code_of_a_pinned_conversation_runs_again_once_in_a_night_and_the_page_shows_differences(
+def test_code_of_a_pinned_conversation_is_rerun_once_in_a_night_and_the_page_shows_differences(
     sessions: Settings,
 ) -> None:
     conversation, other = make_pinned(), make_pinned(nightly=None)
@@ -70,7 +70,7 @@ def test_code_of_a_pinned_conversation_runs_again_once_in_a_night_and_the_page_s
     run = client.get(f"/api/v1/conversations/{conversation.pk}/").json()["nightly_run"]
     assert (run["verdict"], run["detail"]) == ("differs", "1 of 2 blocks of code gave the same again. Different: 1.")
     assert list_state(Conversation.objects.get(pk=conversation.pk)) is ListState.DIFFERS
-    # The page turns it off.
+    # The settings on the page turn nightly runs off.
     assert client.post(f"/c/{conversation.pk}/settings/", {"nightly": "false"}).status_code in (204, 302)
     assert list_state(Conversation.objects.get(pk=conversation.pk)) is ListState.NONE
 

@@ -111,7 +111,7 @@ async def test_rerun_continues_if_its_caller_is_cancelled_and_another_process_ca
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    # As another process does.
+    # Another process requests the stop in this way.
     assert await turn_store.run(rows.request_stop, message.pk, 0)
     await wait_until_awaited(has_verdict)
     assert (await state())["verdict"] == "stopped"
@@ -272,7 +272,7 @@ async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) ->
     first = await run(conversation, "print('first')")
     turn = await run(conversation, "print('last')")
     message = await Message.objects.aget(pk=turn.message_id)
-    # No limit of one cell ends this block within the test.
+    # The limit of one cell is so long that it does not end this block within the test.
     sessions.KERNEL_CELL_LIMIT_S = 600
     earlier = Part.objects.filter(message_id=first.message_id, kind=PartKind.EXECUTABLE_CODE)
     assert await earlier.aupdate(text="while True: pass") == 1

@@ -103,7 +103,7 @@ async def test_kept_file_is_an_attachment_of_the_answer_that_outlives_the_sessio
     assert (again.is_new, again.attachment.pk) == (False, attachment.pk)
     await end_session(conversation)
     assert await database_sync_to_async(read_bytes)(attachment) == b"a,b"
-    # A new kernel gets it.
+    # The kept file is written into a new kernel.
     turn = await run(conversation, "print(open('out.csv').read())")
     assert "a,b" in await fresh_page(conversation)
     assert await files_of(turn) == []

@@ -99,7 +99,7 @@ async def test_duration_of_a_cell_is_counted_and_an_idle_session_is_not(sessions
     conversation = await new_conversation()
     cell_ms = await run(conversation, "import time\ntime.sleep(0.2)\nsum(range(3_000_000))")
     counted = await counted_ms(conversation)
-    # Beside the duration of the cell itself only what its request takes.
+    # The count is the duration of the cell, and the short time that its request takes.
     assert cell_ms - 1 <= counted <= cell_ms + 100
     assert not await count_in_reaper()
     # The kernel counts in clock ticks, and the first pass may find the last one of the cell's request.
@@ -148,7 +148,7 @@ async def test_error_in_counting_one_session_does_not_stop_the_count_of_others(
         await run(conversation, DAEMON_THREAD)
         found.append(await PythonSession.objects.aget(conversation=conversation))
     wrong, right = found
-    # No database can count for such a person.
+    # No database can store such a large user id.
     wrong.owner_id = 2**70
 
     async def counted() -> list[PythonSession]:

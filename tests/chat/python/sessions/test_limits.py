@@ -98,7 +98,7 @@ def test_least_recently_used_session_is_ended_for_a_new_one() -> None:
     victim = evicted(admit(session.pk))
     assert victim == oldest
     assert PythonSession.objects.get(pk=oldest.pk).note == limits.EVICTED
-    # Its kernel ends now. Until then nobody else has to give way.
+    # The kernel of that session is being ended. Until it has ended, no other session is ended.
     assert admit(session.pk) == Wait(limits.SERVER_IS_FULL.format(limit=3))
     PythonSession.objects.filter(pk=oldest.pk).update(state=State.STOPPED)
     assert isinstance(admit(session.pk), StartKernel)
@@ -164,7 +164,7 @@ def test_queue_is_ordered_by_the_persons_kernels_and_then_by_waiting_time() -> N
         for later in reversed(order[position + 1 :]):
             assert isinstance(admit(later.pk), Wait)
         assert isinstance(admit(session.pk), StartKernel)
-        # The kernel ends, so that the next one's turn comes.
+        # The kernel ends, so the next session in the queue can start.
         PythonSession.objects.filter(pk=session.pk).update(state=State.STOPPED, busy_until=None)
 
 
@@ -193,7 +193,7 @@ def test_person_may_have_at_most_as_many_waiting_sessions_as_live_turns(settings
     assert admit(third.pk) == limits.Refuse(refused)
     third.refresh_from_db()
     assert third.queued_at is None
-    # Those that wait ask again, and others are not concerned.
+    # Waiting sessions may ask again, and the limit does not apply to other people.
     assert isinstance(admit(second.pk), Wait)
     assert isinstance(admit(make_stopped().pk), StartKernel)
     leave_queue(first.pk)

@@ -93,7 +93,7 @@ async def test_cell_of_a_dead_process_is_interrupted_and_its_variables_stay(
     async with session_kernel.hold() as held:
         session = held.session
         await held.kernel.execute("x = 1")
-        # The process dies: it waits for the cell no more, and renews its lease no more.
+        # As after the death of the process, nothing waits for the cell, and its lease is not renewed.
         has_begun = asyncio.Event()
         cell = PendingExecution(on_output=lambda output: has_begun.set())
         content = {"code": "print('begun', flush=True)\nwhile True: pass", "silent": False}

@@ -46,7 +46,7 @@ async def test_upload_starts_the_reading_of_a_table(table_kernels: Settings, pat
     assert response.status_code == 201
     attachment = await Attachment.objects.aget()
     assert await is_running(attachment.pk)
-    # The next question finds it.
+    # The next question waits for this reading and gets its result.
     readings = await reading_for_turn([attachment], 60)
     assert readings[attachment.pk].row_count == 2
     assert await AttachmentPreview.objects.filter(attachment=attachment).acount() == 1

@@ -76,7 +76,7 @@ async def test_kernel_is_ended_if_its_code_cannot_be_interrupted(own_kernel: Ker
     assert (await own_kernel.execute("1")).status is ExecutionStatus.DIED
 
 
-async def test_cell_fails_if_another_client_interrupts_its_kernel(client: JupyterClient, own_id: str) -> None:
+async def test_cell_fails_if_its_kernel_is_interrupted_by_another_request(client: JupyterClient, own_id: str) -> None:
     has_output = asyncio.Event()
     async with await client.connect(own_id) as kernel:
         code = "kept = 1\nprint('running', flush=True)\nimport time; time.sleep(60)"
@@ -143,7 +143,7 @@ async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: KernelC
     assert "[output cut: " in execution.text
     assert len(execution.text) < TEXT_LIMIT_BYTES + 500
     if drops_output:
-        # What the server drops does not reach the client, so it does not stop the cell before its time limit.
+        # The client does not see output that the server drops, so it does not stop the cell before its time limit.
         assert execution.status is ExecutionStatus.TIMEOUT
     else:
         assert execution.status is ExecutionStatus.FAILED

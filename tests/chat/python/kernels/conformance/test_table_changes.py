@@ -98,7 +98,7 @@ async def test_sorting_a_large_table_with_repeated_rows_is_not_reported_but_scal
 async def test_sorting_a_large_table_is_not_reported_but_changed_values_in_it_are(
     kernel: KernelClient, repeated: int
 ) -> None:
-    """Rows are found by a number of theirs; in a table that repeats 50 rows, all rows are compared."""
+    """Rows are recognized by a number in them. In the table that repeats 50 rows, all rows are compared."""
     make = MAKE.format(seed=5, rows=250_000 // repeated)
     long = (
         f"%reset -f\n{make}\nsales = pd.concat([sales.assign(day=sales.day.str[:10])] * {repeated}, ignore_index=True)"

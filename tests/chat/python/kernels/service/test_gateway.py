@@ -68,7 +68,7 @@ async def test_kernel_that_was_started_in_advance_has_matplotlib_imported() -> N
         address = await service.place.address()
         wait_until(lambda: service.place.status().warm_kernels == 1, LIMIT_S)
         assert service.place.status().kernels == 0
-        # A kernel that is kept ready belongs to nobody.
+        # A warm kernel is not in the list, because it belongs to no client yet.
         async with open_client(address) as http, http.get(f"{address.url}/api/kernels") as response:
             assert await response.json() == []
         async with running_kernel(service.place) as kernel:
