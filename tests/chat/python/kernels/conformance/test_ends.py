@@ -93,7 +93,9 @@ async def test_second_kernel_does_not_have_variables_of_the_first(
     await client.shut_down(new_id)
 
 
-async def test_running_cell_ends_if_its_kernel_is_shut_down_by_another_request(client: JupyterClient, own_id: str) -> None:
+async def test_running_cell_ends_if_its_kernel_is_shut_down_by_another_request(
+    client: JupyterClient, own_id: str
+) -> None:
     async with await client.connect(own_id) as kernel:
         has_begun = asyncio.Event()
         code = "print('begun', flush=True)\nimport time; time.sleep(60)"
