@@ -81,7 +81,7 @@ def test_home_creates_one_empty_conversation_for_a_new_user(browser: Client, own
     assert first.context["conversation"] == second.context["conversation"] == owner.conversations.get()
 
 
-def test_new_opens_an_existing_empty_conversation_and_makes_it_the_newest(browser: Client, owner: User) -> None:
+def test_new_view_opens_an_existing_empty_conversation_and_makes_it_the_newest(browser: Client, owner: User) -> None:
     empty = make_conversation(owner)
     make_model_message(make_conversation(owner))
     for _ in range(3):
@@ -91,13 +91,15 @@ def test_new_opens_an_existing_empty_conversation_and_makes_it_the_newest(browse
 
 
 @pytest.mark.parametrize("touch", [{"title": "A"}, {"code_execution": "off"}, {"system_instruction": "Be brief."}])
-def test_new_does_not_reuse_a_conversation_with_settings(browser: Client, owner: User, touch: dict[str, str]) -> None:
+def test_new_view_does_not_reuse_an_empty_conversation_with_settings(
+    browser: Client, owner: User, touch: dict[str, str]
+) -> None:
     prepared = Conversation.objects.create(owner=owner, **touch)
     assert browser.post("/c/new/").headers["Location"] != prepared.get_absolute_url()
     assert owner.conversations.count() == 2
 
 
-def test_new_does_not_reuse_a_conversation_of_another_user(browser: Client, owner: User) -> None:
+def test_new_view_does_not_reuse_an_empty_conversation_of_another_user(browser: Client, owner: User) -> None:
     make_conversation()
     browser.post("/c/new/")
     assert owner.conversations.count() == 1

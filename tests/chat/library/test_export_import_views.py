@@ -170,7 +170,7 @@ def test_import_without_a_csrf_token_is_refused() -> None:
 
 
 @pytest.mark.django_db
-def test_menu_offers_every_format() -> None:
+def test_export_menu_offers_every_format() -> None:
     menu = render_to_string("chat/_export_menu.html", {"conversation": make_conversation()})
     links = re.findall(r'<a href="/c/[^"]*/export/(\w+)/" download>([^<]*)<small class="muted">([^<]*)</small>', menu)
     assert links == [(one.name, one.label, one.description) for one in FORMATS.values()]

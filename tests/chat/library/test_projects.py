@@ -68,7 +68,7 @@ def test_project_is_created_changed_and_shown_in_the_sidebar(browser: Client) ->
         ("a" * 201, "The name of a project can have at most 200 characters."),
     ],
 )
-def test_name_that_is_blank_or_too_long_is_refused_and_the_input_stays(
+def test_project_name_that_is_blank_or_too_long_is_refused_and_the_form_keeps_the_input(
     browser: Client, owner: User, name: str, sentence: str
 ) -> None:
     created = browser.post("/projects/", {"name": name})
@@ -149,7 +149,7 @@ def test_project_gets_its_own_new_conversation_and_an_empty_one_in_it_is_reused(
 # --- moves
 
 
-def test_conversation_can_be_moved_into_a_project_into_a_new_one_and_out_of_it(browser: Client, owner: User) -> None:
+def test_conversation_can_be_moved_into_an_existing_or_new_project_and_out_of_it(browser: Client, owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner, title="Cranes")
     changed_at, path = conversation.updated_at, f"/c/{conversation.pk}/move/"
     assert 'value="" checked' in html_of(browser, path)

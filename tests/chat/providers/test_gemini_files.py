@@ -102,7 +102,9 @@ def answer_upload(*states: dict[str, Any]) -> Answer:
     return answer
 
 
-async def test_upload_goes_to_the_address_of_the_settings(provider: GeminiProvider, serve: Serve) -> None:
+async def test_upload_is_sent_in_two_requests_to_the_address_in_the_settings(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     async with serve(answer_upload({"state": "ACTIVE"})) as server:
         stored = await provider.upload_file(b"x" * 1000, mime_type="text/plain", name="a.txt")
     started, sent = server.exchanges

@@ -40,7 +40,7 @@ def answer_with_pages(*bodies: object) -> Answer:
     return answer
 
 
-async def test_models_that_generate_are_listed_from_all_pages(provider: GeminiProvider, serve: Serve) -> None:
+async def test_models_that_generate_content_are_listed_from_all_pages(provider: GeminiProvider, serve: Serve) -> None:
     first = {"models": [GENERATES, EMBEDS], "nextPageToken": "1"}
     second = {"models": [], "nextPageToken": "2"}
     async with serve(answer_with_pages(first, second, {"models": [WITHOUT_LIMITS]})) as server:

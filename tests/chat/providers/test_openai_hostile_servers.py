@@ -375,7 +375,7 @@ async def answer_honestly(exchange: Exchange) -> None:
 
 
 @pytest.mark.parametrize(("before", "is_answered"), [(20, True), (100_000, False)])
-async def test_informational_responses_without_end_are_not_read(
+async def test_too_many_informational_responses_end_the_answer_with_an_error(
     server: RawServer, provider: OpenAICompatibleProvider, before: int, is_answered: bool
 ) -> None:
     async def answer(exchange: Exchange) -> None:

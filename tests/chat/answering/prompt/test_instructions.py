@@ -46,12 +46,12 @@ def test_system_instruction_omits_texts_about_tools_that_the_answer_may_not_use(
     assert texts["web_search"] not in without_search
 
 
-def test_texts_of_the_operator_replace_the_defaults() -> None:
+def test_instruction_texts_of_the_operator_replace_the_defaults() -> None:
     row = Instruction(general="Rhyme.", code_execution="", web_search="Seek.")
     instruction = system_instruction(EVERYTHING, row, engine=Engine.NATIVE, web_search=True, own="Own.")
     assert instruction == "Rhyme.\n\nSeek.\n\nPreset's.\n\nOwn."
     assert default_texts()["general"] in system_instruction(PLAIN, None, engine=None, web_search=False, own="")
 
 
-def test_empty_texts_are_left_out() -> None:
+def test_system_instruction_is_empty_if_the_operators_texts_are_empty() -> None:
     assert system_instruction(PLAIN, Instruction(), engine=Engine.NATIVE, web_search=False, own="") == ""

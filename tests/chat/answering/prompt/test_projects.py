@@ -131,7 +131,7 @@ def test_file_of_both_the_project_and_a_question_is_sent_once() -> None:
     assert len([part for part in parts if isinstance(part, InlineData)]) == 1
 
 
-def test_project_files_that_do_not_fit_into_the_request_are_only_named(settings: Settings) -> None:
+def test_request_contains_only_the_names_of_project_files_that_do_not_fit(settings: Settings) -> None:
     settings.REQUEST_FILES_LIMIT_BYTES = 10
     conversation = make_conversation(model="scenario-text")
     owner = conversation.owner

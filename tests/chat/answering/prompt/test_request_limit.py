@@ -110,7 +110,7 @@ def images_in(parts: list[Any]) -> list[bytes]:
     ("number", "size_bytes", "sent"),
     [(1, 100_000, 1), (4, 100_000, 4), (20, 100_000, 20), (4, 5_400_000, 1), (20, 1_400_000, 4)],
 )
-async def test_newest_graphs_that_fit_into_the_limit_are_sent_and_older_ones_only_named(
+async def test_request_contains_the_newest_graphs_that_fit_and_only_the_names_of_older_ones(
     number: int, size_bytes: int, sent: int, emulated: Settings
 ) -> None:
     conversation = await new_conversation(model="scenario-text")
@@ -139,7 +139,7 @@ async def test_printed_image_is_sent_as_an_image_and_never_as_text(emulated: Set
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_data_uri_is_sent_as_text_only_in_the_last_question(emulated: Settings) -> None:
+async def test_data_uri_is_sent_unshortened_only_in_the_newest_question(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     await ask_and_wait(conversation, f"What is {URI}?")
     output = CodeExecutionResult(f"x {URI}\n", "OUTCOME_OK")

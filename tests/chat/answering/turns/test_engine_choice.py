@@ -343,7 +343,7 @@ def test_code_moves_to_the_session_after_a_result_that_the_session_can_improve(p
     assert bool(reason_to_move(parts)) == bool(reason)
 
 
-def test_excel_and_parquet_files_count_as_data_whatever_their_names() -> None:
+def test_csv_excel_and_parquet_files_are_recognized_as_data_by_their_mime_types() -> None:
     assert [is_data(mime_type, "file") for mime_type in (CSV, EXCEL, PARQUET, "text/plain")] == [
         True,
         True,

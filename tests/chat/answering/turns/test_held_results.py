@@ -109,7 +109,7 @@ async def test_repeated_approval_of_a_call_does_not_release_its_result(held_resu
     assert await approval_id_of(turn) != decision.approval_id
 
 
-async def test_release_is_requested_for_one_result_after_the_other_once_all_calls_have_run(
+async def test_results_are_released_one_after_the_other_after_all_calls_have_run(
     held_results: Settings,
 ) -> None:
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)

@@ -105,7 +105,7 @@ def test_reported_version_of_the_requested_model_is_not_treated_as_another_model
     ],
 )
 @pytest.mark.usefixtures("rows")
-def test_rounds_of_another_model_have_the_prices_of_that_model(
+def test_cost_of_each_round_uses_the_prices_of_the_model_that_answered(
     asked: str, versions: list[str], expected: tuple[int, str]
 ) -> None:
     assert billed(asked, *versions) == expected

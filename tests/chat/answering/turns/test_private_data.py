@@ -223,7 +223,7 @@ async def test_answer_that_waits_for_approval_fails_if_its_conversation_becomes_
     assert calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before) == []
 
 
-async def test_answer_before_the_conversation_became_private_gives_no_title(emulated: Settings) -> None:
+async def test_no_title_is_made_from_an_answer_before_the_conversation_became_private(emulated: Settings) -> None:
     emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "a-key"
     await LanguageModel.objects.acreate(name="scenario-text", makes_titles=True)
     conversation = await new_conversation(model="scenario-text")

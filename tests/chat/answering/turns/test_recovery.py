@@ -91,7 +91,7 @@ async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) 
     assert await fresh_page(conversation) == page
 
 
-def test_turns_are_ended_only_after_the_database_was_reachable_for_a_lease() -> None:
+def test_uptime_is_long_enough_after_the_database_has_answered_for_a_lease_without_gaps() -> None:
     uptime = Uptime(6, recovery.SWEEP_INTERVAL_S)
 
     def is_safe(answered_s: float, *, work_s: float = 0.0) -> bool:

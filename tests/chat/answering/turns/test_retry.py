@@ -28,7 +28,7 @@ def test_response_without_text_is_retried_if_another_attempt_may_have_text(
     assert bool(make_policy().after_blank(finish, is_empty=is_empty)) is is_retried
 
 
-def test_few_files_or_a_refusal_about_files_make_the_sent_files_suspected() -> None:
+def test_sent_files_are_suspected_if_they_are_few_or_the_error_is_about_files() -> None:
     few, many = [uuid.uuid4() for _ in range(4)], [uuid.uuid4() for _ in range(5)]
     for error, files, blamed in (
         (InvalidRequest(), few, few),

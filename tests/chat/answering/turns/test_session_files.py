@@ -59,7 +59,7 @@ async def test_code_finds_attached_files_in_its_working_directory(sessions: Sett
     assert set(session.placed_files) == {"small.csv", "small-2.csv", "large.csv", "later.csv"}
 
 
-async def test_small_excel_file_is_read_in_the_session_under_the_name_in_the_request(sessions: Settings) -> None:
+async def test_code_reads_a_small_excel_file_under_the_name_that_the_request_contains(sessions: Settings) -> None:
     conversation = await session_conversation()
     data = excel_file({"A": [["a", "b"], [1, "x"]]})
     book = await database_sync_to_async(make_file)(conversation, "book.xlsx", data, EXCEL)

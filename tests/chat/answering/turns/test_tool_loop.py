@@ -80,7 +80,7 @@ async def test_function_is_run_and_its_result_is_sent_in_the_next_round(
     assert tools.closed == 1
 
 
-async def test_rounds_are_stored_and_their_usage_is_summed(emulated: Settings, use_tools: UseTools) -> None:
+async def test_rounds_are_stored_and_their_token_counts_are_added_up(emulated: Settings, use_tools: UseTools) -> None:
     use_tools("echo")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
     rounds = [one async for one in Round.objects.filter(turn=turn)]

@@ -118,7 +118,7 @@ def expected_history(tree: Tree) -> list[tuple[str, list[str]]]:
 @pytest.mark.django_db
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
-def test_model_gets_exactly_the_history_of_the_shown_path(seed: int) -> None:
+def test_model_gets_exactly_the_messages_of_the_shown_path(seed: int) -> None:
     chance = random.Random(seed)
     with transaction.atomic():
         conversation, tree = make_conversation(model="some-model"), Tree()

@@ -89,7 +89,7 @@ async def test_call_is_denied_if_nobody_decides_within_the_time_limit(emulated: 
         await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
-async def test_approval_limit_counts_from_the_beginning_of_each_wait(emulated: Settings) -> None:
+async def test_time_limit_for_a_decision_begins_anew_with_each_wait(emulated: Settings) -> None:
     turn = await ask_for_code("function-code-2")
     await let_pass(turn, hours=23)
     turn = await decide_and_wait(turn)

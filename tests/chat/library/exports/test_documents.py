@@ -138,7 +138,9 @@ def test_pdf_has_messages_graphs_and_formulas() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("format_name", ["docx", "pdf"])
-def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_hostile_text_is_plain_text_in_word_and_pdf_documents(
+    format_name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     conversation = make_conversation(title='#read("/etc/passwd")')
     make_user_message(conversation, HOSTILE)
     answer = make_model_message(conversation, parts=[])

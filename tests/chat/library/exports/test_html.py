@@ -62,7 +62,7 @@ def test_content_security_policy_allows_only_the_embedded_styles() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_text_of_users_and_models_never_becomes_markup(text: str) -> None:
+def test_text_of_users_and_models_adds_no_active_elements_to_the_html_export(text: str) -> None:
     conversation = make_conversation(title=text[:200])
     question = make_user_message(conversation, text)
     file = make_attachment(conversation.owner, name=text)

@@ -143,7 +143,7 @@ def test_export_of_a_live_answer_contains_the_text_received_so_far() -> None:
         assert b"was still being written when this was exported" in exported_bytes(answer.conversation, format_name)
 
 
-def test_missing_bytes_of_an_attachment_are_null() -> None:
+def test_data_of_an_attachment_that_storage_has_lost_is_null() -> None:
     conversation = rich_conversation()
     PendingUpload.objects.filter(attachment__is_graph=True).delete()
     document = exported_json(conversation)
@@ -166,7 +166,9 @@ def test_export_can_be_embedded_in_an_html_script_element() -> None:
     assert json.loads(document)["conversation"]["title"] == "</script><!-- \u2028"
 
 
-def test_switching_a_version_during_the_export_does_not_change_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switching_a_version_during_the_export_does_not_change_which_messages_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(source, "BATCH_MESSAGES", 1)
     conversation = rich_conversation()
     conversation.messages.filter(index=1).update(last_shown=F("index"))
@@ -188,7 +190,7 @@ def test_combining_marks_of_the_title_are_kept_in_the_file_name() -> None:
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_file_name_is_made_of_the_title_and_is_safe(title: str) -> None:
+def test_export_has_a_safe_file_name_whatever_its_title_is(title: str) -> None:
     name = exported(make_conversation(title=title), "json").name
     assert name.endswith(".json")
     assert not set(name) & set('/\\\r\n"<>:|?*')

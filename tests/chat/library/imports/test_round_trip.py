@@ -78,7 +78,7 @@ def test_imported_conversation_is_unchanged_and_belongs_to_the_importing_user(fo
     }
 
 
-def test_rounds_and_parts_of_tools_are_imported_unchanged() -> None:
+def test_rounds_and_parts_made_by_functions_are_imported_unchanged() -> None:
     conversation = session_conversation()
     result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
     copy = Conversation.objects.get(pk=result.created[0])

@@ -327,7 +327,7 @@ def test_import_command_leaves_out_invalid_conversations_of_a_large_file(
     assert capsys.readouterr().out.startswith("Imported 2; 0 were there already.\nLeft out: Broken: This file cannot")
 
 
-def test_archive_with_too_many_entries_is_refused_before_they_are_parsed() -> None:
+def test_archive_with_too_many_entries_is_refused_before_its_entries_are_parsed() -> None:
     limits = replace(IN_FILE, entries=10)
     Archive(io.BytesIO(zipped({f"{number}": b"" for number in range(10)})), limits)
     with pytest.raises(RefusedImport, match="more than 10 entries"):

@@ -76,7 +76,9 @@ def test_every_filter_of_a_list_works(operator: Client, model: type[Model]) -> N
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset])
-def test_query_count_of_a_list_does_not_depend_on_its_rows(operator: Client, model: type[Model]) -> None:
+def test_number_of_queries_of_a_list_does_not_depend_on_the_number_of_its_rows(
+    operator: Client, model: type[Model]
+) -> None:
     counts = []
     for times in range(2):
         for number in range(4):

@@ -149,7 +149,7 @@ def test_disabled_gemini_row_precedes_a_disabled_endpoint_row_of_the_same_name(
     assert list_choices()[0].is_demo is is_emulated
 
 
-def test_choice_that_needs_a_gemini_key_uses_the_demo_model_without_one(settings: Settings) -> None:
+def test_demo_model_answers_for_a_choice_that_needs_a_gemini_key_if_none_is_set(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("p")
     assert list_choices("p")[-1].is_demo

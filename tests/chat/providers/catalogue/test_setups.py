@@ -133,7 +133,9 @@ def test_demo_model_does_not_replace_scenario_models_of_the_emulator(settings: S
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings, is_emulated: bool) -> None:
+def test_model_id_without_a_catalogue_row_is_refused_unless_the_operator_allows_it(
+    settings: Settings, is_emulated: bool
+) -> None:
     settings.GEMINI_EMULATED = is_emulated
     make_model("off", is_enabled=False)
     make_preset("p")

@@ -22,7 +22,7 @@ def make_listed(name: str, context_tokens: int | None = 1000, max_output_tokens:
     return ListedModel(name, name.title(), "Does much. And more.", context_tokens, max_output_tokens)
 
 
-def test_new_models_are_added_disabled_and_last() -> None:
+def test_sync_adds_new_models_as_disabled_and_last() -> None:
     make_model("old", position=70)
     assert sync("gemini", [make_listed("old"), make_listed("new"), make_listed("newer")], at=AT)[:2] == [
         "new: new, disabled until you enable it in the admin",
@@ -63,7 +63,7 @@ def test_models_that_are_no_longer_listed_are_marked_as_missing_and_not_deleted(
     assert missing == {"gone": AT, "long-gone": BEFORE, "back": None, "other": None, "elsewhere": None}
 
 
-def test_settings_of_an_operator_are_preserved() -> None:
+def test_sync_does_not_change_settings_of_the_operator() -> None:
     row = make_model(
         "m", label="Mine", description="Mine.", is_enabled=False, position=3, web_search=False, input_price=2,
         thinking_level="low", context_tokens=10, max_output_tokens=5, makes_titles=True,

@@ -96,7 +96,7 @@ def test_escape_attempts_succeed_outside_the_sandbox() -> None:
     assert [name for name in names if results[name][0]] == []
 
 
-async def test_the_kernel_is_not_root_on_the_host(kernel_service: LocalService) -> None:
+async def test_code_in_the_sandbox_is_not_root_on_the_host(kernel_service: LocalService) -> None:
     async with running_kernel(kernel_service):
         descendants = process_tree(os.getpid())
         owners = {uid_of(pid) for pid in descendants if b"/bootstrap.py" in arguments_of(pid)[1:2]}

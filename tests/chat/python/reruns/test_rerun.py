@@ -304,7 +304,7 @@ async def test_page_says_that_a_block_was_never_run_again_until_its_first_rerun(
     assert "never run again" not in await fresh_page(conversation)
 
 
-async def test_each_block_gets_a_verdict_when_everything_is_run_again(sessions: Settings) -> None:
+async def test_each_block_gets_a_verdict_when_all_blocks_are_run_again(sessions: Settings) -> None:
     conversation = await new_conversation()
     first = await run(conversation, "x = 1\nprint(x)")
     second = await run(conversation, "import uuid\nprint(uuid.uuid4().hex[:5], 'text')")

@@ -70,13 +70,13 @@ def test_next_start_clears_the_reason_of_a_failed_start() -> None:
     assert PythonSession.objects.get(pk=session.pk).note == ""
 
 
-def test_session_with_a_keep_time_is_not_ended_for_another_while_there_is_an_unused_one() -> None:
+def test_session_that_its_owner_keeps_is_not_ended_for_another_if_one_is_unused() -> None:
     make_session(unused_s=100, kept_until=soon()), make_session(unused_s=5)
     used_before = make_session(unused_s=20)
     assert evicted(admit(make_stopped().pk)) == used_before
 
 
-def test_number_of_kept_sessions_is_limited_per_person_and_server() -> None:
+def test_number_of_sessions_that_can_be_kept_is_limited_per_person_and_server() -> None:
     owner = make_user()
     session, second, of_another = make_session(owner), make_session(owner), make_session()
     assert lifetime.keep(session)

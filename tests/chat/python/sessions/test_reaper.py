@@ -65,7 +65,7 @@ async def test_unused_session_is_ended(sessions: Settings) -> None:
     assert session.note == "The Python session was ended after 15 minutes without use. Its variables are lost."
 
 
-async def test_session_with_a_keep_time_is_not_ended_as_unused(sessions: Settings) -> None:
+async def test_session_that_its_owner_keeps_is_not_ended_as_unused(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000, kept_until=soon()))
     assert not await in_thread(reaper.reap)
 

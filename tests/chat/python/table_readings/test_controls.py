@@ -57,7 +57,7 @@ def test_form_fields_are_parsed_to_choices_and_an_invalid_number_is_refused() ->
         choices_from_form({"header_rows": "many"})
 
 
-def test_sheet_that_was_not_read_is_refused() -> None:
+def test_chosen_sheet_that_has_no_readable_table_is_refused() -> None:
     check_effect({"sheet": "sales"}, BOOK)
     with pytest.raises(InvalidChoice, match="no sheet “Nowhere”"):
         check_effect({"sheet": "Nowhere"}, BOOK)

@@ -43,7 +43,7 @@ def run_service(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S)
 
 
-async def test_gateway_is_started_when_its_address_is_asked_for(service: KernelServiceProcess) -> None:
+async def test_gateway_is_started_when_a_client_asks_for_its_address(service: KernelServiceProcess) -> None:
     assert service.place.status().state == "stopped"
     address = await service.place.address()
     status = service.place.status()
@@ -117,7 +117,7 @@ def begin_start(service: KernelServiceProcess, delay_s: float) -> subprocess.Pop
 
 
 @pytest.mark.parametrize("delay_s", sampled([0.0, 0.1, 0.2, 0.4], 1))
-def test_no_process_outlives_a_supervisor_killed_during_a_start(delay_s: float) -> None:
+def test_all_processes_end_if_the_supervisor_is_killed_during_a_start(delay_s: float) -> None:
     with running_service() as service:
         start = begin_start(service, delay_s)
         processes = list(process_tree(service.pid))
@@ -150,7 +150,7 @@ except KernelsUnavailable:
 """
 
 
-async def test_no_process_outlives_a_killed_supervisor_and_the_next_one_cleans_up() -> None:
+async def test_all_processes_end_if_the_supervisor_is_killed_and_the_next_one_removes_its_files() -> None:
     with running_service() as service:
         async with running_kernel(service.place) as kernel:
             await kernel.run("import subprocess; subprocess.Popen(['setsid', 'sleep', '600'])")
@@ -189,7 +189,7 @@ async def test_service_runs_kernels_in_a_folder_with_a_long_path(tmp_path: Path)
     assert not target.exists()
 
 
-def test_folder_is_closed_to_other_users(tmp_path: Path) -> None:
+def test_folder_and_socket_of_the_service_are_closed_to_other_users(tmp_path: Path) -> None:
     directory = tmp_path / "shared"
     directory.mkdir()
     directory.chmod(0o777)
