@@ -284,7 +284,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
         assert server.exchanges[0].headers["x-goog-api-key"] == KEY
 
 
-async def test_no_request_is_sent_if_there_is_no_key_and_no_emulator(
+async def test_error_says_that_gemini_is_not_configured_if_there_is_no_key_and_no_emulator(
     provider: GeminiProvider, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = True

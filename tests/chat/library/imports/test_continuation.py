@@ -269,7 +269,7 @@ def test_import_of_plotlines_own_export_adds_nothing_while_the_conversation_exis
     assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
 
 
-def test_import_of_the_export_of_a_temporary_conversation_makes_a_permanent_copy() -> None:
+def test_export_of_an_existing_temporary_conversation_is_imported_as_a_new_one() -> None:
     conversation = rich_conversation()
     data = exported_bytes(conversation, "json")
     Conversation.objects.filter(pk=conversation.pk).update(temporary_seen_at=timezone.now())

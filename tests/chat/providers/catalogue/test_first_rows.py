@@ -80,7 +80,7 @@ def test_preset_flash_is_the_only_default() -> None:
 
 
 @pytest.mark.usefixtures("first_rows", "with_key")
-def test_first_models_that_run_code_can_call_functions_and_have_a_price_for_searches() -> None:
+def test_first_models_with_code_can_call_functions_and_first_presets_with_search_have_its_price() -> None:
     for row in LanguageModel.objects.all():
         assert row.functions_beside_tools == row.code_execution, row.name
         assert row.search_price is None or row.web_search, row.name

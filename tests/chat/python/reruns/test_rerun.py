@@ -247,7 +247,7 @@ def test_conversation_is_locked_before_the_end_of_a_rerun_is_stored() -> None:
     assert ("FOR UPDATE" in first) == connection.features.has_select_for_update
 
 
-async def test_open_page_shows_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:
+async def test_rerun_of_a_dead_process_is_ended_and_the_page_no_longer_offers_to_stop_it(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     message = await Message.objects.aget(pk=turn.message_id)

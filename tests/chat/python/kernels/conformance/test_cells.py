@@ -108,7 +108,7 @@ async def test_input_debuggers_and_asyncio_run_fail_with_an_error_that_says_why(
 
 
 @pytest.mark.parametrize("code", ["exit()", "quit()", "exit(0)", "import sys\nsys.exit()", "raise SystemExit(0)"])
-async def test_exit_without_an_argument_ends_the_cell_without_an_error(kernel: KernelClient, code: str) -> None:
+async def test_exit_with_no_status_or_status_0_ends_the_cell_without_an_error(kernel: KernelClient, code: str) -> None:
     execution = await kernel.execute(f"print('before')\n{code}")
     assert (execution.status, execution.text) == (ExecutionStatus.OK, "before\n")
     assert (await kernel.execute("print('alive')")).text == "alive\n"
