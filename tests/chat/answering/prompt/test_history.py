@@ -226,7 +226,7 @@ def test_parts_of_another_model_are_sent_without_provider_data_or_left_out() -> 
     assert without_provider_data([TEXT, signed, call, unknown, thought]) == [TEXT, CALL]
 
 
-def test_file_address_is_sent_only_to_the_account_that_stores_the_file() -> None:
+def test_sentence_replaces_a_file_address_in_an_answer_of_another_model() -> None:
     """An imported answer may hold any address, and a service would read it with the rights of this server."""
     file = FileData("gs://private/report.pdf", "application/pdf", round=1)
     assert without_provider_data([file]) == [Text("[A file was here; it is not sent again.]", round=1)]

@@ -185,7 +185,7 @@ def test_code_mode_decides_whether_a_turn_runs_code(
     assert decision.reason
 
 
-def test_users_own_code_runs_in_the_session_for_every_model(provider: FakeProvider) -> None:
+def test_users_own_code_runs_in_the_session_even_if_model_and_conversation_run_no_code(provider: FakeProvider) -> None:
     decision = decide_code(
         Conversation(code_execution="off", engine="native"),
         Message(index=0),

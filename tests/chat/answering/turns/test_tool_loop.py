@@ -128,7 +128,9 @@ async def test_calls_of_one_answer_are_run_one_after_the_other(emulated: Setting
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_parts_that_a_function_shows_are_on_the_page_but_only_its_response_is_sent(emulated: Settings, use_tools: UseTools) -> None:
+async def test_parts_that_a_function_shows_are_on_the_page_but_only_its_response_is_sent(
+    emulated: Settings, use_tools: UseTools
+) -> None:
     tools = use_tools("run")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)

@@ -178,7 +178,7 @@ def test_error_after_printed_text_starts_on_a_new_line() -> None:
     assert output_of(execution).text == "a\nTimeoutError: too long\n"
 
 
-async def test_rerun_does_not_change_a_turn_that_begins_while_graphs_are_read(
+async def test_rerun_is_refused_if_an_answer_begins_while_graphs_are_read(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(attachment: Attachment) -> bytes:
